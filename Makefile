@@ -1,0 +1,40 @@
+# Day-to-day commands. `make demo` and `make test` set up everything they need in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs setup clean
+
+help: ## list these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(READY) ## train one small network with cross-entropy and on average precision, print the table
+	@$(BIN)/python -m rankwise.demo
+
+test: $(READY) ## run the tests, the code blocks of README and docs included
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(READY) ## ruff, mypy --strict and the import contract
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+bench: $(READY) ## measure speed and memory as ratios in one run, write benchmarks/results.json and its table
+	@$(BIN)/python -m benchmarks.run
+
+docs: $(READY) ## build the documentation into site/
+	@$(BIN)/mkdocs build --strict --quiet
+
+setup: $(READY) ## build .venv and nothing else
+
+clean: ## remove .venv and everything built
+	rm -rf .venv site build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "rankwise needs Python 3.11 or newer, and '$(PYTHON)' is not on the PATH."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rankwise needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V). Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@echo "Setting up .venv (a few minutes the first time) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'torch==2.13.0' -e '.[dev]' \
+		|| { echo "pip could not install what rankwise needs; its message is above. Is there a network, and room on the disk (3 GB)?"; exit 1; }
+	@touch $@

@@ -1,0 +1,116 @@
+"""Checks of what a caller hands in: each message names the argument, what came, what to pass."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+__all__ = [
+    "require_binary",
+    "require_count",
+    "require_finite",
+    "require_floating",
+    "require_fraction_range",
+    "require_no_nan",
+    "require_one_of",
+    "require_positive",
+    "require_same_device",
+    "require_same_shape",
+]
+
+
+def require_floating(name: str, value: Tensor) -> None:
+    """Scores are real numbers: an integer or boolean tensor is nearly always a label by mistake."""
+    if not value.is_floating_point():
+        raise ValueError(
+            f"{name} must be a floating-point tensor, got {value.dtype}; "
+            f"pass {name}.float() if these really are scores"
+        )
+
+
+def require_no_nan(name: str, value: Tensor) -> None:
+    """Raise where a NaN would silently become a rank."""
+    if value.isnan().any():
+        count = int(value.isnan().sum())
+        raise ValueError(
+            f"{name} contains NaN ({count} of {value.numel()} values); "
+            "a model that returns NaN cannot be ranked, look for an overflow before this call"
+        )
+
+
+def require_finite(
+    name: str, value: Tensor, advice: str = "mask entries instead of using inf"
+) -> None:
+    """Raise on NaN and on infinities, whose differences are NaN."""
+    # A sum is finite only if every term is (a finite sum that overflows is looked at again), and
+    # one reduction costs a third of an elementwise isfinite.
+    if value.numel() == 0 or math.isfinite(value.sum(dtype=_sum_dtype(value)).item()):
+        return
+    require_no_nan(name, value)
+    if value.isinf().any():
+        count = int(value.isinf().sum())
+        raise ValueError(f"{name} contains infinite values ({count} of {value.numel()}); {advice}")
+
+
+def _sum_dtype(value: Tensor) -> torch.dtype:
+    return torch.float32 if value.dtype in (torch.float16, torch.bfloat16) else value.dtype
+
+
+def require_same_shape(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
+    """Both shapes are printed, since one alone does not say which is wrong."""
+    if value.shape != other.shape:
+        raise ValueError(
+            f"{name} must have the shape of {other_name}, "
+            f"got {name} {tuple(value.shape)} and {other_name} {tuple(other.shape)}"
+        )
+
+
+def require_same_device(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
+    """Mixed devices fail deep inside an operation otherwise."""
+    if value.device != other.device:
+        raise ValueError(
+            f"{name} is on {value.device} but {other_name} is on {other.device}; "
+            f"move one with .to(...)"
+        )
+
+
+def require_binary(name: str, value: Tensor) -> None:
+    """Labels of a two-class list are 0 and 1 (or booleans)."""
+    if value.dtype == torch.bool or value.numel() == 0:
+        return
+    low, high = torch.aminmax(value)
+    binary = low >= 0 and high <= 1 and not value.isnan().any()
+    if binary and value.is_floating_point():
+        binary = bool(((value == 0) | (value == 1)).all())
+    if not binary:
+        found = torch.unique(value)[:6].tolist()
+        raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
+
+
+def require_count(name: str, value: int) -> None:
+    """A number of items is a whole number of at least one."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
+
+
+def require_positive(name: str, value: float) -> None:
+    """Scales, margins and temperatures are finite and above zero."""
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def require_fraction_range(low_name: str, low: float, high_name: str, high: float) -> None:
+    """A range of rates lies in [0, 1] and is not empty."""
+    if not (0 <= low < high <= 1):
+        raise ValueError(
+            f"{low_name} and {high_name} must satisfy 0 <= {low_name} < {high_name} <= 1, "
+            f"got {low_name}={low!r} and {high_name}={high!r}"
+        )
+
+
+def require_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """A word out of a short list."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

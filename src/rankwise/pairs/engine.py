@@ -1,0 +1,93 @@
+"""The engine as one differentiable operation, block by block of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from rankwise.pairs.block import Block, make_block
+from rankwise.pairs.forms import PairForm
+from rankwise.pairs.rows import Rows, accumulating, result_dtype
+
+__all__ = ["engine_sum"]
+
+_BLOCK_BYTES = 48 << 20  # working memory of one block of lists
+_KEPT_BYTES = 192 << 20  # sorted blocks kept for the backward pass; beyond it they are made again
+
+
+def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
+    """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``."""
+    total: Tensor = _Engine.apply(value, slope, rows.upper, rows.lower, rows.weight)  # type: ignore[no-untyped-call]
+    return total
+
+
+class _Engine(torch.autograd.Function):
+    """Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
+
+    Lists are worked in blocks of rows, so that memory beyond inputs and gradients is bounded.
+    """
+
+    @staticmethod
+    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+        ctx, value: PairForm, slope: PairForm, upper: Tensor, lower: Tensor, weight: Tensor | None
+    ) -> Tensor:
+        wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
+        forms = (value, slope) if wants_slope else (value,)
+        total = upper.new_zeros(upper.shape, dtype=result_dtype(upper))
+        slopes = torch.zeros_like(total) if wants_slope else None
+        kept: list[Block] = []
+        keep = wants_lower and _bytes_of(value, upper, lower) * len(upper) <= _KEPT_BYTES
+        for rows in _row_blocks(value, upper, lower):
+            block = _block(value, upper, lower, rows)
+            sums = block.at_upper(forms, _weight_of(weight, rows, block.lower))
+            total[rows] = sums[0].to(total.dtype)
+            if slopes is not None:
+                slopes[rows] = sums[1].to(total.dtype)
+            if keep:
+                kept.append(block)
+        ctx.forms, ctx.kept = (value, slope), kept
+        ctx.save_for_backward(upper, lower, weight, slopes)
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+        upper, lower, weight, slopes = ctx.saved_tensors
+        value, slope = ctx.forms
+        to_upper = None if slopes is None else (gradient * slopes).to(upper.dtype)
+        to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
+        to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
+        forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
+        for number, rows in enumerate(_row_blocks(value, upper, lower) if forms else ()):
+            block = ctx.kept[number] if ctx.kept else _block(value, upper, lower, rows)
+            sums = block.at_lower(forms, accumulating(gradient[rows]))
+            if to_lower is not None:
+                to_lower[rows] = -(sums[0] * _weight_of(weight, rows, block.lower)).to(lower.dtype)
+            if to_weight is not None:
+                to_weight[rows] = sums[-1].to(to_weight.dtype)
+        return None, None, to_upper, to_lower, to_weight
+
+
+def _block(form: PairForm, upper: Tensor, lower: Tensor, rows: slice) -> Block:
+    return make_block(form, accumulating(upper[rows]), accumulating(lower[rows]))
+
+
+def _weight_of(weight: Tensor | None, rows: slice, like: Tensor) -> Tensor:
+    return torch.ones_like(like) if weight is None else weight[rows].to(like.dtype)
+
+
+def _bytes_of(form: PairForm, upper: Tensor, lower: Tensor) -> int:
+    """Rough working memory of one row."""
+    sides = sorted((upper.shape[-1], lower.shape[-1]))
+    terms = len(form.right) + len(form.left) + len(form.rise)
+    return 8 * (sides[0] * len(form.breaks) * (12 + 4 * terms) + 10 * sides[1])
+
+
+def _row_blocks(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
+    if upper.numel() == 0 or lower.numel() == 0:
+        return
+    at_once = max(1, _BLOCK_BYTES // max(1, _bytes_of(form, upper, lower)))
+    for start in range(0, len(upper), at_once):
+        yield slice(start, start + at_once)

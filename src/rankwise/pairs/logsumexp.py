@@ -1,0 +1,117 @@
+"""``pair_logsumexp``: log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) for every i.
+
+What KL-regularised partial AUC, listwise and contrastive losses add up. For the hinge the lower
+side splits at the margin: below it every term is 1, above it e^{(c−u+l)/T} falls apart into a
+factor of u and a suffix sum of e^{l/T} that always contains its largest term: nothing can over- or
+underflow.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_one_of, require_positive
+from rankwise.pairs.dense import dense_reduce
+from rankwise.pairs.knots import Knots, make_knots
+from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
+from rankwise.pairs.surrogates import Hinge, Linear
+from rankwise.pairs.types import PairFunction
+
+__all__ = ["pair_logsumexp"]
+
+
+def pair_logsumexp(
+    surrogate: PairFunction,
+    upper: Tensor,
+    lower: Tensor,
+    *,
+    temperature: float = 1.0,
+    weight: Tensor | None = None,
+    lower_mask: Tensor | None = None,
+    upper_groups: Tensor | None = None,
+    lower_groups: Tensor | None = None,
+    method: Literal["auto", "sorted", "dense"] = "auto",
+) -> Tensor:
+    """For every element of ``upper``, log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature).
+
+    ``"sorted"`` is exact, in n log n, for :class:`Hinge` and :class:`Linear`; ``"dense"`` goes over
+    all pairs in chunks, for any callable. Weights must not be negative; a list without any weight
+    gives −inf. The other arguments are those of :func:`rankwise.pairs.pair_sum`.
+    """
+    given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
+    require_one_of("method", method, ("auto", "sorted", "dense"))
+    require_positive("temperature", temperature)
+    if weight is not None and (weight < 0).any():
+        raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+    splits = isinstance(surrogate, Hinge | Linear)
+    if method == "sorted" and not splits:
+        raise ValueError(
+            f"surrogate must be Hinge or Linear for method='sorted', got {surrogate!r}; "
+            "use method='dense'"
+        )
+
+    def of_rows(rows: Rows) -> Tensor:
+        u, l, w = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))  # noqa: E741
+        if splits and method != "dense":
+            result = _split(surrogate, temperature, u, l, w)
+        else:
+            reduction = partial(_log_sum_exp, temperature)
+            result = dense_reduce(surrogate, reduction, u, l, w)
+        return result.to(result_dtype(rows.upper))
+
+    return over_lists(of_rows, given)
+
+
+def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
+    """The reduction of the dense form; weights of 0 leave a term out and keep their gradient."""
+    exponent = values / temperature
+    absent = (weight == 0).unsqueeze(-2)
+    top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
+    top = top.masked_fill(top == -torch.inf, 0)
+    total = torch.matmul((exponent - top).clamp(max=300).exp(), weight.unsqueeze(-1)).squeeze(-1)
+    return _safe_log(total) + top.squeeze(-1)
+
+
+def _split(
+    surrogate: PairFunction, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
+) -> Tensor:
+    assert isinstance(surrogate, Hinge | Linear)
+    if upper.shape[-1] == 0 or lower.shape[-1] == 0:
+        return upper.new_full(upper.shape, -torch.inf)
+    upper, lower, margin = upper / temperature, lower / temperature, surrogate.margin / temperature
+    top = lower.detach().masked_fill(weight == 0, -torch.inf).amax(-1, keepdim=True)
+    top = top.masked_fill(top == -torch.inf, 0)
+    mass = weight * (lower - top).clamp(max=300).exp()
+    beyond = margin + top - upper  # the exponent of the largest term
+    if isinstance(surrogate, Linear):
+        return _safe_log(mass.sum(-1, keepdim=True)) + beyond
+    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach())
+    inside, outside = _masses(knots, mass, weight)
+    result = torch.logaddexp(
+        _safe_log(inside, floor=-1e300) + beyond, _safe_log(outside, floor=-1e300)
+    )
+    return torch.where((inside > 0) | (outside > 0), result, -torch.inf)
+
+
+def _masses(knots: Knots, mass: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """For every upper: Σ mass over lowers within the margin, Σ weight over those beyond it."""
+    n_knots = knots.line.shape[-1]
+    if knots.knots_are_upper:
+        slots = mass.new_zeros(*mass.shape[:-1], n_knots + 1)
+        inside = slots.scatter_add(-1, knots.slot, mass)[..., 1:].flip(-1).cumsum(-1).flip(-1)
+        outside = slots.scatter_add(-1, knots.slot, weight)[..., :-1].cumsum(-1)
+        empty = torch.zeros_like(inside)
+        return empty.scatter(-1, knots.order, inside), empty.scatter(-1, knots.order, outside)
+    pad = torch.nn.functional.pad
+    below = pad(mass.gather(-1, knots.order).cumsum(-1), (1, 0))
+    above = pad(weight.gather(-1, knots.order).flip(-1).cumsum(-1).flip(-1), (0, 1))
+    return below.gather(-1, knots.slot), above.gather(-1, knots.slot)
+
+
+def _safe_log(x: Tensor, floor: float = -torch.inf) -> Tensor:
+    """log x with ``floor`` and a zero gradient where x is 0."""
+    return torch.where(x > 0, torch.where(x > 0, x, 1).log(), floor)

@@ -1,0 +1,158 @@
+"""What a caller of the engine hands in, checked and brought into rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import (
+    require_finite,
+    require_floating,
+    require_same_device,
+    require_same_shape,
+)
+from rankwise.pairs.ragged import Side, size_classes
+
+__all__ = ["PairInput", "Rows", "accumulating", "over_lists", "result_dtype", "weights_of"]
+
+
+class PairInput(NamedTuple):
+    """The arguments every function of the engine shares (see :func:`rankwise.pairs.pair_sum`)."""
+
+    upper: Tensor
+    lower: Tensor
+    weight: Tensor | None
+    lower_mask: Tensor | None
+    upper_groups: Tensor | None
+    lower_groups: Tensor | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A rectangle of lists: (rows, n⁺) uppers, (rows, n⁻) lowers and their weights, 0 if masked."""
+
+    upper: Tensor
+    lower: Tensor
+    weight: Tensor | None  # None: every lower counts once
+
+
+def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
+    """Bring the lists into rows, work them, and put the results back where the uppers were."""
+    _check(given)
+    if given.upper_groups is None and given.lower_groups is None:
+        rows, leading = _as_rows(given.upper, given.lower, given.weight, given.lower_mask)
+        return of_rows(rows).reshape(*leading, given.upper.shape[-1])
+    return _regroup([(of_rows(rows), side) for rows, side in _ragged_rows(given)], given.upper)
+
+
+def weights_of(rows: Rows) -> Tensor:
+    """The weights of the lower side, ones where none were given."""
+    return torch.ones_like(rows.lower) if rows.weight is None else rows.weight
+
+
+def accumulating(t: Tensor) -> Tensor:
+    """In the dtype sums are made in: float64 where the device has it."""
+    return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
+
+
+def result_dtype(upper: Tensor) -> torch.dtype:
+    """The dtype of a sum: that of the scores, at least float32."""
+    return torch.promote_types(upper.dtype, torch.float32)
+
+
+def _as_rows(
+    upper: Tensor, lower: Tensor, weight: Tensor | None, lower_mask: Tensor | None
+) -> tuple[Rows, tuple[int, ...]]:
+    """Broadcast the leading dimensions, flatten them, and say what they were."""
+    try:
+        leading = tuple(torch.broadcast_shapes(upper.shape[:-1], lower.shape[:-1]))  # type: ignore[no-untyped-call]
+    except RuntimeError:
+        raise ValueError(
+            "upper and lower must agree in all dimensions but the last, "
+            f"got upper {tuple(upper.shape)} and lower {tuple(lower.shape)}"
+        ) from None
+    if lower_mask is not None:
+        lower = lower.masked_fill(~lower_mask, 0)
+        weight = lower.new_ones(lower.shape) if weight is None else weight
+        weight = weight.masked_fill(~lower_mask, 0)
+    require_finite("upper", upper)
+    require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
+    if weight is not None:
+        require_finite("weight", weight)
+        weight = _flat_rows(weight, leading)
+    if lower_mask is not None:
+        lower = _mask_with_mean(lower, lower_mask)
+    return Rows(_flat_rows(upper, leading), _flat_rows(lower, leading), weight), leading
+
+
+def _flat_rows(t: Tensor, leading: tuple[int, ...]) -> Tensor:
+    rows = math.prod(leading)
+    return t.expand(*leading, -1).reshape(rows, t.shape[-1])
+
+
+def _mask_with_mean(lower: Tensor, mask: Tensor) -> Tensor:
+    """Masked entries take the mean of their row, so that they do not widen its range."""
+    count = mask.sum(-1, keepdim=True).clamp_min(1)
+    mean = accumulating(lower.detach()).sum(-1, keepdim=True) / count
+    return torch.where(mask, lower, mean.to(lower.dtype))
+
+
+def _check(given: PairInput) -> None:
+    for name in ("upper", "lower", "weight", "lower_mask", "upper_groups", "lower_groups"):
+        value = getattr(given, name)
+        if value is None:
+            continue
+        if not isinstance(value, Tensor):
+            raise ValueError(f"{name} must be a torch.Tensor, got {type(value).__name__}")
+        if name in ("upper", "lower", "weight"):
+            require_floating(name, value)
+        require_same_device(name, value, "upper", given.upper)
+        if name in ("weight", "lower_mask", "lower_groups"):
+            require_same_shape(name, value, "lower", given.lower)
+        if name == "upper_groups":
+            require_same_shape(name, value, "upper", given.upper)
+        if value.dim() == 0:
+            raise ValueError(f"{name} must have at least one dimension, got a single number")
+    if given.lower_mask is not None and given.lower_mask.dtype != torch.bool:
+        raise ValueError(f"lower_mask must be a boolean tensor, got {given.lower_mask.dtype}")
+
+
+def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
+    """Flat lists with group ids as rectangles, each with where its uppers came from."""
+    upper_groups, lower_groups = given.upper_groups, given.lower_groups
+    if upper_groups is None or lower_groups is None:
+        missing = "upper_groups" if upper_groups is None else "lower_groups"
+        raise ValueError(f"groups are needed on both sides: {missing} is missing")
+    for name, groups in (("upper_groups", upper_groups), ("lower_groups", lower_groups)):
+        if groups.dim() != 1:
+            raise ValueError(f"{name} goes with one-dimensional scores, got {tuple(groups.shape)}")
+        if groups.is_floating_point() or groups.dtype == torch.bool:
+            raise ValueError(f"{name} must hold integers, got {groups.dtype}")
+    rectangles = []
+    for size_class in size_classes(upper_groups, lower_groups):
+        uppers, lowers = size_class.sides
+        mask = lowers.mask
+        if given.lower_mask is not None and len(given.lower_mask):
+            mask = mask & given.lower_mask[lowers.positions]
+        rows, _ = _as_rows(
+            uppers.take(given.upper),
+            lowers.take(given.lower),
+            None if given.weight is None else lowers.take(given.weight),
+            mask,
+        )
+        rectangles.append((rows, uppers))
+    return rectangles
+
+
+def _regroup(parts: list[tuple[Tensor, Side]], like: Tensor) -> Tensor:
+    """The results of the rectangles back in the flat order of their inputs."""
+    if not parts:
+        return like.new_zeros(0)
+    values = torch.cat([values[side.mask] for values, side in parts])
+    positions = torch.cat([side.positions[side.mask] for _, side in parts])
+    return values[torch.argsort(positions)]

@@ -1,0 +1,133 @@
+"""Surrogates of the sigmoid family and the exponential: summed as short sums of exponentials."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_positive
+from rankwise.pairs.forms import Piece
+from rankwise.pairs.surrogates.base import Surrogate
+from rankwise.pairs.tails import log1p_tail, rise, sigmoid_tail
+
+__all__ = ["Exponential", "Logistic", "OneSidedSigmoid", "Sigmoid"]
+
+_INF = math.inf
+
+
+@dataclass(frozen=True)
+class OneSidedSigmoid(Surrogate):
+    """x<0: tanh(−x/2τ); else 0   (SOPRC ℓ₂)."""
+
+    tau: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("tau", self.tau)
+
+    def value(self, x: Tensor) -> Tensor:
+        return torch.where(x < 0, torch.tanh(-x / (2 * self.tau)), torch.zeros_like(x))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        steepness = -0.5 / self.tau * torch.cosh(x / (2 * self.tau)) ** -2
+        return torch.where(x < 0, steepness, torch.zeros_like(x))
+
+    def curvature(self, x: Tensor) -> Tensor:
+        return self.value(x) * self.derivative(x) / self.tau
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        rate = 1 / self.tau
+        if order == 0:
+            left = Piece(-_INF, 0.0, rise=rise(), rate=rate)
+        else:
+            factor = 2 * rate if order == 1 else -2 * rate**2
+            left = Piece(-_INF, 0.0, decay=_times(factor, sigmoid_tail(order)), rate=rate)
+        return left, Piece(0.0, _INF, rate=rate)
+
+    @property
+    def bounds_below(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Logistic(Surrogate):
+    """log(1 + e^(−s x))   (EXM Table 2.3)."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("scale", self.scale)
+
+    def value(self, x: Tensor) -> Tensor:
+        return -torch.nn.functional.logsigmoid(self.scale * x)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        return -self.scale * torch.sigmoid(-self.scale * x)
+
+    def curvature(self, x: Tensor) -> Tensor:
+        return self.scale**2 * torch.sigmoid(-self.scale * x) * torch.sigmoid(self.scale * x)
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        s = self.scale
+        line: tuple[float, ...] = ((0.0, -s), (-s,), ())[order]
+        tail = _times(s**order, log1p_tail(order))
+        mirrored = _times((-1.0) ** order, tail)
+        return (
+            Piece(-_INF, 0.0, line, decay=mirrored, rate=s),
+            Piece(0.0, _INF, decay=tail, rate=s),
+        )
+
+
+@dataclass(frozen=True)
+class Sigmoid(Surrogate):
+    """1/(1 + e^(s x))   (EXM Table 2.3; SmoothAP with s = 1/τ)."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("scale", self.scale)
+
+    def value(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(-self.scale * x)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        return -self.scale * self.value(x) * self.value(-x)
+
+    def curvature(self, x: Tensor) -> Tensor:
+        return self.scale * self.derivative(x) * (self.value(x) - self.value(-x))
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        s = self.scale
+        level = (1.0,) if order == 0 else ()
+        tail = _times(s**order, sigmoid_tail(order))
+        mirrored = _times(-((-1.0) ** order), tail)
+        return (
+            Piece(-_INF, 0.0, level, decay=mirrored, rate=s),
+            Piece(0.0, _INF, decay=tail, rate=s),
+        )
+
+
+@dataclass(frozen=True)
+class Exponential(Surrogate):
+    """e^(−s x), in linear time. The one surrogate that overflows: beyond s·x ≈ −709 it is inf."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive("scale", self.scale)
+
+    def value(self, x: Tensor) -> Tensor:
+        return torch.exp(-self.scale * x)
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        return (Piece(-_INF, _INF, growth=(-self.scale) ** order, rate=self.scale),)
+
+    @property
+    def bounds_above(self) -> bool:
+        return True
+
+
+def _times(factor: float, coefficients: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(factor * coefficient for coefficient in coefficients)
