@@ -43,22 +43,25 @@ class Block:
     ) -> list[Tensor]:
         if self.knots is None:
             return [torch.zeros_like(like) for _ in forms]
-        to_knots = towards_upper == self.knots.knots_are_upper
-        powers = powers_at_knots if to_knots else powers_at_points
-        results = powers(self.knots, forms, weight)
+        if towards_upper == self.knots.knots_are_upper:
+            weight = self.knots.to_points(weight)
+            results = powers_at_knots(self.knots, forms, weight)
+            if any(form.has_exponentials for form in forms):
+                exponentials_at_knots(self.knots, forms, weight, results)
+            return results
+        results = powers_at_points(self.knots, forms, weight)
         if any(form.has_exponentials for form in forms):
-            exponentials = exponentials_at_knots if to_knots else exponentials_at_points
-            tails = exponentials(self.knots, forms, weight)
-            results = [result.add_(tail) for result, tail in zip(results, tails, strict=True)]
-        return results
+            exponentials_at_points(self.knots, forms, weight, results)
+        return [self.knots.from_points(result) for result in results]
 
 
 def make_block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
     """Centre each row and sort it where ``form`` has breaks.
 
     Differences do not change with the centre, but scores around 10⁶ would lose the digits that a
-    difference needs as soon as a break is added to them.
+    difference needs as soon as a break is added to them. The centre has few digits itself, so that
+    taking it away rounds nothing: what ties with a break goes on to tie.
     """
-    centre = lower.mean(-1, keepdim=True)
+    centre = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
     upper, lower = upper - centre, lower - centre
     return Block(upper, lower, make_knots(form, upper, lower) if form.breaks else None)

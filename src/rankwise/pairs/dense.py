@@ -79,6 +79,8 @@ class _Dense(torch.autograd.Function):
                     parts[i].requires_grad_()
                 difference = parts[0].unsqueeze(-1) - parts[1].unsqueeze(-2)
                 values = ctx.reduction(ctx.function(difference), parts[2])
+                if not values.requires_grad:  # a constant function
+                    continue
                 gradients = torch.autograd.grad(
                     values,
                     [parts[i] for i in needed],

@@ -14,7 +14,7 @@ from rankwise.pairs.rows import Rows, accumulating, result_dtype
 __all__ = ["engine_sum"]
 
 _BLOCK_BYTES = 48 << 20  # working memory of one block of lists
-_KEPT_BYTES = 192 << 20  # sorted blocks kept for the backward pass; beyond it they are made again
+_KEPT_BYTES = 192 << 20  # sorted lists kept for the backward pass; more are sorted again there
 
 
 def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
@@ -38,7 +38,8 @@ class _Engine(torch.autograd.Function):
         total = upper.new_zeros(upper.shape, dtype=result_dtype(upper))
         slopes = torch.zeros_like(total) if wants_slope else None
         kept: list[Block] = []
-        keep = wants_lower and _bytes_of(value, upper, lower) * len(upper) <= _KEPT_BYTES
+        small = _bytes_of(value, upper, lower) * len(upper) <= _KEPT_BYTES
+        keep = wants_lower and (small or len(upper) == 1)
         for rows in _row_blocks(value, upper, lower):
             block = _block(value, upper, lower, rows)
             sums = block.at_upper(forms, _weight_of(weight, rows, block.lower))

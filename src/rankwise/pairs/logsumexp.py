@@ -18,8 +18,7 @@ from rankwise.checks import require_one_of, require_positive
 from rankwise.pairs.dense import dense_reduce
 from rankwise.pairs.knots import Knots, make_knots
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
-from rankwise.pairs.surrogates import Hinge, Linear
-from rankwise.pairs.types import PairFunction
+from rankwise.pairs.surrogates import Hinge, Linear, PairFunction
 
 __all__ = ["pair_logsumexp"]
 
@@ -68,6 +67,8 @@ def pair_logsumexp(
 
 def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
     """The reduction of the dense form; weights of 0 leave a term out and keep their gradient."""
+    if values.shape[-1] == 0:
+        return values.new_full(values.shape[:-1], -torch.inf)
     exponent = values / temperature
     absent = (weight == 0).unsqueeze(-2)
     top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
@@ -89,7 +90,7 @@ def _split(
     beyond = margin + top - upper  # the exponent of the largest term
     if isinstance(surrogate, Linear):
         return _safe_log(mass.sum(-1, keepdim=True)) + beyond
-    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach())
+    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
     inside, outside = _masses(knots, mass, weight)
     result = torch.logaddexp(
         _safe_log(inside, floor=-1e300) + beyond, _safe_log(outside, floor=-1e300)

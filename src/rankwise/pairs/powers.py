@@ -35,13 +35,12 @@ def powers_at_knots(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) -
     by_element = [knots.from_knots(total) for total in sums]
     results = []
     for form in forms:
-        result = torch.zeros_like(by_element[0][..., 0, :]) if by_element else None
+        result = knots.line.new_zeros(len(knots.line), knots.line.shape[-1] // knots.breaks)
         for b, jump in enumerate(form.jumps):
             for d, factor in enumerate(jump):
                 if factor:
-                    assert result is not None
                     result.add_(by_element[d][..., b, :], alpha=factor)
-        results.append(torch.zeros_like(_smaller_side(knots)) if result is None else result)
+        results.append(result)
     return results
 
 
@@ -80,7 +79,3 @@ def _add_up(values: Tensor, slot: Tensor, n_slots: int) -> Tensor:
 
 def _cumsum_from_end(x: Tensor) -> Tensor:
     return x.flip(-1).cumsum(-1).flip(-1)
-
-
-def _smaller_side(knots: Knots) -> Tensor:
-    return knots.upper if knots.knots_are_upper else knots.lower

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -12,12 +12,15 @@ from rankwise.checks import require_one_of
 from rankwise.pairs.dense import dense_reduce, sum_over_lower
 from rankwise.pairs.engine import engine_sum
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
-from rankwise.pairs.surrogates import Surrogate
-from rankwise.pairs.types import Method, PairFunction
+from rankwise.pairs.surrogates import PairFunction, Surrogate
 
-__all__ = ["pair_curvature", "pair_sum"]
+__all__ = ["Method", "pair_curvature", "pair_sum"]
 
-_HANDFUL, _EXPONENTIAL_HANDFUL = 1, 8  # sizes of the smaller side up to which dense is faster
+Method = Literal["auto", "sorted", "exponential", "dense"]
+
+# Up to these sizes of the smaller side, and up to so many pairs in all, dense blocks are faster.
+_HANDFUL, _FEW_PAIRS = 1, 1 << 14
+_HANDFUL_OF_EXPONENTIALS, _FEW_PAIRS_OF_EXPONENTIALS = 8, 1 << 17
 
 
 def pair_sum(
@@ -106,11 +109,15 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
 
 
 def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:
-    """Dense blocks beat a sort while one side is a handful: measured in ``benchmarks/``."""
+    """Dense blocks beat a sort while one side is a handful or pairs are few."""
     if not isinstance(surrogate, Surrogate):
         return "dense"
     form = surrogate.form()
-    handful = 0 if not form.breaks else _EXPONENTIAL_HANDFUL if form.has_exponentials else _HANDFUL
-    if min(rows.upper.shape[-1], rows.lower.shape[-1]) <= handful:
-        return "dense"
-    return "exponential"
+    if not form.breaks:  # linear time
+        return "exponential"
+    handful, few = _HANDFUL, _FEW_PAIRS
+    if form.has_exponentials:
+        handful, few = _HANDFUL_OF_EXPONENTIALS, _FEW_PAIRS_OF_EXPONENTIALS
+    smaller, larger = sorted((rows.upper.shape[-1], rows.lower.shape[-1]))
+    pairs = len(rows.upper) * smaller * larger
+    return "dense" if smaller <= handful or pairs <= few else "exponential"

@@ -4,7 +4,7 @@
 surrogate is large for negative ``x``. Each is a small frozen object to compare, print and pass on.
 """
 
-from rankwise.pairs.surrogates.base import Surrogate
+from rankwise.pairs.surrogates.base import PairFunction, Surrogate
 from rankwise.pairs.surrogates.exponential import Exponential, Logistic, OneSidedSigmoid, Sigmoid
 from rankwise.pairs.surrogates.polynomial import (
     BarrierHinge,
@@ -17,6 +17,7 @@ from rankwise.pairs.surrogates.polynomial import (
 )
 
 __all__ = [
+    "PairFunction",
     "Surrogate",
     "ZeroOne",
     "OneSidedHuber",

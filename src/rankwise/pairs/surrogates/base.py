@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from rankwise.pairs.forms import PairForm, Piece, form_of
 
-__all__ = ["PiecewisePolynomial", "Polynomials", "Surrogate"]
+__all__ = ["PairFunction", "PiecewisePolynomial", "Polynomials", "Surrogate"]
 
 Polynomials = tuple[tuple[float, tuple[float, ...]], ...]
 """(where the piece starts, its coefficients of 1, x, x²) for every piece, left to right."""
@@ -95,3 +96,7 @@ class PiecewisePolynomial(Surrogate):
             )
         stops = (*starts[1:], math.inf)
         return tuple(Piece(*piece) for piece in zip(starts, stops, polynomials, strict=True))
+
+
+PairFunction = Surrogate | Callable[[Tensor], Tensor]
+"""A surrogate, or any elementwise function of the differences."""

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise.pairs.ragged import size_classes
+
+GROUPS = st.lists(st.integers(-5, 5), max_size=40).map(lambda g: torch.tensor(g, dtype=torch.long))
+
+
+@given(left=GROUPS, right=GROUPS)
+def test_every_item_is_in_the_row_of_its_group_once(left, right):
+    seen: tuple[list[int], list[int]] = ([], [])
+    for size_class in size_classes(left, right):
+        for which, (side, groups) in enumerate(zip(size_class.sides, (left, right), strict=True)):
+            for row, group in enumerate(size_class.groups.tolist()):
+                positions = side.positions[row][side.mask[row]].tolist()
+                assert all(int(groups[p]) == group for p in positions)
+                seen[which].extend(positions)
+    assert sorted(seen[0]) == list(range(len(left)))
+    assert sorted(seen[1]) == list(range(len(right)))
+
+
+def test_less_than_half_is_padding():
+    groups = torch.repeat_interleave(torch.arange(300), torch.arange(300) % 97 + 1)
+    classes = list(size_classes(groups))
+    cells = sum(c.sides[0].mask.numel() for c in classes)
+    assert cells < 2 * len(groups)
+    assert len(classes) <= 7
+
+
+def test_take_fills_and_is_differentiable():
+    flat = torch.arange(1.0, 6.0, requires_grad=True)
+    (only,) = size_classes(torch.tensor([4, 4, 9, 9, 9]))
+    table = only.sides[0].take(flat, fill=-1.0)
+    assert table.tolist() == [[1, 2, -1], [3, 4, 5]]
+    table.sum().backward()
+    assert flat.grad is not None
+    assert flat.grad.tolist() == [1] * 5

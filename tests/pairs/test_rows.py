@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import torch
+
+from rankwise.pairs.rows import PairInput, over_lists, result_dtype, weights_of
+
+
+def test_leading_dimensions_become_rows_and_come_back():
+    seen = []
+
+    def of_rows(rows):
+        seen.append((rows.upper.shape, rows.lower.shape, rows.weight))
+        return rows.upper.clone()
+
+    upper = torch.randn(2, 1, 3)
+    result = over_lists(of_rows, PairInput(upper, torch.randn(4, 5), None, None, None, None))
+    assert seen == [((8, 3), (8, 5), None)]
+    assert torch.equal(result, upper.expand(2, 4, 3))
+
+
+def test_masked_lowers_take_the_mean_of_their_row_and_no_weight():
+    lower = torch.tensor([[1.0, torch.nan, 3.0]])
+    mask = torch.tensor([[True, False, True]])
+
+    def of_rows(rows):
+        assert rows.lower.tolist() == [[1, 2, 3]]
+        assert rows.weight.tolist() == [[1, 0, 1]]
+        return rows.upper
+
+    over_lists(of_rows, PairInput(torch.zeros(1, 2), lower, None, mask, None, None))
+
+
+def test_ragged_results_come_back_in_their_order():
+    groups = torch.tensor([3, 1, 3, 2, 1])
+    upper = torch.arange(5.0)
+    given = PairInput(upper, upper, None, None, groups, groups)
+    assert torch.equal(over_lists(lambda rows: rows.upper, given), upper)
+    total = over_lists(lambda rows: weights_of(rows).sum(-1, keepdim=True) + 0 * rows.upper, given)
+    assert total.tolist() == [2, 2, 2, 1, 2]  # padding has no weight
+
+
+def test_sums_are_at_least_single_precision():
+    assert result_dtype(torch.zeros(1, dtype=torch.float16)) == torch.float32
+    assert result_dtype(torch.zeros(1, dtype=torch.float64)) == torch.float64

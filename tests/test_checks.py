@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise import checks
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: checks.require_floating("s", torch.tensor([1])), "s must be a floating-point"),
+        (lambda: checks.require_no_nan("s", torch.tensor([NAN, 1])), r"NaN \(1 of 2 values\)"),
+        (lambda: checks.require_finite("s", torch.tensor([NAN, INF])), "s contains NaN"),
+        (lambda: checks.require_finite("s", torch.tensor([INF, 1])), r"infinite values \(1 of 2\)"),
+        (
+            lambda: checks.require_same_shape("a", torch.zeros(2), "b", torch.zeros(3)),
+            r"got a \(2,\) and b \(3,\)",
+        ),
+        (
+            lambda: checks.require_same_device(
+                "a", torch.zeros(2), "b", torch.zeros(2, device="meta")
+            ),
+            "a is on cpu but b is on meta",
+        ),
+        (lambda: checks.require_binary("y", torch.tensor([0, 2])), r"only 0 and 1.*\[0, 2\]"),
+        (lambda: checks.require_binary("y", torch.tensor([0.5, 1.0])), "only 0 and 1"),
+        (lambda: checks.require_binary("y", torch.tensor([NAN, 1.0])), "only 0 and 1"),
+        (lambda: checks.require_count("k", 0), "k must be a whole number >= 1, got 0"),
+        (lambda: checks.require_count("k", 2.0), "k must be a whole number"),
+        (lambda: checks.require_count("k", True), "k must be a whole number"),
+        (lambda: checks.require_positive("t", INF), "t must be a finite number > 0, got inf"),
+        (lambda: checks.require_fraction_range("a", 0.5, "b", 0.5), "0 <= a < b <= 1.*a=0.5"),
+        (lambda: checks.require_fraction_range("a", -0.1, "b", 0.5), "0 <= a < b <= 1"),
+        (lambda: checks.require_one_of("m", "x", ("a", "b")), "one of 'a', 'b', got 'x'"),
+    ],
+)
+def test_messages_name_the_argument(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_good_input_passes():
+    checks.require_finite("s", torch.tensor([65504.0, 65504.0], dtype=torch.float16))
+    checks.require_finite("s", torch.tensor([3e38, 3e38]))  # the sum overflows, the scores do not
+    checks.require_finite("s", torch.zeros(0))
+    checks.require_binary("y", torch.tensor([True, False]))
+    checks.require_binary("y", torch.tensor([0.0, 1.0]))
+    checks.require_binary("y", torch.tensor([]))
