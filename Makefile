@@ -16,13 +16,13 @@ test: $(READY) ## run the tests, the code blocks of README and docs included
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 bench: $(READY) ## measure speed and memory as ratios in one run, write benchmarks/results.json and its table
 	@$(BIN)/python -m benchmarks.run
 
 docs: $(READY) ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 setup: $(READY) ## build .venv and nothing else
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -91,7 +92,7 @@ def require_binary(name: str, value: Tensor) -> None:
 
 def require_count(name: str, value: int) -> None:
     """A number of items is a whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
 
 

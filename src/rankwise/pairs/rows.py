@@ -70,7 +70,7 @@ def _as_rows(
 ) -> tuple[Rows, tuple[int, ...]]:
     """Broadcast the leading dimensions, flatten them, and say what they were."""
     try:
-        leading = tuple(torch.broadcast_shapes(upper.shape[:-1], lower.shape[:-1]))  # type: ignore[no-untyped-call]
+        leading = tuple(torch.broadcast_shapes(upper.shape[:-1], lower.shape[:-1]))
     except RuntimeError:
         raise ValueError(
             "upper and lower must agree in all dimensions but the last, "

@@ -1,0 +1,142 @@
+"""The pair-sum engine: speed against ``torch.sort`` of the same scores, growth, memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+from benchmarks.timing import Result, measure_in_fresh_process, seconds_side_by_side
+from torch import Tensor
+
+from rankwise.pairs import (
+    BarrierHinge,
+    Exponential,
+    Hinge,
+    Logistic,
+    OneSidedHuber,
+    OneSidedSigmoid,
+    Sigmoid,
+    Square,
+    SquaredHinge,
+    Surrogate,
+    pair_sum,
+)
+from rankwise.pairs.sums import Method
+
+RATE = 0.05  # share of positives
+
+
+def forward_backward(
+    surrogate: Surrogate, upper: Tensor, lower: Tensor, method: Method = "auto"
+) -> Callable[[], object]:
+    upper, lower = upper.clone().requires_grad_(), lower.clone().requires_grad_()
+
+    def run() -> None:
+        upper.grad = lower.grad = None
+        pair_sum(surrogate, upper, lower, method=method).sum().backward()
+
+    return run
+
+
+def split(scores: Tensor) -> tuple[Tensor, Tensor]:
+    n_positive = int(RATE * scores.shape[-1])
+    return scores[..., :n_positive] + 1, scores[..., n_positive:]
+
+
+def one_list() -> Iterator[Result]:
+    torch.manual_seed(0)
+    scores = torch.randn(1_000_000)
+    limits: dict[Surrogate, str] = {
+        OneSidedHuber(0.1): "<= 2.5",
+        SquaredHinge(1.0): "<= 2.5",
+        Hinge(1.0): "<= 2.5",
+        Sigmoid(1.0): "<= 20",
+        OneSidedSigmoid(0.1): "<= 20",
+        Logistic(1.0): "<= 20",
+        BarrierHinge(2.0, 1.0): "",
+        Square(1.0): "",
+        Exponential(1.0): "",
+    }
+    for surrogate, limit in limits.items():
+        ours, sort = seconds_side_by_side(
+            [forward_backward(surrogate, *split(scores)), lambda: torch.sort(scores)], 7
+        )
+        detail = {"scores": len(scores), "positives": RATE, "ms": 1e3 * ours, "sort_ms": 1e3 * sort}
+        name = f"{surrogate}, 10⁶ scores, forward + backward"
+        yield Result(name, ours / sort, "× torch.sort", limit, detail)
+
+
+def many_lists() -> Iterator[Result]:
+    torch.manual_seed(0)
+    scores = torch.randn(1024, 1024)
+    for surrogate, limit in ((OneSidedHuber(0.1), "<= 4"), (Sigmoid(10.0), "")):
+        ours, sort = seconds_side_by_side(
+            [forward_backward(surrogate, *split(scores)), lambda: torch.sort(scores)], 7
+        )
+        detail = {"lists": 1024, "scores": 1024, "ms": 1e3 * ours, "sort_ms": 1e3 * sort}
+        name = f"{surrogate}, 1 024 lists of 1 024 scores, forward + backward"
+        yield Result(name, ours / sort, "× torch.sort", limit, detail)
+
+
+def growth() -> Iterator[Result]:
+    sizes = [10_000, 100_000, 1_000_000, 10_000_000]
+    for surrogate in (OneSidedHuber(0.1), Sigmoid(1.0)):
+        times = []
+        for n in sizes:
+            torch.manual_seed(0)
+            run = forward_backward(surrogate, *split(torch.randn(n)), method="exponential")
+            times += seconds_side_by_side([run], 15 if n < 1_000_000 else 3)
+        exponent = _slope([math.log(n) for n in sizes], [math.log(t) for t in times])
+        detail = {"scores": sizes, "ms": [1e3 * t for t in times]}
+        name = f"{surrogate}, growth from 10⁴ to 10⁷ scores: fitted exponent"
+        yield Result(name, exponent, "", "<= 1.15", detail)
+
+
+def _slope(x: list[float], y: list[float]) -> float:
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    return products / sum((a - mean_x) ** 2 for a in x)
+
+
+def dense() -> Iterator[Result]:
+    torch.manual_seed(0)
+    scores, surrogate = torch.randn(20_000), OneSidedHuber(0.1)
+    for positives in (0.5, RATE):
+        cut = int(positives * len(scores))
+        upper, lower = (t.clone().requires_grad_() for t in (scores[:cut], scores[cut:]))
+
+        def matrix(upper: Tensor = upper, lower: Tensor = lower) -> None:
+            upper.grad = lower.grad = None
+            surrogate.value(upper[:, None] - lower).sum().backward()
+
+        ours, theirs = seconds_side_by_side([forward_backward(surrogate, upper, lower), matrix], 3)
+        detail = {"scores": len(scores), "ms": 1e3 * ours, "matrix_ms": 1e3 * theirs}
+        name = f"{surrogate}, 2·10⁴ scores, {positives:.0%} positive, against the n⁺×n⁻ matrix"
+        limit = ">= 100" if positives == 0.5 else ""
+        yield Result(name, theirs / ours, "× faster", limit, detail)
+
+
+def memory() -> Iterator[Result]:
+    for name in ("OneSidedHuber", "Sigmoid"):
+        for n in (1_000_000, 10_000_000):
+            n_upper = int(RATE * n)
+            arguments = (name, "1", str(n_upper), str(n - n_upper))
+            measured = measure_in_fresh_process("benchmarks.pair_memory", *arguments)
+            per_score = measured["extra"] / measured["scores"]
+            label = f"{name}, {n:.0e} scores: peak extra memory".replace("e+0", "0^")
+            yield Result(label, per_score, "bytes a score", "<= 400", measured)
+    measured = measure_in_fresh_process(
+        "benchmarks.pair_memory", "OneSidedHuber", "8192", "410", "7782"
+    )
+    beyond = (measured["extra"] - 4 * measured["scores"]) / 2**20  # the gradient is float32
+    yield Result(
+        "OneSidedHuber, 8 192 lists of 8 192 scores: peak memory beyond input and gradient",
+        beyond,
+        "MB",
+        "<= 512",
+        measured,
+    )
+
+
+ALL = [one_list, many_lists, growth, dense, memory]

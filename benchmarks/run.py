@@ -1,0 +1,96 @@
+"""``make bench``: every measurement of this folder, as JSON and as the table in README.md.
+
+``python -m benchmarks.run pairs.growth metrics`` runs a part and keeps the other lines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from benchmarks import imports, metrics, pairs
+
+FOLDER = Path(__file__).parent
+RESULTS, PAGE = FOLDER / "results.json", FOLDER / "README.md"
+BEGIN, END = "<!-- results: written by `make bench` -->", "<!-- end of results -->"
+GROUPS = {
+    f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
+    for module in (pairs, metrics, imports)
+    for measurement in module.ALL
+}
+
+
+def main(wanted: list[str]) -> int:
+    chosen = [
+        g for g in GROUPS if not wanted or any(g == w or g.startswith(w + ".") for w in wanted)
+    ]
+    if not chosen:
+        print(f"no such benchmark: {' '.join(wanted)}; there are {', '.join(GROUPS)}")
+        return 2
+    kept = json.loads(RESULTS.read_text())["groups"] if RESULTS.exists() else {}
+    for group in chosen:
+        print(f"{group} ...", flush=True)
+        kept[group] = []
+        for result in GROUPS[group]():
+            print("  ", _line(result.as_dict()), flush=True)
+            kept[group].append(result.as_dict())
+    groups = {group: kept[group] for group in GROUPS if group in kept}
+    _write(RESULTS, json.dumps({"machine": _machine(), "groups": groups}, indent=1) + "\n")
+    _write(PAGE, _page(groups))
+    broken = [row["name"] for rows in groups.values() for row in rows if row["holds"] is False]
+    for name in broken:
+        print(f"over its limit: {name}")
+    return 1 if broken else 0
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "date": date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "processor": platform.machine(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+    }
+
+
+def _line(row: dict[str, Any]) -> str:
+    limit = (
+        f"  (limit {row['limit']}{'' if row['holds'] else ': NOT KEPT'})" if row["limit"] else ""
+    )
+    return f"{row['name']}: {row['value']:.3g} {row['unit']}{limit}"
+
+
+def _page(groups: dict[str, list[dict[str, Any]]]) -> str:
+    machine = _machine()
+    lines = [
+        f"{machine['date']}, {machine['cores']} cores ({machine['processor']}), Python "
+        f"{machine['python']}, torch {machine['torch']}, numpy {machine['numpy']}.",
+    ]
+    for group, rows in groups.items():
+        lines += ["", f"`python -m benchmarks.run {group}`", "", "| what | measured | limit |"]
+        lines.append("|---|---|---|")
+        for row in rows:
+            kept = "" if row["holds"] is not False else " **not kept**"
+            measured = f"{row['value']:.3g} {row['unit']}"
+            lines.append(f"| {row['name']} | {measured} | {row['limit']}{kept} |")
+    page = PAGE.read_text()
+    head, rest = page.split(BEGIN)
+    return head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

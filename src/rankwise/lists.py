@@ -1,0 +1,125 @@
+"""What is ranked: lists of scores taken apart into those that should be above and those below.
+
+Every objective starts here. A batch of lists becomes two padded rectangles, positives and
+negatives, with their weights; what an objective adds is mathematics on these two.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import (
+    require_binary,
+    require_finite,
+    require_floating,
+    require_same_device,
+    require_same_shape,
+)
+
+__all__ = ["Lists", "split_lists"]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Positives and negatives of every list, (lists, most of them in any list), padded.
+
+    Padding has weight 0 and repeats a score of its list, so that it can be computed with.
+    """
+
+    positives: Tensor
+    negatives: Tensor
+    positive_weight: Tensor
+    negative_weight: Tensor
+
+    @cached_property
+    def n_positives(self) -> Tensor:
+        """Mass of the positives of each list, (lists, 1)."""
+        return self.positive_weight.sum(-1, keepdim=True)
+
+    @cached_property
+    def n_negatives(self) -> Tensor:
+        """Mass of the negatives of each list, (lists, 1)."""
+        return self.negative_weight.sum(-1, keepdim=True)
+
+    @cached_property
+    def complete(self) -> Tensor:
+        """Which lists have both classes, (lists,): the others have nothing to rank."""
+        return ((self.n_positives > 0) & (self.n_negatives > 0)).squeeze(-1)
+
+    @cached_property
+    def rate(self) -> Tensor:
+        """Share of the positives in each list, (lists, 1)."""
+        return self.n_positives / (self.n_positives + self.n_negatives)
+
+    def select(self, chosen: Tensor) -> Lists:
+        """Some of the lists, by a boolean for each."""
+        return Lists(
+            self.positives[chosen],
+            self.negatives[chosen],
+            self.positive_weight[chosen],
+            self.negative_weight[chosen],
+        )
+
+    def mean_over_positives(self, values: Tensor) -> Tensor:
+        """Mean of one value per positive, one number for each list."""
+        return (values * self.positive_weight).sum(-1) / self.n_positives.squeeze(-1)
+
+    def mean_over_negatives(self, values: Tensor) -> Tensor:
+        """Mean of one value per negative, one number for each list."""
+        return (values * self.negative_weight).sum(-1) / self.n_negatives.squeeze(-1)
+
+
+def split_lists(
+    scores: Tensor, target: Tensor, mask: Tensor | None = None, weight: Tensor | None = None
+) -> Lists:
+    """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
+
+    Leading dimensions are flattened. ``mask`` is True for items that are there.
+    """
+    require_floating("scores", scores)
+    for name, given in (("target", target), ("mask", mask), ("weight", weight)):
+        if given is not None:
+            require_same_shape(name, given, "scores", scores)
+            require_same_device(name, given, "scores", scores)
+    rows = math.prod(scores.shape[:-1]), scores.shape[-1]
+    scores, target = scores.reshape(rows), target.reshape(rows)
+    mask = None if mask is None else mask.reshape(rows)
+    weight = None if weight is None else weight.reshape(rows)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, 0)
+        target = target.masked_fill(~mask, 0)
+    require_finite("scores", scores)
+    require_binary("target", target)
+    positive = target.bool()
+    negative = ~positive
+    if mask is not None:
+        positive, negative = positive & mask, negative & mask
+    if weight is not None:
+        if (weight < 0).any():
+            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
+    above, above_weight = _side(scores, positive, weight)
+    below, below_weight = _side(scores, negative, weight)
+    return Lists(above, below, above_weight, below_weight)
+
+
+def _side(scores: Tensor, chosen: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The chosen scores of every row moved to the front, and their weights."""
+    counts = chosen.sum(-1)
+    longest = int(counts.max()) if len(counts) else 0
+    column = torch.arange(longest, device=scores.device)
+    present = column < counts.unsqueeze(-1)
+    # Every row's chosen columns in order, filled into the cells that are present: both row-major.
+    where = torch.zeros(len(scores), longest, dtype=torch.long, device=scores.device)
+    where[present] = chosen.nonzero()[:, 1]
+    # Padding repeats the row's first chosen score: it must not widen the range of the row.
+    where = torch.where(present, where, where[:, :1]) if longest else where
+    weights = present.to(torch.promote_types(scores.dtype, torch.float32))
+    if weight is not None:
+        weights = weights * weight.gather(-1, where)
+    return scores.gather(-1, where), weights

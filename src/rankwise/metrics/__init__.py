@@ -1,0 +1,89 @@
+"""Exact ranking metrics, curves and confidence intervals.
+
+Every metric has one signature::
+
+    metric(scores, target, *, mask=None, groups=None, weight=None, ties="standard", average="macro")
+
+with the metric's own options, such as ``k``, beside these. They are described here, once.
+
+scores
+    Anything that can be ranked, higher first: a torch tensor or a numpy array (the result is of the
+    same kind, in float64). The last dimension is the list that is ranked, leading dimensions are
+    independent lists. Infinite scores are ranked, NaN raises.
+target
+    0 and 1 of the same shape (for :func:`ndcg` relevances ≥ 0), of any dtype.
+mask
+    Boolean, False where an item is absent: padding may hold anything there.
+groups
+    Integer ids that say which list an item belongs to, for one-dimensional scores.
+weight
+    How often an item counts: 2 is the item twice, 0 not at all. Some metrics speak of ranks and
+    want whole numbers; they say so.
+ties
+    Never decided by the order of the input. ``"standard"`` agrees with scikit-learn: AUROC counts
+    half, average precision takes tied items as above, metrics of the first ranks are the mean over
+    all orders of the tied items. ``"against"`` puts what is tied in the worst order, the strict
+    form of the papers.
+average
+    ``"macro"``: the mean over lists; ``"micro"``: all items pooled into one list; ``"none"``: one
+    value per list, of shape ``scores.shape[:-1]`` or in ascending order of the group ids. For
+    :func:`pap_at_k` alone the first two words are swapped, as in its paper.
+
+A list with only one class (for :func:`ndcg`, without a relevant item) has no value: NaN, a warning
+that says how many there are, and it is left out of the mean. :func:`mean_over_lists` gives the mean
+of the values of ``average="none"`` with its counts and standard error.
+"""
+
+from rankwise.metrics.ap import auprc, average_precision
+from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
+from rankwise.metrics.bootstrap import bootstrap_interval, compare
+from rankwise.metrics.curves import (
+    PrecisionRecallCurve,
+    RocCurve,
+    precision_recall_curve,
+    roc_curve,
+)
+from rankwise.metrics.delong import delong_interval, delong_test
+from rankwise.metrics.intervals import Comparison, Interval, logit_interval
+from rankwise.metrics.metric import Metric
+from rankwise.metrics.ndcg import ndcg
+from rankwise.metrics.pap_at_k import pap_at_k
+from rankwise.metrics.setting import ListMean, mean_over_lists
+from rankwise.metrics.top import (
+    hit_at_k,
+    map_at_r,
+    mean_reciprocal_rank,
+    precision_at_k,
+    r_precision,
+    recall_at_k,
+)
+
+__all__ = [
+    "average_precision",
+    "auprc",
+    "auroc",
+    "partial_auroc",
+    "two_way_partial_auroc",
+    "pap_at_k",
+    "precision_at_k",
+    "recall_at_k",
+    "hit_at_k",
+    "r_precision",
+    "map_at_r",
+    "mean_reciprocal_rank",
+    "ndcg",
+    "precision_recall_curve",
+    "PrecisionRecallCurve",
+    "roc_curve",
+    "RocCurve",
+    "mean_over_lists",
+    "ListMean",
+    "Metric",
+    "bootstrap_interval",
+    "delong_interval",
+    "logit_interval",
+    "Interval",
+    "compare",
+    "delong_test",
+    "Comparison",
+]

@@ -1,0 +1,166 @@
+"""Bootstrap intervals and comparisons for any metric: sort once, then only other weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rankwise.checks import require_count
+from rankwise.metrics.inputs import Array, Items, read_items
+from rankwise.metrics.intervals import Comparison, Interval, require_level
+from rankwise.metrics.ranking import Ranking, rank_items
+from rankwise.metrics.setting import Setting, setting_of
+
+__all__ = ["bootstrap_interval", "compare"]
+
+BLOCK = 2**21  # resampled items at a time: near the processor, yet few waits for other threads
+
+
+def bootstrap_interval(
+    metric: Callable[..., Any],
+    scores: Array,
+    target: Array,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    mask: Array | None = None,
+    groups: Array | None = None,
+    weight: Array | None = None,
+    **options: Any,
+) -> Interval:
+    """Percentile interval of a metric by the stratified bootstrap.
+
+    One list: positives and negatives (for graded targets, the items of each relevance) are drawn
+    with replacement separately, so every resample has both classes. Several lists: the lists are
+    drawn. ``options`` are those of ``metric``; items keep their weights.
+    """
+    items = read_items(scores, target, mask, groups, weight)
+    (value,), (draws,) = _resampled(setting_of(metric, options), [items], level, resamples, seed)
+    low, high = _percentiles(draws, level)
+    return Interval(value, low, high, level, "bootstrap")
+
+
+def compare(
+    metric: Callable[..., Any],
+    scores_a: Array,
+    scores_b: Array,
+    target: Array,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    mask: Array | None = None,
+    groups: Array | None = None,
+    weight: Array | None = None,
+    **options: Any,
+) -> Comparison:
+    """Paired bootstrap comparison of two score vectors for the same items by any metric.
+
+    Both see the same resamples (drawn as in :func:`bootstrap_interval`). The p-value is two-sided,
+    2·(1 + #draws on the rarer side of zero)/(1 + resamples): it is never zero, and below 1 − level
+    where the interval leaves out zero.
+    """
+    pair = [read_items(s, target, mask, groups, weight) for s in (scores_a, scores_b)]
+    (a, b), draws = _resampled(setting_of(metric, options), pair, level, resamples, seed)
+    differences = draws[0] - draws[1]
+    low, high = _percentiles(differences, level)
+    rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    p_value = min(1.0, 2 * (1 + rarer) / (1 + resamples))
+    return Comparison(a, b, a - b, low, high, p_value, level, "bootstrap")
+
+
+def _resampled(
+    setting: Setting, vectors: Sequence[Items], level: float, resamples: int, seed: int
+) -> tuple[list[float], Tensor]:
+    """The metric of every score vector, and (vectors, resamples) of the same resamples of all."""
+    require_level(level)
+    require_count("resamples", resamples)
+    if setting.average == "none":
+        raise ValueError("average must name a mean: an interval is about one number, got 'none'")
+    values = [setting.values(items) for items in vectors]
+    points = [float(setting.summary(each, stacklevel=3)) for each in values]
+    rng = np.random.default_rng(seed)
+    if values[0].ndim == 0:
+        checked = [items.pooled().checked(graded=setting.kernel.graded) for items in vectors]
+        return points, _by_items(setting, checked, resamples, rng)
+    return points, _by_lists(torch.stack([each.flatten() for each in values]), resamples, rng)
+
+
+def _by_items(
+    setting: Setting, vectors: Sequence[Items], resamples: int, rng: np.random.Generator
+) -> Tensor:
+    rankings = [_rank(items, setting) for items in vectors]
+    # Weights are drawn in the order of the first ranking: where do the others have its items?
+    place = rankings[0].order[0].argsort()
+    columns = [None, *(place[ranking.order[0]] for ranking in rankings[1:])]
+    strata = [
+        (rankings[0].target[0] == grade).nonzero().squeeze(1)
+        for grade in torch.unique(rankings[0].target)
+    ]
+    blocks = []
+    for count in _counts(strata, resamples, rng):
+        drawn = count.to(rankings[0].weight)
+        row = [
+            setting.kernel(
+                ranking.reweighted(ranking.weight * (drawn if at is None else drawn[:, at])),
+                **setting.options,
+            )
+            for ranking, at in zip(rankings, columns, strict=True)
+        ]
+        blocks.append(torch.stack(row))
+    return torch.cat(blocks, dim=1)
+
+
+def _rank(items: Items, setting: Setting) -> Ranking:
+    """One list without its absent items, which must not be drawn."""
+    scores, target, weight = items.scores, items.target, items.weight
+    if weight is not None:
+        present = weight > 0
+        scores, target, weight = scores[present], target[present], weight[present][None]
+    return rank_items(scores[None], target[None], weight, setting.ties)
+
+
+def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) -> Iterator[Tensor]:
+    """How often each item is drawn, resamples as rows, a block of rows at a time."""
+    length = sum(len(stratum) for stratum in strata)
+    step = max(1, BLOCK // max(1, length))
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        counts = torch.empty(rows, length, dtype=torch.long)
+        for stratum in strata:
+            counts[:, stratum.cpu()] = torch.from_numpy(_draw(rows, len(stratum), rng))
+        yield counts
+
+
+def _draw(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """``size`` draws with replacement out of ``size``, as counts, in every row."""
+    drawn = rng.integers(size, size=(rows, size))
+    drawn += size * np.arange(rows)[:, None]
+    return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
+
+
+def _by_lists(values: Tensor, resamples: int, rng: np.random.Generator) -> Tensor:
+    """Means over lists drawn with replacement, of the lists for which all vectors have a value."""
+    values = values[:, ~values.isnan().any(0)]
+    lists = values.shape[1]
+    if lists == 0:
+        return values.new_full((len(values), resamples), torch.nan)
+    step = max(1, BLOCK // lists)
+    blocks = []
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        drawn = torch.from_numpy(rng.integers(lists, size=(rows, lists)))
+        blocks.append(values[:, drawn.to(values.device)].mean(-1))
+    return torch.cat(blocks, dim=1)
+
+
+def _percentiles(draws: Tensor, level: float) -> tuple[float, float]:
+    tails = draws.new_tensor([(1 - level) / 2, (1 + level) / 2])
+    low, high = draws.quantile(tails).tolist()
+    return low, high

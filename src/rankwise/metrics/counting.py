@@ -1,0 +1,183 @@
+"""Average precision and AUROC of one long list without sorting it.
+
+Both need, at every distinct score of a positive, how many negatives are tied with it and how many
+are above. Scores are dropped into many small cells. A cell with at most one positive value needs a
+comparison with that value and a count; only what falls into a cell with several is searched for.
+The cell is a monotone function of the score, rounding included, so the counts are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rankwise.metrics.inputs import Ties
+
+__all__ = ["Counts", "count_negatives", "fast_auroc", "fast_average_precision"]
+
+T = TypeVar("T")
+MOST_CELLS = 2**22  # float32 still tells all of them apart, and the table fits a cache
+CHUNK = 2**20
+RARE = 1 / 16  # share of positives above which most cells would hold several
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A monotone function from scores to the cells 0 … count + 1; values are in 1 … count."""
+
+    of: Callable[[NDArray[Any]], NDArray[Any]]
+    count: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is on and above every distinct score of a positive, by ascending score."""
+
+    positives: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+    negatives_above: NDArray[np.int64]
+    n_negatives: int
+
+
+def fast_average_precision(scores: NDArray[Any], target: NDArray[Any], ties: Ties) -> float:
+    """Average precision of one list, NaN if the input is not a list of two classes."""
+    counts = count_negatives(scores, target)
+    if counts is None:
+        return float("nan")
+    true = counts.positives[::-1].cumsum()[::-1]
+    precision = true / (true + counts.negatives + counts.negatives_above)
+    return float((counts.positives * precision).sum() / true[0])
+
+
+def fast_auroc(scores: NDArray[Any], target: NDArray[Any], ties: Ties) -> float:
+    """AUROC of one list, NaN if the input is not a list of two classes."""
+    counts = count_negatives(scores, target)
+    if counts is None:
+        return float("nan")
+    wrong = counts.negatives_above + counts.negatives / (2 if ties == "standard" else 1)
+    pairs = float(counts.positives.sum()) * counts.n_negatives
+    return float(1 - (counts.positives * wrong).sum() / pairs)
+
+
+def count_negatives(scores: NDArray[Any], target: NDArray[Any]) -> Counts | None:
+    """Count the negatives at every positive; None for NaN scores, other targets or one class."""
+    parts = _in_chunks(len(scores), lambda rows: _positives(scores[rows], target[rows]))
+    if any(part is None for part in parts):
+        return None
+    all_positives = np.concatenate([part for part in parts if part is not None])
+    n_negatives = len(scores) - len(all_positives)
+    if len(all_positives) == 0 or n_negatives == 0:
+        return None
+    values, positives = np.unique(all_positives, return_counts=True)
+    rare = len(all_positives) <= RARE * len(scores)
+    cells = _finest(values, min(MOST_CELLS, len(scores) // 4)) if rare else None
+    if cells is None:
+        negatives = np.sort(scores[target == 0])
+        below = np.searchsorted(negatives, values, side="left")
+        through = np.searchsorted(negatives, values, side="right")
+    else:
+        items = _histogram(scores, values, cells)
+        items[1::2] -= positives  # the odd bins hold what is tied with a positive
+        through = items.cumsum()[1::2]
+        below = through - items[1::2]
+    return Counts(positives, through - below, n_negatives - through, n_negatives)
+
+
+def _positives(scores: NDArray[Any], target: NDArray[Any]) -> NDArray[Any] | None:
+    """The positive scores of a chunk; None where the input deserves an error message."""
+    positive = target if target.dtype == bool else target == 1
+    other = np.count_nonzero(target) != np.count_nonzero(positive)
+    if other or np.isnan(scores.max()):
+        return None
+    found: NDArray[Any] = scores[positive]
+    return found
+
+
+def _histogram(scores: NDArray[Any], values: NDArray[Any], cells: Cells) -> NDArray[Any]:
+    """Items in the bins cut out by ``values``: 2i + 1 holds values[i], 2i what is just below it."""
+    held = np.bincount(cells.of(values), minlength=cells.count + 2)
+    next_value = (held.cumsum() - held).astype(np.int32)
+    # Cells with several values are marked by a negative sign.
+    next_value[held > 1] = -1
+    # Above the last value there is nothing to compare with, and no comparison with NaN holds.
+    ceiling = np.append(values, np.asarray(np.nan, values.dtype))
+
+    def count(rows: slice) -> NDArray[Any]:
+        x = scores[rows]
+        following = next_value.take(cells.of(x))
+        crowded = np.flatnonzero(following < 0)
+        value = ceiling.take(following, mode="wrap")
+        bins = following.astype(np.intp)
+        bins *= 2
+        bins += x > value
+        bins += x >= value
+        if len(crowded):
+            # Only how many land in a bin counts, so they may be sorted: the search is faster then.
+            searched = np.sort(x[crowded])
+            bins[crowded] = values.searchsorted(searched, side="left")
+            bins[crowded] += values.searchsorted(searched, side="right")
+        return np.bincount(bins, minlength=2 * len(values) + 1)
+
+    counts: NDArray[Any] = np.sum(_in_chunks(len(scores), count), axis=0)
+    return counts
+
+
+def _finest(values: NDArray[Any], count: int) -> Cells | None:
+    """The cells in which fewest values have to share: even ones, or ones even in the exponent.
+
+    Logits are spread evenly enough; probabilities crowd towards 0, where floats are dense too.
+    """
+    finite = values[np.isfinite(values)]
+    if len(finite) < 2:
+        return None
+    choices = [make(finite[0], finite[-1], count) for make in (_even_cells, _float_cells)]
+    possible = [cells for cells in choices if cells is not None]
+    return max(possible, key=lambda cells: len(np.unique(cells.of(values))), default=None)
+
+
+def _even_cells(low: Any, high: Any, count: int) -> Cells | None:
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = type(low)(count - 1) / (high - low)
+    if not (np.isfinite(scale) and scale > 0):
+        return None  # the values span more, or less, than the type can express
+
+    def cell(scores: NDArray[Any]) -> NDArray[Any]:
+        with np.errstate(over="ignore"):  # numpy's error state is a thread's own
+            place: NDArray[Any] = scores - low
+            place *= scale
+            place += 1
+        np.clip(place, 0, count + 1, out=place)
+        return place.astype(np.int32)
+
+    return Cells(cell, count)
+
+
+def _float_cells(low: Any, high: Any, count: int) -> Cells | None:
+    if low <= 0:
+        return None
+    # The bits of positive floats, read as an integer, are in the order of the floats.
+    integer = np.int32 if low.dtype == np.float32 else np.int64
+    first, last = int(low.view(integer)), int(high.view(integer))
+    shift = max(0, (last - first).bit_length() - count.bit_length() + 1)
+
+    def cell(scores: NDArray[Any]) -> NDArray[Any]:
+        place: NDArray[Any] = np.clip(scores.view(integer), first - 1, last + 1)
+        place -= integer(first - 1)
+        place += integer((1 << shift) - 1)  # round up: cell 0 is for what is below all values
+        place >>= shift
+        return place
+
+    return Cells(cell, count)
+
+
+def _in_chunks(length: int, work: Callable[[slice], T]) -> list[T]:
+    """Work on slices of a long list, side by side: numpy lets other threads run meanwhile."""
+    chunks = [slice(start, start + CHUNK) for start in range(0, length, CHUNK)]
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        return list(pool.map(work, chunks))

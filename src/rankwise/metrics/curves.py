@@ -1,0 +1,97 @@
+"""The curves behind the areas, for one list."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Generic, NamedTuple
+
+import torch
+from torch import Tensor
+
+from rankwise.metrics.inputs import Array, from_tensor, read_items
+from rankwise.metrics.ranking import rank_items
+
+__all__ = ["PrecisionRecallCurve", "RocCurve", "precision_recall_curve", "roc_curve"]
+
+
+class PrecisionRecallCurve(NamedTuple, Generic[Array]):
+    """Precision and recall of "score ≥ threshold", by ascending threshold, then (1, 0)."""
+
+    precision: Array
+    recall: Array
+    thresholds: Array
+
+
+class RocCurve(NamedTuple, Generic[Array]):
+    """False and true positive rates of "score ≥ threshold", by descending threshold from ∞."""
+
+    fpr: Array
+    tpr: Array
+    thresholds: Array
+
+
+def precision_recall_curve(
+    scores: Array, target: Array, *, mask: Array | None = None, weight: Array | None = None
+) -> PrecisionRecallCurve[Array]:
+    """Precision–recall curve, as :func:`sklearn.metrics.precision_recall_curve`."""
+    negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
+    n_positives = positives[-1:]
+    precision = torch.cat([(positives / (positives + negatives)).flip(0), n_positives.new_ones(1)])
+    recall = torch.cat([(positives / n_positives).flip(0), n_positives.new_zeros(1)])
+    return PrecisionRecallCurve(
+        from_tensor(precision, scores),
+        from_tensor(recall, scores),
+        from_tensor(thresholds.flip(0), scores),
+    )
+
+
+def roc_curve(
+    scores: Array,
+    target: Array,
+    *,
+    mask: Array | None = None,
+    weight: Array | None = None,
+    drop_intermediate: bool = True,
+) -> RocCurve[Array]:
+    """ROC curve, as :func:`sklearn.metrics.roc_curve`.
+
+    ``drop_intermediate`` leaves out points on the straight line between their neighbours.
+    """
+    negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
+    if drop_intermediate and len(thresholds) > 2:
+        corner = (negatives.diff(n=2) != 0) | (positives.diff(n=2) != 0)
+        kept = torch.nn.functional.pad(corner, (1, 1), value=True)
+        negatives, positives, thresholds = negatives[kept], positives[kept], thresholds[kept]
+    start = negatives.new_zeros(1)
+    return RocCurve(
+        from_tensor(torch.cat([start, negatives]) / negatives[-1], scores),
+        from_tensor(torch.cat([start, positives]) / positives[-1], scores),
+        from_tensor(torch.cat([thresholds.new_full((1,), torch.inf), thresholds]), scores),
+    )
+
+
+def _counts_through(
+    scores: Array, target: Array, mask: Array | None, weight: Array | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Negative and positive mass at or above every distinct score, by descending score."""
+    items = read_items(scores, target, mask, None, weight).checked(graded=False)
+    if items.scores.ndim != 1:
+        raise ValueError(
+            f"scores must be one list for a curve, got shape {tuple(items.scores.shape)}"
+        )
+    present = slice(None) if items.weight is None else items.weight > 0
+    weights = None if items.weight is None else items.weight[present][None]
+    ranking = rank_items(items.scores[present][None], items.target[present][None], weights)
+    if ranking.levels == 0:
+        raise ValueError("scores must not be empty for a curve")
+    positives, negatives = ranking.positives[0].cumsum(0), ranking.negatives[0].cumsum(0)
+    if positives[-1] == 0 or negatives[-1] == 0:
+        warnings.warn(
+            "the list has only one class: the rates of the other are NaN",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    first = torch.searchsorted(
+        ranking.level[0], torch.arange(ranking.levels, device=ranking.level.device)
+    )
+    return negatives, positives, ranking.scores[0][first]

@@ -1,0 +1,33 @@
+"""Tensors of every process on every process."""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+__all__ = ["gather_rows", "is_distributed"]
+
+
+def is_distributed() -> bool:
+    """Whether there are other processes to hear from."""
+    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+
+
+def gather_rows(tensor: Tensor) -> Tensor:
+    """One-dimensional tensors of any length from all processes, joined by rank.
+
+    Only tensors travel: lengths first, then rows padded to the longest, since all_gather wants
+    equal shapes.
+    """
+    length = torch.tensor([len(tensor)], device=tensor.device)
+    lengths = torch.cat(_all_gather(length)).tolist()
+    padded = torch.nn.functional.pad(tensor, (0, max(lengths) - len(tensor)))
+    rows = _all_gather(padded)
+    return torch.cat([row[:size] for row, size in zip(rows, lengths, strict=True)])
+
+
+def _all_gather(tensor: Tensor) -> list[Tensor]:
+    received = [torch.empty_like(tensor) for _ in range(dist.get_world_size())]
+    dist.all_gather(received, tensor)
+    return received

@@ -1,0 +1,137 @@
+"""What a caller hands to a metric, as checked tensors on one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rankwise.checks import (
+    require_binary,
+    require_no_nan,
+    require_same_device,
+    require_same_shape,
+)
+
+__all__ = ["Array", "Average", "Items", "Ties", "from_tensor", "read_items", "to_tensor"]
+
+Array = TypeVar("Array", Tensor, NDArray[Any])
+Ties = Literal["standard", "against"]
+Average = Literal["macro", "micro", "none"]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Scores with their targets: the last dimension is a list, or ``groups`` says which list."""
+
+    scores: Tensor  # float32 or float64
+    target: Tensor
+    mask: Tensor | None
+    groups: Tensor | None
+    weight: Tensor | None
+
+    @property
+    def one_plain_list(self) -> bool:
+        """Whether these are the items of a single list, all of them present and counting once."""
+        ungrouped = self.groups is None and self.scores.ndim == 1
+        return ungrouped and self.mask is None and self.weight is None
+
+    def pooled(self) -> Items:
+        """All lists thrown into one."""
+        return replace(
+            self,
+            scores=self.scores.flatten(),
+            target=self.target.flatten(),
+            mask=None if self.mask is None else self.mask.flatten(),
+            groups=None,
+            weight=None if self.weight is None else self.weight.flatten(),
+        )
+
+    def checked(self, *, graded: bool) -> Items:
+        """The same items with every value looked at and the mask turned into weights of zero.
+
+        What stands under a masked item never matters, so padding may hold NaN or a target of −100.
+        """
+        scores, target, weight = self.scores, self.target, self.weight
+        if self.mask is not None:
+            absent = ~self.mask
+            scores = scores.masked_fill(absent, -torch.inf)
+            target = target.masked_fill(absent, 0)
+            weight = self.mask.double() if weight is None else weight.masked_fill(absent, 0)
+        require_no_nan("scores", scores)
+        if graded:
+            _require_amounts("target", target)
+        else:
+            require_binary("target", target)
+        if weight is not None:
+            _require_amounts("weight", weight)
+        return replace(self, scores=scores, target=target, mask=None, weight=weight)
+
+
+def read_items(
+    scores: object, target: object, mask: object, groups: object, weight: object
+) -> Items:
+    """Tensors of matching shape and device; the values are looked at by :meth:`Items.checked`."""
+    s = _as_scores(to_tensor(scores))
+    if s.ndim == 0:
+        raise ValueError("scores must have at least one dimension, the list, got a single number")
+    beside = {"target": target, "mask": mask, "groups": groups, "weight": weight}
+    tensors = {name: to_tensor(value) for name, value in beside.items() if value is not None}
+    for name, value in tensors.items():
+        require_same_shape(name, value, "scores", s)
+        require_same_device(name, value, "scores", s)
+    if "mask" in tensors and tensors["mask"].dtype != torch.bool:
+        raise ValueError(f"mask must be boolean, got {tensors['mask'].dtype}")
+    if "groups" in tensors:
+        _require_group_ids(tensors["groups"])
+    return Items(
+        s, tensors["target"], tensors.get("mask"), tensors.get("groups"), tensors.get("weight")
+    )
+
+
+def to_tensor(value: object) -> Tensor:
+    """A tensor that shares memory with the caller's array where it can."""
+    if isinstance(value, Tensor):
+        return value.detach()
+    array = np.asarray(value)
+    if array.dtype.kind == "u" and array.dtype.itemsize > 1:
+        array = array.astype(np.int64)  # torch knows few operations on wide unsigned integers
+    # torch warns of read-only memory and refuses negative strides: np.require copies only those.
+    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
+
+
+def from_tensor(value: Tensor, like: Array) -> Array:
+    """The value as the kind of array the caller uses."""
+    if isinstance(like, Tensor):
+        return value
+    result: NDArray[Any] = value.cpu().numpy()[()]  # a number rather than an array without axes
+    return result
+
+
+def _as_scores(scores: Tensor) -> Tensor:
+    if scores.dtype in (torch.float32, torch.float64):
+        return scores
+    return scores.float() if scores.is_floating_point() else scores.double()
+
+
+def _require_amounts(name: str, value: Tensor) -> None:
+    if value.dtype == torch.bool or value.numel() == 0:
+        return
+    if not bool((value >= 0).all() & value.isfinite().all()):
+        raise ValueError(
+            f"{name} must be finite and >= 0, got values from {value.min()} to {value.max()}"
+        )
+
+
+def _require_group_ids(groups: Tensor) -> None:
+    if groups.ndim != 1:
+        raise ValueError(
+            f"groups is for one-dimensional scores, got shape {tuple(groups.shape)}; "
+            "leading dimensions already are separate lists"
+        )
+    if groups.is_floating_point() or groups.dtype == torch.bool:
+        raise ValueError(f"groups must be integer ids, got {groups.dtype}")

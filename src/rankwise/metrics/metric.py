@@ -1,0 +1,200 @@
+"""Any metric, accumulated over batches and processes."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.metrics.gather import gather_rows, is_distributed
+from rankwise.metrics.inputs import Array, Items, read_items
+from rankwise.metrics.setting import setting_of
+
+__all__ = ["Metric"]
+
+# What an accumulated metric remembers: the items of one list, of lists by id, or only the values
+# of lists that came whole.
+COLUMNS = {
+    "items": ("scores", "target", "weight"),
+    "groups": ("scores", "target", "weight", "groups"),
+    "lists": ("values",),
+}
+WORDS = {
+    "items": "one-dimensional scores, parts of one list",
+    "groups": "scores with groups, parts of many lists",
+    "lists": "scores with leading dimensions, whole lists",
+}
+
+
+class Metric(nn.Module):
+    """An accumulating metric around any function of :mod:`rankwise.metrics`.
+
+    >>> metric = Metric(average_precision, ties="against")
+    >>> for scores, target in batches:
+    ...     metric.update(scores, target)
+    >>> metric.compute()
+
+    One-dimensional updates are parts of *one* list; updates with ``groups`` are parts of lists
+    known by id; updates with leading dimensions bring whole lists, of which only the value is kept
+    unless ``average`` pools them. Follows the contract of ``torchmetrics.Metric``: the state is in
+    ``state_dict``, moves with ``.to(device)`` (its precision never changes), and under
+    ``torch.distributed`` ``compute`` gives every process the value over all of them.
+    """
+
+    higher_is_better: bool = True
+    is_differentiable: bool = False
+    anchor: Tensor
+
+    def __init__(self, metric: Callable[..., Any], **options: Any) -> None:
+        super().__init__()
+        for name in ("mask", "groups", "weight"):
+            if name in options:
+                raise ValueError(f"{name} comes with the data: pass it to update")
+        self.metric, self.options = metric, options
+        self.setting = setting_of(metric, options)
+        self.register_buffer("anchor", torch.empty(0), persistent=False)  # says which device
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._kind: str | None = None
+        self._parts: dict[str, list[Tensor]] = {}
+
+    def update(
+        self,
+        scores: Array,
+        target: Array,
+        *,
+        mask: Array | None = None,
+        groups: Array | None = None,
+        weight: Array | None = None,
+    ) -> None:
+        """Take in a batch."""
+        items = read_items(scores, target, mask, groups, weight)
+        items = items.checked(graded=self.setting.kernel.graded)
+        if self.setting.pools:
+            items = items.pooled()
+        if items.scores.ndim > 1:
+            self._keep("lists", {"values": self.setting.values(items).flatten()})
+            return
+        item_weight = torch.ones_like(items.scores) if items.weight is None else items.weight
+        columns = {"scores": items.scores, "target": items.target, "weight": item_weight}
+        if items.groups is not None:
+            columns["groups"] = items.groups
+        kind = "items" if items.groups is None else "groups"
+        # A group whose items are all absent is a list too, so its items stay, with weight zero.
+        self._keep(kind, columns)
+
+    def compute(self) -> Tensor:
+        """The value over everything taken in, by all processes."""
+        kind, columns = self._everything()
+        if kind is None:
+            warnings.warn("compute before update: nothing to rank", RuntimeWarning, stacklevel=2)
+            return self.anchor.new_tensor(float("nan"), dtype=torch.float64)
+        if kind == "lists":
+            return self.setting.summary(columns["values"])
+        weight = columns["weight"]
+        # Plain lists have a faster way, which a weight of one everywhere would hide.
+        plain = bool((weight == 1).all())
+        items = Items(
+            columns["scores"],
+            columns["target"],
+            None,
+            columns.get("groups"),
+            None if plain else weight,
+        )
+        return self.setting.summary(self.setting.values(items))
+
+    def forward(self, scores: Array, target: Array, **data: Any) -> Array:
+        """Take in a batch and return the value of this batch alone."""
+        self.update(scores, target, **data)
+        value: Array = self.metric(scores, target, **data, **self.options)
+        return value
+
+    def merge_state(self, incoming_state: Metric) -> None:
+        """Take in what another accumulator of the same metric has seen."""
+        other = incoming_state
+        if (other.metric, other.setting) != (self.metric, self.setting):
+            raise ValueError("incoming_state must be of the same metric with the same options")
+        if other._kind is not None:
+            self._keep(other._kind, {name: other._joined(name) for name in COLUMNS[other._kind]})
+
+    def clone(self) -> Metric:
+        """A copy with its own state."""
+        return copy.deepcopy(self)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the state is."""
+        return self.anchor.device
+
+    def extra_repr(self) -> str:
+        """The metric and its options."""
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"{self.metric.__name__}{options}"
+
+    def _keep(self, kind: str, columns: dict[str, Tensor]) -> None:
+        if self._kind not in (None, kind):
+            raise ValueError(
+                f"this metric holds {WORDS[self._kind or kind]}, the update brings {WORDS[kind]}; "
+                "use one kind, or reset() in between"
+            )
+        self._kind = kind
+        for name, column in columns.items():
+            # A copy: callers reuse their buffers.
+            kept = column.to(self.device, copy=True)
+            self._parts.setdefault(name, []).append(kept)
+
+    def _joined(self, name: str) -> Tensor:
+        parts = self._parts.get(name, [])
+        if len(parts) != 1:
+            kind = torch.long if name == "groups" else torch.double
+            joined = torch.cat(parts) if parts else self.anchor.new_empty(0, dtype=kind)
+            self._parts[name] = parts = [joined]
+        return parts[0]
+
+    def _everything(self) -> tuple[str | None, dict[str, Tensor]]:
+        """The kind of the state and its columns, over all processes."""
+        if not is_distributed():
+            kind = self._kind
+            return kind, {name: self._joined(name) for name in COLUMNS[kind]} if kind else {}
+        kinds = list(COLUMNS)
+        mine = torch.tensor([-1 if self._kind is None else kinds.index(self._kind)])
+        codes = gather_rows(mine.to(self.device)).tolist()
+        found = [kinds[code] for code in sorted(set(codes)) if code >= 0]
+        if not found:
+            return None, {}
+        if len(found) > 1:
+            raise ValueError(f"processes hold different kinds of lists: {', '.join(found)}")
+        # A process without data has no dtype of its own: all send the widest, which is exact.
+        wide = {name: self._joined(name) for name in COLUMNS[found[0]]}
+        return found[0], {
+            name: gather_rows(column.long() if name == "groups" else column.double())
+            for name, column in wide.items()
+        }
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Metric:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        for parts in self._parts.values():
+            parts[:] = [part.to(self.device) for part in parts]
+        return self
+
+    def _save_to_state_dict(
+        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+    ) -> None:
+        for name in COLUMNS[self._kind] if self._kind else ():
+            destination[prefix + name] = self._joined(name)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, *_: Any, **__: Any
+    ) -> None:
+        # The default wants the shapes it already has; a metric grows.
+        self.reset()
+        for kind, names in reversed(COLUMNS.items()):
+            if all(prefix + name in state_dict for name in names):
+                self._keep(kind, {name: state_dict[prefix + name] for name in names})
+                break

@@ -1,0 +1,74 @@
+"""Normalised discounted cumulative gain."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_count, require_one_of
+from rankwise.metrics.inputs import Array, Average, Ties
+from rankwise.metrics.ranking import Ranking
+from rankwise.metrics.setting import Kernel, Setting, computed_by
+
+__all__ = ["Gain", "ndcg"]
+
+Gain = Literal["exponential", "linear"]
+
+
+def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
+    if k is not None:
+        require_count("k", k)
+    require_one_of("gain", gain, ("exponential", "linear"))
+    best = _dcg(ranking.ranked_by(ranking.target), gain, k)  # a gain grows with the relevance
+    return torch.where(best > 0, _dcg(ranking, gain, k) / best, math.nan)
+
+
+def _dcg(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
+    gains = ranking.target.exp2() - 1 if gain == "exponential" else ranking.target
+    through = ranking.mass.cumsum(-1)
+    discount = _discount_through(through if k is None else through.clamp_max(k))
+    discount = discount.diff(dim=-1, prepend=discount.new_zeros(len(discount), 1))
+    # Items of one level share its discount evenly: the mean over their orders.
+    mean_gain = torch.where(ranking.mass > 0, ranking.per_level(gains) / ranking.mass, 0.0)
+    return (mean_gain * discount).sum(-1)
+
+
+def _discount_through(rank: Tensor) -> Tensor:
+    """Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks: half an item has half its share."""
+    longest = math.ceil(float(rank.max()))
+    ranks = torch.arange(1, longest + 2, dtype=rank.dtype, device=rank.device)
+    single = 1 / (1 + ranks).log2()
+    through = torch.nn.functional.pad(single.cumsum(0), (1, 0))
+    whole = rank.long()
+    return through[whole] + (rank - whole) * single[whole]
+
+
+NDCG = Kernel(_ndcg, graded=True)
+
+
+@computed_by(NDCG)
+def ndcg(
+    scores: Array,
+    target: Array,
+    *,
+    k: int | None = None,
+    gain: Gain = "exponential",
+    mask: Array | None = None,
+    groups: Array | None = None,
+    weight: Array | None = None,
+    ties: Ties = "standard",
+    average: Average = "macro",
+) -> Array:
+    """NDCG, the discounted gain of a ranking over that of the best ranking.
+
+    DCG@k = Σ_{r ≤ k} gain(y_(r)) / log₂(1 + r), gain(y) = 2^y − 1 (EXM 2.3.4) or y
+    (``gain="linear"``, :func:`sklearn.metrics.ndcg_score`). ``target`` holds relevances ≥ 0;
+    ``k=None`` is the whole list. Tied items share their discounts evenly, which is the mean over
+    their orders; ``ties="against"`` puts the lower gain first. A list without relevant items is
+    NaN.
+    """
+    options = {"k": k, "gain": gain}
+    return Setting(NDCG, ties, average, options)(scores, target, mask, groups, weight)

@@ -1,0 +1,128 @@
+"""Lists sorted by score and cut into levels: where every metric starts.
+
+A *level* is a run of items that the ranking cannot tell apart. Metrics are functions of how much
+positive and negative mass each level holds, so none of them ever sees a tie or an input order, and
+a resample of the items is nothing but other masses on the same levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from rankwise.metrics.inputs import Ties
+
+__all__ = ["Ranking", "band", "mass_above", "rank_items"]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A batch of lists by descending score; made by :func:`rank_items`.
+
+    Items are the columns of the first four fields. The masses per level broadcast: one ordering
+    carries any number of rows of weights (:meth:`reweighted`).
+    """
+
+    scores: Tensor  # (rows, items) descending
+    target: Tensor  # (rows, items) float64
+    order: Tensor  # (rows, items) where the item stood in the input
+    level: Tensor  # (rows, items) level of the item, 0 at the top
+    levels: int
+    tied: bool  # whether any list has two items on one level
+    weight: Tensor  # (rows or more, items) float64, 0 for an item that is absent
+
+    def reweighted(self, weight: Tensor) -> Ranking:
+        """The same order with other weights, given in the order of this ranking."""
+        return replace(self, weight=weight)
+
+    def ranked_by(self, scores: Tensor) -> Ranking:
+        """The same items and weights ranked by other scores, given in the order of this ranking."""
+        other = rank_items(scores, self.target)
+        return other.reweighted(self.weight.gather(-1, other.order.expand_as(self.weight)))
+
+    def per_level(self, amount: Tensor) -> Tensor:
+        """Σ weight · amount over the items of each level, (rows, levels)."""
+        values = self.weight * amount
+        if not self.tied:
+            return values
+        sums = values.new_zeros(len(values), self.levels)
+        return sums.scatter_add(-1, self.level.expand_as(values), values)
+
+    @cached_property
+    def positives(self) -> Tensor:
+        """Mass of positives on each level."""
+        return self.per_level(self.target)
+
+    @cached_property
+    def negatives(self) -> Tensor:
+        """Mass of negatives on each level."""
+        return self.per_level(1 - self.target)
+
+    @cached_property
+    def mass(self) -> Tensor:
+        """Mass of all items on each level."""
+        return self.per_level(torch.ones_like(self.target))
+
+    @cached_property
+    def n_positives(self) -> Tensor:
+        """Mass of positives of each list, (rows, 1)."""
+        return self.positives.sum(-1, keepdim=True)
+
+    @cached_property
+    def n_negatives(self) -> Tensor:
+        """Mass of negatives of each list, (rows, 1)."""
+        return self.negatives.sum(-1, keepdim=True)
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """Whether all weights of a list are whole numbers: its masses are counts, (rows, 1)."""
+        return (self.weight == self.weight.round()).all(-1, keepdim=True)
+
+    def require_counts(self, metric: str) -> None:
+        """Some metrics speak of the rank of one item, which half an item does not have."""
+        if not bool(self.counts.all()):
+            raise ValueError(
+                f"weight must be whole numbers for {metric}: ranks are counts of items"
+            )
+
+
+def rank_items(
+    scores: Tensor, target: Tensor, weight: Tensor | None = None, ties: Ties = "standard"
+) -> Ranking:
+    """Sort lists, the rows of ``scores``, and cut them into levels.
+
+    ``ties="standard"``: items with equal scores share a level. ``"against"``: a level holds one
+    target only and the lower target comes first, which is the worst order of the tied items.
+    """
+    order = None
+    if ties == "against":
+        order = target.argsort(dim=-1, stable=True)
+        scores = scores.gather(-1, order)
+    # Stable: the second sort must keep the order by target among equal scores.
+    scores, by_score = scores.sort(dim=-1, descending=True, stable=True)
+    order = by_score if order is None else order.gather(-1, by_score)
+    target = target.gather(-1, order).double()
+    new = scores[:, 1:] != scores[:, :-1]
+    if ties == "against":
+        new |= target[:, 1:] != target[:, :-1]
+    level = torch.nn.functional.pad(new.long().cumsum(-1), (1, 0))[:, : scores.shape[-1]]
+    fewest, most = (int(x) + 1 for x in level[:, -1].aminmax()) if level.numel() else (0, 0)
+    weight = torch.ones_like(target) if weight is None else weight.gather(-1, order).double()
+    return Ranking(scores, target, order, level, most, fewest < scores.shape[-1], weight)
+
+
+def mass_above(mass: Tensor) -> Tensor:
+    """Mass on the levels strictly above each level."""
+    through = mass.cumsum(-1)
+    return torch.nn.functional.pad(through, (1, 0))[..., :-1]
+
+
+def band(mass: Tensor, low: Tensor | float, high: Tensor | float) -> Tensor:
+    """The part of each level's mass that has rank (low, high], counting mass from the top."""
+    through = mass.cumsum(-1)
+    above = torch.nn.functional.pad(through, (1, 0))[..., :-1]
+    low, high = (torch.as_tensor(x, dtype=mass.dtype, device=mass.device) for x in (low, high))
+    return (through.minimum(high) - above.maximum(low)).clamp_min(0)

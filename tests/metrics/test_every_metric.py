@@ -1,0 +1,247 @@
+"""What holds for every metric: a new one gets all of it by a line in the table."""
+
+import math
+from itertools import accumulate, pairwise, permutations, product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise import metrics as m
+
+METRICS = {
+    "average_precision": (m.average_precision, {}),
+    "auprc": (m.auprc, {"prior": 0.2}),
+    "auroc": (m.auroc, {}),
+    "partial_auroc": (m.partial_auroc, {"min_fpr": 0.1, "max_fpr": 0.6}),
+    "standardised": (m.partial_auroc, {"max_fpr": 0.4, "standardised": True}),
+    "two_way": (m.two_way_partial_auroc, {"min_tpr": 0.4, "max_fpr": 0.5}),
+    "pap_at_k": (m.pap_at_k, {"k": 1}),
+    "precision_at_k": (m.precision_at_k, {"k": 3}),
+    "recall_at_k": (m.recall_at_k, {"k": 3}),
+    "hit_at_k": (m.hit_at_k, {"k": 2}),
+    "r_precision": (m.r_precision, {}),
+    "map_at_r": (m.map_at_r, {}),
+    "mean_reciprocal_rank": (m.mean_reciprocal_rank, {}),
+    "ndcg": (m.ndcg, {}),
+    "ndcg_at_k": (m.ndcg, {"k": 3, "gain": "linear"}),
+}
+WHOLE_WEIGHTS = {"hit_at_k", "map_at_r", "mean_reciprocal_rank"}
+
+every_metric = pytest.mark.parametrize("name", METRICS)
+both_ties = pytest.mark.parametrize("ties", ["standard", "against"])
+few = settings(max_examples=15, deadline=None)
+
+
+@st.composite
+def lists(draw, shortest=2, longest=9):
+    """Scores with many ties, and a target with both classes."""
+    n = draw(st.integers(shortest, longest))
+    scores = draw(st.lists(st.integers(-2, 2), min_size=n, max_size=n))
+    target = draw(
+        st.lists(st.integers(0, 1), min_size=n, max_size=n).filter(lambda y: 0 < sum(y) < len(y))
+    )
+    return np.array(scores, dtype=float), np.array(target)
+
+
+def value(name, scores, target, **data):
+    metric, options = METRICS[name]
+    return float(metric(np.asarray(scores, dtype=float), target, **options, **data))
+
+
+@every_metric
+@both_ties
+@few
+@given(lists(), st.randoms(use_true_random=False))
+def test_order_of_the_input_does_not_matter(name, ties, case, random):
+    scores, target = case
+    order = list(range(len(scores)))
+    random.shuffle(order)
+    before = value(name, scores, target, ties=ties)
+    assert value(name, scores[order], target[order], ties=ties) == pytest.approx(before, abs=1e-12)
+
+
+@every_metric
+@few
+@given(lists())
+def test_only_the_ranking_matters(name, case):
+    scores, target = case
+    assert value(name, np.exp(3 * scores) - 5, target) == value(name, scores, target)
+
+
+@every_metric
+@both_ties
+@few
+@given(lists(), st.data())
+def test_weight_is_how_often_an_item_counts(name, ties, case, data):
+    scores, target = case
+    weight = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(scores), max_size=len(scores)))
+    )
+    weight[target.argmax()] = weight[target.argmin()] = 2  # both classes stay
+    repeated = value(name, scores.repeat(weight), target.repeat(weight), ties=ties)
+    weighted = value(name, scores, target, weight=weight, ties=ties)
+    assert weighted == pytest.approx(repeated, abs=1e-12)
+
+
+@every_metric
+@few
+@given(lists())
+def test_two_halves_are_one_item(name, case):
+    scores, target = case
+    halves = np.concatenate([scores, scores]), np.concatenate([target, target])
+    weight = np.full(len(halves[0]), 0.5)
+    if name in WHOLE_WEIGHTS:
+        with pytest.raises(ValueError, match="weight must be whole"):
+            value(name, *halves, weight=weight)
+    elif name not in ("partial_auroc", "two_way"):  # these round counts, but not masses
+        expected = value(name, scores, target)
+        assert value(name, *halves, weight=weight) == pytest.approx(expected, abs=1e-12)
+
+
+@every_metric
+def test_masked_items_are_absent_whatever_stands_there(name):
+    scores = np.array([0.3, np.nan, 0.1, 0.9, np.inf, 0.3])
+    target = np.array([1, -100, 0, 0, 1, 0])
+    mask = np.array([True, False, True, True, False, True])
+    expected = value(name, scores[mask], target[mask])
+    assert value(name, scores, target, mask=mask) == pytest.approx(expected, abs=1e-12)
+
+
+@every_metric
+def test_groups_rows_and_separate_calls_agree(name):
+    metric, options = METRICS[name]
+    rng = np.random.default_rng(0)
+    target = np.array([[1, 0, 0, 1, 0, 0, 1], [0, 1, 0, 0, 0, 1, 0], [1, 1, 1, 1, 0, 1, 0]])
+    scores = rng.integers(0, 4, target.shape).astype(float)
+    scores[2] = rng.permutation(7)  # a list without ties beside lists with them
+    separate = [value(name, s, y) for s, y in zip(scores, target, strict=True)]
+    rows = metric(scores, target, average="none", **options)
+    assert rows == pytest.approx(separate, abs=1e-12)
+    ids = np.repeat([7, -3, 5], 7)
+    shuffle = rng.permutation(21)
+    grouped = metric(
+        scores.ravel()[shuffle],
+        target.ravel()[shuffle],
+        groups=ids[shuffle],
+        average="none",
+        **options,
+    )
+    assert grouped == pytest.approx([separate[1], separate[2], separate[0]], abs=1e-12)  # −3, 5, 7
+    cube = metric(scores.reshape(3, 1, 7), target.reshape(3, 1, 7), average="none", **options)
+    assert cube.shape == (3, 1)
+
+
+@every_metric
+def test_macro_is_the_mean_and_micro_pools(name):
+    metric, options = METRICS[name]
+    rng = np.random.default_rng(1)
+    target = rng.integers(0, 2, (4, 9))
+    target[:, :2] = [0, 1]
+    scores = rng.standard_normal((4, 9))
+    mean, pooled = ("micro", "macro") if name == "pap_at_k" else ("macro", "micro")
+    each = metric(scores, target, average="none", **options)
+    assert metric(scores, target, **options) == pytest.approx(each.mean(), abs=1e-12)
+    assert metric(scores, target, average=mean, **options) == pytest.approx(each.mean(), abs=1e-12)
+    together = value(name, scores.ravel(), target.ravel())
+    assert metric(scores, target, average=pooled, **options) == pytest.approx(together, abs=1e-12)
+
+
+@every_metric
+def test_lists_of_one_class_are_left_out_with_a_warning(name):
+    metric, options = METRICS[name]
+    scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    target = np.array([[0, 1, 0], [0, 0, 0]])
+    with pytest.warns(RuntimeWarning, match="1 of 2 lists have .* left out of the mean"):
+        both = metric(scores, target, average="none", **options)
+    assert math.isnan(both[1])
+    with pytest.warns(RuntimeWarning, match="1 of 2 lists"):
+        assert metric(scores, target, **options) == both[0]
+    with pytest.warns(RuntimeWarning, match="1 of 1 lists"):
+        assert math.isnan(value(name, scores[1], target[1]))
+
+
+@every_metric
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_empty_lists_have_no_value(name, shape):
+    metric, options = METRICS[name]
+    with pytest.warns(RuntimeWarning, match="lists have"):
+        assert math.isnan(metric(np.zeros(shape), np.zeros(shape), **options))
+
+
+@every_metric
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64, torch.int32])
+def test_torch_dtypes(name, dtype):
+    metric, options = METRICS[name]
+    scores = torch.tensor([3, -1, 2, 2, 0, 5])
+    target = torch.tensor([1, 0, 0, 1, 0, 0])
+    result = metric(scores.to(dtype), target, **options)
+    assert isinstance(result, torch.Tensor)
+    assert result.dtype == torch.float64
+    strict = metric(scores.to(dtype), target, ties="against", **options)
+    for kind in (torch.bool, torch.float32, torch.bfloat16, torch.uint8):
+        assert metric(scores.to(dtype), target.to(kind), **options) == result
+        assert metric(scores.to(dtype), target.to(kind), ties="against", **options) == strict
+    assert float(result) == value(name, scores.numpy(), target.numpy())
+
+
+def precision(ranked, k):
+    return sum(ranked[:k]) / k
+
+
+def discounted(ranked, k, gain):
+    return sum(gain(y) / math.log2(2 + i) for i, y in enumerate(ranked[:k]))
+
+
+# Each metric of a strict order, from the targets as they are ranked.
+ORACLES = {
+    "auroc": lambda r: (
+        sum(r[i] > r[j] for i in range(len(r)) for j in range(i + 1, len(r)))
+        / (sum(r) * (len(r) - sum(r)))
+    ),
+    "precision_at_k": lambda r: precision(r, 3),
+    "recall_at_k": lambda r: sum(r[:3]) / sum(r),
+    "hit_at_k": lambda r: float(any(r[:2])),
+    "r_precision": lambda r: precision(r, sum(r)),
+    "map_at_r": lambda r: sum(r[i] * precision(r, i + 1) for i in range(sum(r))) / sum(r),
+    "mean_reciprocal_rank": lambda r: 1 / (r.index(1) + 1),
+    "ndcg": lambda r: (
+        discounted(r, len(r), lambda y: 2**y - 1)
+        / discounted(sorted(r, reverse=True), len(r), lambda y: 2**y - 1)
+    ),
+    "ndcg_at_k": lambda r: discounted(r, 3, float) / discounted(sorted(r, reverse=True), 3, float),
+}
+
+
+def tied_lists(n=5):
+    """All lists of n items on one, two or three levels, with the targets of all their orders."""
+    for sizes in [s for k in (1, 2, 3) for s in product(range(1, n + 1), repeat=k) if sum(s) == n]:
+        for target in product((0, 1), repeat=n):
+            if 0 < sum(target) < n:
+                yield (
+                    np.repeat(range(len(sizes), 0, -1), sizes),
+                    target,
+                    list(orders(target, sizes)),
+                )
+
+
+def orders(target, sizes):
+    """The target with the items of every level in all orders."""
+    ends = list(accumulate(sizes, initial=0))
+    levels = [permutations(target[a:b]) for a, b in pairwise(ends)]
+    for parts in product(*levels):
+        yield [y for part in parts for y in part]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_ties_are_the_mean_or_the_worst_of_all_orders(name):
+    metric, options = METRICS[name]
+    scores, targets, cases = zip(*tied_lists(), strict=True)
+    values = [[ORACLES[name](ranked) for ranked in case] for case in cases]
+    scores, targets = np.stack(scores), np.array(targets)
+    standard = metric(scores, targets, average="none", **options)
+    np.testing.assert_allclose(standard, [np.mean(each) for each in values], atol=1e-12)
+    against = metric(scores, targets, average="none", ties="against", **options)
+    np.testing.assert_allclose(against, [min(each) for each in values], atol=1e-12)

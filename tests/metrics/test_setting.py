@@ -1,0 +1,66 @@
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from rankwise import metrics as m
+from rankwise.metrics import setting
+from rankwise.metrics.setting import mean_over_lists, setting_of
+
+
+def test_mean_comes_with_its_counts():
+    mean = mean_over_lists(np.array([0.5, np.nan, 1.0, 0.0]))
+    assert (mean.mean, mean.count, mean.left_out) == (0.5, 3, 1)
+    assert mean.standard_error == pytest.approx(0.5 / math.sqrt(3))
+    assert math.isnan(mean_over_lists(torch.tensor([0.5])).standard_error)
+    assert math.isnan(mean_over_lists(torch.tensor([math.nan])).mean)
+
+
+def test_setting_knows_defaults_and_pooling():
+    chosen = setting_of(m.pap_at_k, {"k": 3})
+    assert chosen.options == {"k": 3}
+    assert not chosen.pools
+    assert setting_of(m.auroc, {"average": "micro"}).pools
+    with pytest.raises(ValueError, match="metric must be one of"):
+        setting_of(len, {})
+    with pytest.raises(TypeError, match="kk"):
+        setting_of(m.pap_at_k, {"k": 3, "kk": 3})
+
+
+def test_blocks_of_rows_give_the_same_values(monkeypatch):
+    rng = np.random.default_rng(0)
+    scores, target = rng.standard_normal((10, 8)), rng.integers(0, 2, (10, 8))
+    target[:, :2] = [0, 1]
+    whole = m.auroc(scores, target, average="none")
+    monkeypatch.setattr(setting, "BLOCK", 20)
+    assert (m.auroc(scores, target, average="none") == whole).all()
+
+
+def test_groups_of_very_different_sizes():
+    rng = np.random.default_rng(0)
+    sizes = {30: 2, -4: 200, 7: 3, 8: 33, 9: 2}
+    groups = np.repeat(list(sizes), list(sizes.values()))
+    scores, target = rng.standard_normal(len(groups)), rng.integers(0, 2, len(groups))
+    for group in sizes:
+        target[np.flatnonzero(groups == group)[:2]] = [0, 1]
+    values = m.auroc(scores, target, groups=groups, average="none")
+    separate = [float(m.auroc(scores[groups == g], target[groups == g])) for g in sorted(sizes)]
+    assert values == pytest.approx(separate, abs=1e-12)
+
+
+def test_the_warning_points_to_the_caller():
+    with pytest.warns(RuntimeWarning) as caught:
+        m.auroc(np.array([1.0, 2.0]), np.array([1, 1]))
+    assert caught[0].filename == __file__
+
+
+def test_import_brings_nothing_heavy():
+    code = (
+        "import sys, rankwise.metrics; "
+        "print([name for name in ('sklearn', 'scipy', 'torchmetrics') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,99 @@
+"""AveragePrecision against its formula written out, and the bound it promises."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwise.metrics import auprc, average_precision
+from rankwise.objectives import AveragePrecision
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, ZeroOne
+
+
+def by_hand(scores, target, prior=None, tau=1.0, tau_true=0.01, annealed=True):
+    positives, negatives = scores[target], scores[~target]
+    above = OneSidedHuber(tau).value(positives[:, None] - negatives).mean(1)
+    ranked = OneSidedSigmoid(tau_true).value(positives[:, None] - positives).sum(1) + 1
+    ratio = above / (ranked / len(positives)).detach()
+    prior = len(positives) / len(scores) if prior is None else prior
+    gain = (1 - prior) / prior
+    if annealed:
+        gain = min(gain, 1 / float(ratio.detach().median()))
+    return (gain * ratio / (1 + gain * ratio)).mean()
+
+
+@pytest.mark.parametrize("annealed", [True, False])
+@pytest.mark.parametrize("prior", [None, 0.05])
+def test_value_and_gradient_equal_the_formula(prior, annealed):
+    torch.manual_seed(0)
+    scores = torch.randn(80, dtype=torch.float64, requires_grad=True)
+    target = torch.rand(80) < 0.2
+    loss = AveragePrecision(prior, correction="annealed" if annealed else "fixed")
+    value, expected = loss(scores, target), by_hand(scores, target, prior, annealed=annealed)
+    torch.testing.assert_close(value, expected)
+    (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
+    torch.testing.assert_close(a, b)
+
+
+LIST = st.lists(st.tuples(st.integers(-20, 20), st.booleans()), min_size=2, max_size=30).filter(
+    lambda items: 0 < sum(positive for _, positive in items) < len(items)
+)
+
+
+@given(items=LIST, tau=st.sampled_from([0.1, 1.0, 10.0]), prior=st.sampled_from([None, 0.01, 0.5]))
+def test_the_fixed_form_bounds_the_metric(items, tau, prior):
+    scores = torch.tensor([score / 4 for score, _ in items], dtype=torch.float64)
+    target = torch.tensor([positive for _, positive in items])
+    loss = AveragePrecision(prior, false_positives=OneSidedHuber(tau), correction="fixed")
+    exact = auprc(scores, target, prior=prior) if prior else average_precision(scores, target)
+    assert float(loss(scores, target)) >= 1 - float(exact) - 1e-12
+
+
+def test_with_the_zero_one_loss_it_is_the_metric():
+    torch.manual_seed(1)
+    scores, target = torch.randn(200, dtype=torch.float64), torch.rand(200) < 0.1
+    loss = AveragePrecision(false_positives=ZeroOne(), true_positives=ZeroOne(), correction="fixed")
+    torch.testing.assert_close(loss(scores, target), 1 - average_precision(scores, target))
+
+
+def test_weight_two_counts_twice():
+    torch.manual_seed(2)
+    scores, target = torch.randn(50, dtype=torch.float64), torch.rand(50) < 0.3
+    weight = torch.randint(0, 3, (50,))
+    repeated = torch.repeat_interleave(torch.arange(50), weight)
+    for correction in ("fixed", "annealed"):
+        loss = AveragePrecision(0.1, correction=correction)
+        if correction == "annealed":
+            weight = weight.clamp(max=1)  # the median is over items
+            repeated = torch.repeat_interleave(torch.arange(50), weight)
+        torch.testing.assert_close(
+            loss(scores, target, weight=weight.double()), loss(scores[repeated], target[repeated])
+        )
+
+
+def test_an_untrained_model_is_not_saturated():
+    torch.manual_seed(3)
+    scores = torch.randn(5_000, requires_grad=True)
+    target = torch.arange(5_000) < 10
+    norms = {}
+    for correction in ("annealed", "fixed"):
+        (gradient,) = torch.autograd.grad(
+            AveragePrecision(correction=correction)(scores, target), scores
+        )
+        norms[correction] = float(gradient.norm())
+    assert norms["annealed"] > 20 * norms["fixed"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(prior=0.0), "prior must be None or between 0 and 1, got 0.0"),
+        (dict(prior=1.5), "prior must be"),
+        (dict(correction="none"), "correction must be one of 'annealed', 'fixed'"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        AveragePrecision(**options)

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import rankwise
+
+
+def test_the_core_imports_torch_and_numpy_and_nothing_heavier():
+    code = (
+        "import sys, torch, numpy; before = set(sys.modules); import rankwise; "
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    allowed = {"rankwise", "torch", "numpy", *sys.stdlib_module_names}
+    assert set(done.stdout.split()) <= allowed
+
+
+def test_version_is_that_of_the_package():
+    assert rankwise.__version__ == version("rankwise")
+    assert set(rankwise.__all__) <= set(dir(rankwise))

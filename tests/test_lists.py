@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.lists import split_lists
+
+SCORES = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
+TARGET = torch.tensor([[0, 1, 0, 1], [0, 0, 1, 0]])
+
+
+def test_rows_are_taken_apart_and_padded_with_their_own_scores():
+    lists = split_lists(SCORES, TARGET)
+    assert lists.positives.tolist() == [[2, 4], [7, 7]]
+    assert lists.positive_weight.tolist() == [[1, 1], [1, 0]]
+    assert lists.negatives.tolist() == [[1, 3, 1], [5, 6, 8]]
+    assert lists.negative_weight.tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert lists.n_positives.tolist() == [[2], [1]]
+    assert lists.rate.tolist() == [[0.5], [0.25]]
+    assert lists.complete.tolist() == [True, True]
+
+
+def test_mask_and_weight():
+    mask = torch.tensor([[True, True, True, False], [True, True, False, True]])
+    weight = torch.tensor([[1.0, 2.0, 0.0, 9.0], [1.0, 1.0, 1.0, 3.0]])
+    scores = SCORES.masked_fill(~mask, torch.nan)
+    lists = split_lists(scores, TARGET.masked_fill(~mask, -1), mask, weight)
+    assert lists.n_positives.tolist() == [[2], [0]]
+    assert lists.n_negatives.tolist() == [[1], [5]]
+    assert lists.complete.tolist() == [True, False]
+    assert lists.mean_over_negatives(lists.negatives).tolist() == [1, (5 + 6 + 3 * 8) / 5]
+    assert lists.select(lists.complete).mean_over_positives(lists.positives[:1]).tolist() == [2]
+
+
+def test_gradients_reach_the_scores_of_real_items_only():
+    scores = SCORES.clone().requires_grad_()
+    lists = split_lists(scores, TARGET)
+    (lists.positives * lists.positive_weight).sum().backward()
+    assert scores.grad is not None
+    assert torch.equal(scores.grad, TARGET.float())
+
+
+def test_empty_lists():
+    for shape in ((0, 4), (3, 0), (0, 0)):
+        lists = split_lists(torch.zeros(shape), torch.zeros(shape))
+        assert not lists.complete.any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((SCORES, TARGET[:1]), r"target \(1, 4\) and scores \(2, 4\)"),
+        ((SCORES, TARGET + 1), "target must contain only 0 and 1"),
+        ((SCORES.long(), TARGET), "scores must be a floating-point tensor"),
+        ((SCORES / 0 * 0, TARGET), "scores contains NaN"),
+        ((SCORES, TARGET, None, -SCORES), "weight must not be negative, got -8"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        split_lists(*arguments)
