@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Result", "measure_in_fresh_process", "peak_bytes", "seconds", "seconds_side_by_side"]
+__all__ = ["Result", "measure_in_fresh_process", "peak_bytes_of", "seconds", "seconds_side_by_side"]
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,17 @@ def seconds_side_by_side(calls: list[Callable[[], object]], repeats: int = 5) ->
     return [statistics.median(taken) for taken in times]
 
 
-def peak_bytes() -> int:
-    """The most memory this process has ever held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def peak_bytes_of(call: Callable[[], object]) -> int:
+    """The most memory this process holds during ``call`` beyond what it held before (Linux)."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    before = _memory("VmRSS")
+    call()
+    return _memory("VmHWM") - before
+
+
+def _memory(name: str) -> int:
+    status = Path("/proc/self/status").read_text()
+    return 1024 * next(int(line.split()[1]) for line in status.splitlines() if name in line)
 
 
 def measure_in_fresh_process(module: str, *arguments: str) -> dict[str, Any]:

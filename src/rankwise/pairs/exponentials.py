@@ -12,6 +12,7 @@ is tiny near ties, where a difference of sums would lose it. Across a gap Δ
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -24,35 +25,35 @@ __all__ = ["exponentials_at_knots", "exponentials_at_points"]
 
 _pad = torch.nn.functional.pad
 
+_VALUES = 1 << 20  # knots × terms scanned at once
+
 
 def exponentials_at_knots(
     knots: Knots, forms: tuple[PairForm, ...], weight: Tensor, results: list[Tensor]
 ) -> None:
     """Add Σ over the points of weight · (the exponential part of F) to the results at the knots."""
     rate, gaps = forms[0].rate, knots.gaps
-    for side, terms in _sides(forms):
-        within = weight.new_zeros(terms, len(weight), knots.line.shape[-1] + 1)
+    for side, ks in _terms_of(forms, knots):
+        within = weight.new_zeros(len(ks), len(weight), knots.line.shape[-1] + 1)
         for piece in knots.pieces():
             slot, mass = knots.slot[..., piece], weight[..., piece]
             distance = knots.below(piece) if side == "right" else knots.above[..., piece]
-            for k, term in enumerate(_terms(side, rate * distance, terms)):
-                within[k].scatter_add_(-1, slot, term.mul_(mass))
+            for row, term in zip(within, _terms(side, rate * distance, ks), strict=True):
+                row.scatter_add_(-1, slot, term.mul_(mass))
         if side == "right":
-            sums = _scan_up(within[..., :-1], rate * gaps)
+            sums = _scan_up(within[..., :-1], rate * gaps, ks)
         else:
             sources = within[..., 1:]
             if side == "rise":
                 mass = _sum_in_slots(weight, knots)[..., 1:].flip(-1).cumsum(-1).flip(-1)
-                for k, term in enumerate(_terms("rise", rate * gaps, terms)):
-                    sources[k, ..., :-1] += (term * mass)[..., 1:]
-            sums = _scan_down(sources, rate * gaps)
+                for row, term in zip(sources, _terms("rise", rate * gaps, ks), strict=True):
+                    row[..., :-1] += (term * mass)[..., 1:]
+            sums = _scan_down(sources, rate * gaps, ks)
         for result, form in zip(results, forms, strict=True):
-            factors = getattr(form, side)
-            if factors:
-                total = torch.zeros_like(knots.line)
-                for k, factor in enumerate(factors):
-                    total.add_(sums[k], alpha=factor)
-                result.add_(knots.from_knots(total)[..., 0, :])
+            total = torch.zeros_like(knots.line)
+            for k, row in zip(ks, sums, strict=True):
+                total.add_(row, alpha=_factor(form, side, k))
+            result.add_(knots.from_knots(total)[..., 0, :])
 
 
 def exponentials_at_points(
@@ -61,62 +62,71 @@ def exponentials_at_points(
     """Add Σ over the knots of weight · (the exponential part of F) to the results at the points."""
     rate, gaps = forms[0].rate, knots.gaps
     sources = knots.to_knots(weight, [1.0])
-    for side, terms in _sides(forms):
-        factors = [getattr(form, side) for form in forms]
+    for side, ks in _terms_of(forms, knots):
+        factors = [[_factor(form, side, k) for k in ks] for form in forms]
+        spread = partial(_spread, knots, rate, ks, factors, results)
         if side == "right":
-            sums = _pad(_scan_down(sources.expand(terms, -1, -1), rate * gaps), (0, 1))
+            sums = _scan_down(sources.expand(len(ks), -1, -1), rate * gaps, ks)
+            spread("right", _pad(sums, (0, 1)))
         elif side == "left":
-            sums = _pad(_scan_up(sources.expand(terms, -1, -1), rate * gaps), (1, 0))
+            sums = _scan_up(sources.expand(len(ks), -1, -1), rate * gaps, ks)
+            spread("left", _pad(sums, (1, 0)))
         else:
             mass = sources.cumsum(-1)
-            steps = torch.stack(list(_terms("rise", rate * gaps, terms)))
+            steps = torch.stack(list(_terms("rise", rate * gaps, ks)))
             steps[..., 1:] *= mass[..., :-1]
             steps[..., 0] = 0
-            sums = _pad(_scan_up(steps, rate * gaps), (1, 0))
-            _spread(knots, results, factors, _pad(mass, (1, 0)).expand_as(sums), "rise", rate)
-        _spread(knots, results, factors, sums, "right" if side == "right" else "left", rate)
+            spread("left", _pad(_scan_up(steps, rate * gaps, ks), (1, 0)))
+            spread("rise", _pad(mass, (1, 0)).expand(len(ks), -1, -1))
 
 
 def _spread(  # noqa: PLR0917
     knots: Knots,
-    results: list[Tensor],
-    factors: list[tuple[float, ...]],
-    sums: Tensor,
-    side: str,
     rate: float,
+    ks: range,
+    factors: list[list[float]],
+    results: list[Tensor],
+    side: str,
+    sums: Tensor,
 ) -> None:
     """Add Σ_k factor_k · (the k-th sum at the point's slot) · (its k-th term) to each result."""
     for piece in knots.pieces():
         slot = knots.slot[..., piece]
         distance = knots.below(piece) if side == "right" else knots.above[..., piece]
-        for k, term in enumerate(_terms(side, rate * distance, len(sums))):
-            term.mul_(sums[k].gather(-1, slot))
+        for i, term in enumerate(_terms(side, rate * distance, ks)):
+            term.mul_(sums[i].gather(-1, slot))
             for result, factor in zip(results, factors, strict=True):
-                if k < len(factor):
-                    result[..., piece].add_(term, alpha=factor[k])
+                result[..., piece].add_(term, alpha=factor[i])
 
 
-def _sides(forms: tuple[PairForm, ...]) -> Iterator[tuple[str, int]]:
-    """The kinds of terms the forms have, each with the largest number of them."""
+def _terms_of(forms: tuple[PairForm, ...], knots: Knots) -> Iterator[tuple[str, range]]:
+    """The kinds of terms the forms have and their k, as many at a time as memory should hold."""
+    at_once = max(1, _VALUES // max(1, knots.line.numel()))
     for side in ("left", "rise", "right"):
         terms = max(len(getattr(form, side)) for form in forms)
-        if terms:
-            yield side, terms
+        for first in range(1, terms + 1, at_once):
+            yield side, range(first, min(first + at_once, terms + 1))
 
 
-def _terms(side: str, exponent: Tensor, terms: int) -> Iterator[Tensor]:
-    """e^{−k·exponent} for k = 1, 2, …, or 1 − that for a rise; the caller may change them."""
+def _factor(form: PairForm, side: str, k: int) -> float:
+    factors: tuple[float, ...] = getattr(form, side)
+    return factors[k - 1] if k <= len(factors) else 0.0
+
+
+def _terms(side: str, exponent: Tensor, ks: range) -> Iterator[Tensor]:
+    """e^{−k·exponent} for every k, or 1 − that for a rise; the caller may change them."""
     decay = torch.exp(-exponent)
     if side != "rise":
-        power = decay.clone()
-        for _ in range(terms):
+        power = decay.clone() if ks.start == 1 else torch.exp(-ks.start * exponent)
+        for _ in ks:
             yield power.clone()
             power.mul_(decay)
         return
-    lost, partial = -torch.expm1(-exponent), torch.ones_like(exponent)
-    for _ in range(terms):  # 1 − z^k = (1 − z)(1 + z + … + z^{k−1})
-        yield partial * lost
-        partial.mul_(decay).add_(1)
+    lost, partial_sum = -torch.expm1(-exponent), torch.ones_like(exponent)
+    for k in range(1, ks.stop):  # 1 − z^k = (1 − z)(1 + z + … + z^{k−1})
+        if k in ks:
+            yield partial_sum * lost
+        partial_sum.mul_(decay).add_(1)
 
 
 def _sum_in_slots(values: Tensor, knots: Knots) -> Tensor:
@@ -124,10 +134,10 @@ def _sum_in_slots(values: Tensor, knots: Knots) -> Tensor:
     return values.new_zeros(len(values), n_slots).scatter_add_(-1, knots.slot, values)
 
 
-def _scan_up(sources: Tensor, gaps: Tensor) -> Tensor:
-    return decayed_cumsum(sources, torch.stack(list(_terms("left", gaps, len(sources)))))
+def _scan_up(sources: Tensor, gaps: Tensor, ks: range) -> Tensor:
+    return decayed_cumsum(sources, torch.stack(list(_terms("left", gaps, ks))))
 
 
-def _scan_down(sources: Tensor, gaps: Tensor) -> Tensor:
+def _scan_down(sources: Tensor, gaps: Tensor, ks: range) -> Tensor:
     # From knot i+1 down to i the gap is that of i+1: flipped, every gap belongs one place later.
-    return _scan_up(sources.flip(-1), torch.roll(gaps.flip(-1), 1, dims=-1)).flip(-1)
+    return _scan_up(sources.flip(-1), torch.roll(gaps.flip(-1), 1, dims=-1), ks).flip(-1)
