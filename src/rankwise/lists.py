@@ -7,7 +7,7 @@ negatives, with their weights; what an objective adds is mathematics on these tw
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import torch
@@ -35,6 +35,10 @@ class Lists:
     negatives: Tensor
     positive_weight: Tensor
     negative_weight: Tensor
+    index: Tensor | None = None  # (lists,) which list of the data set each one is
+    positive_index: Tensor | None = None  # (lists, positives) which item each positive is
+    previous: Tensor | None = None  # (lists, positives) scores under the previous parameters
+    remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
 
     @cached_property
     def n_positives(self) -> Tensor:
@@ -58,12 +62,14 @@ class Lists:
 
     def select(self, chosen: Tensor) -> Lists:
         """Some of the lists, by a boolean for each."""
-        return Lists(
-            self.positives[chosen],
-            self.negatives[chosen],
-            self.positive_weight[chosen],
-            self.negative_weight[chosen],
+        return replace(
+            self,
+            **{f.name: t[chosen] for f in fields(self) if (t := getattr(self, f.name)) is not None},
         )
+
+    def detached(self) -> Lists:
+        """The same lists without a graph."""
+        return replace(self, positives=self.positives.detach(), negatives=self.negatives.detach())
 
     def mean_over_positives(self, values: Tensor) -> Tensor:
         """Mean of one value per positive, one number for each list."""
@@ -75,14 +81,21 @@ class Lists:
 
 
 def split_lists(
-    scores: Tensor, target: Tensor, mask: Tensor | None = None, weight: Tensor | None = None
+    scores: Tensor,
+    target: Tensor,
+    mask: Tensor | None = None,
+    weight: Tensor | None = None,
+    *,
+    items: Tensor | None = None,
+    previous: Tensor | None = None,
 ) -> Lists:
     """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
 
-    Leading dimensions are flattened. ``mask`` is True for items that are there.
+    Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
+    which item of the data set each score belongs to, ``previous`` are earlier scores of the items.
     """
     require_floating("scores", scores)
-    for name, given in (("target", target), ("mask", mask), ("weight", weight)):
+    for name, given in (("target", target), ("mask", mask), ("weight", weight), ("index", items)):
         if given is not None:
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
@@ -90,6 +103,8 @@ def split_lists(
     scores, target = scores.reshape(rows), target.reshape(rows)
     mask = None if mask is None else mask.reshape(rows)
     weight = None if weight is None else weight.reshape(rows)
+    items = None if items is None else items.reshape(rows)
+    previous = None if previous is None else previous.reshape(rows)
     if mask is not None:
         scores = scores.masked_fill(~mask, 0)
         target = target.masked_fill(~mask, 0)
@@ -103,23 +118,30 @@ def split_lists(
         if (weight < 0).any():
             raise ValueError(f"weight must not be negative, got {weight.min().item()}")
         weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
-    above, above_weight = _side(scores, positive, weight)
-    below, below_weight = _side(scores, negative, weight)
-    return Lists(above, below, above_weight, below_weight)
+    above, above_weight = _side(positive, weight, scores.dtype)
+    below, below_weight = _side(negative, weight, scores.dtype)
+    return Lists(
+        scores.gather(-1, above),
+        scores.gather(-1, below),
+        above_weight,
+        below_weight,
+        positive_index=None if items is None else items.gather(-1, above),
+        previous=None if previous is None else previous.gather(-1, above),
+    )
 
 
-def _side(scores: Tensor, chosen: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The chosen scores of every row moved to the front, and their weights."""
+def _side(chosen: Tensor, weight: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Where the chosen items of every row are, moved to the front, and their weights."""
     counts = chosen.sum(-1)
     longest = int(counts.max()) if len(counts) else 0
-    column = torch.arange(longest, device=scores.device)
+    column = torch.arange(longest, device=chosen.device)
     present = column < counts.unsqueeze(-1)
     # Every row's chosen columns in order, filled into the cells that are present: both row-major.
-    where = torch.zeros(len(scores), longest, dtype=torch.long, device=scores.device)
+    where = torch.zeros(len(chosen), longest, dtype=torch.long, device=chosen.device)
     where[present] = chosen.nonzero()[:, 1]
     # Padding repeats the row's first chosen score: it must not widen the range of the row.
     where = torch.where(present, where, where[:, :1]) if longest else where
-    weights = present.to(torch.promote_types(scores.dtype, torch.float32))
+    weights = present.to(torch.promote_types(dtype, torch.float32))
     if weight is not None:
         weights = weights * weight.gather(-1, where)
-    return scores.gather(-1, where), weights
+    return where, weights

@@ -5,7 +5,7 @@ import torch
 
 from rankwise.objectives import AveragePrecision
 
-LOSS = AveragePrecision()
+LOSS = AveragePrecision(score_scale=1.0)
 
 
 def random_lists(*shape: int) -> tuple[torch.Tensor, torch.Tensor]:

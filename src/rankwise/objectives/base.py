@@ -1,16 +1,28 @@
-"""What is the same for every objective: the call, the checks, the mean over lists."""
+"""What is the same for every objective: the call, the checks, the memory, the mean over lists."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from rankwise.lists import Lists, split_lists
-from rankwise.pairs.ragged import size_classes
+from rankwise.lists import Lists
+from rankwise.objectives.batch import (
+    Batch,
+    Beside,
+    IndexKind,
+    read_batch,
+    sum_with_gradient_in_forward,
+)
 
 __all__ = ["Objective"]
+
+_AT_ONCE = 1 << 22  # items worked at once; beyond it the gradient is made block by block
+
+_Seen = tuple[Tensor | None, Tensor] | None  # ids of some lists and what was observed of them
 
 
 class Objective(nn.Module, ABC):
@@ -19,13 +31,36 @@ class Objective(nn.Module, ABC):
     ``scores`` are logits or similarities of any floating dtype, ``target`` is 0/1. The last
     dimension is the list that is ranked, leading dimensions are independent lists; ragged lists
     come flat with the id of each item's list in ``groups``. ``mask`` is True for items that are
-    there. ``weight`` is one number per item, 2 counts as the item twice. A list without both
-    classes contributes nothing, and a batch without any other list gives 0 with a graph.
+    there. ``weight`` is one number per item, 2 counts as the item twice. ``index`` is for
+    objectives with a memory: one id per list (or per group, in ascending order), or one per item.
+    A list without both classes contributes nothing, and a batch without any other list gives 0
+    with a graph.
+
+    To write one, give :meth:`risk`; one with a memory by list also gives :meth:`observe`, which
+    says what a list shows, and :meth:`remember`, which takes it in.
     """
+
+    index_kind: ClassVar[IndexKind] = None
+    keys: int = 1  # how many lists or items the memory was made for
 
     @abstractmethod
     def risk(self, lists: Lists) -> Tensor:
         """The risk of every list, (lists,); every list has both classes."""
+
+    def observe(self, lists: Lists) -> Tensor | None:
+        """What the memory is to learn from each list, (lists, width), before any risk is taken."""
+        return None
+
+    def remember(self, index: Tensor, observed: Tensor) -> Tensor:
+        """Take in what was observed; what is now known of each list becomes ``remembered``."""
+        return observed
+
+    def scale(self, batches: list[Batch]) -> Tensor | float:
+        """What the scores are divided by before they are looked at."""
+        return 1.0
+
+    def learn(self) -> None:
+        """Called after all risks of a call are taken."""
 
     def forward(
         self,
@@ -35,39 +70,89 @@ class Objective(nn.Module, ABC):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
+        index: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that have both classes."""
-        if scores.dim() == 0:
-            raise ValueError("scores must have at least one dimension, the list, got one number")
-        with torch.autocast(scores.device.type, enabled=False):
-            if groups is None:
-                risks = self._rows(scores, target, mask, weight)
-            else:
-                risks = self._ragged(scores, target, mask, groups, weight)
-            nothing = scores.flatten()[:0].sum(dtype=risks.dtype)  # 0 with a graph, whatever comes
-            return nothing + risks.sum() / max(1, len(risks))
+        return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
 
-    def _rows(
-        self, scores: Tensor, target: Tensor, mask: Tensor | None, weight: Tensor | None
-    ) -> Tensor:
-        """The risks of the lists that have both classes."""
-        lists = split_lists(scores, target, mask, weight)
-        if not lists.complete.all():
-            lists = lists.select(lists.complete)
-        return self.risk(lists) if len(lists.positives) else lists.positive_weight.new_zeros(0)
-
-    def _ragged(
+    def evaluate(
         self,
         scores: Tensor,
         target: Tensor,
+        *,
         mask: Tensor | None,
-        groups: Tensor,
+        groups: Tensor | None,
         weight: Tensor | None,
+        index: Tensor | None,
+        previous: Tensor | None = None,
     ) -> Tensor:
-        parts = []
-        for size_class in size_classes(groups):
-            (side,) = size_class.sides
-            present = side.mask if mask is None else side.mask & mask[side.positions]
-            chosen = None if weight is None else side.take(weight)
-            parts.append(self._rows(side.take(scores), side.take(target), present, chosen))
-        return torch.cat(parts) if parts else self._rows(scores, target, mask, weight)
+        """The call, with what only some objectives take beside it."""
+        if index is None and (self.index_kind == "item" or self.keys > 1):
+            raise ValueError(
+                f"index is needed: {type(self).__name__} remembers {self.keys} {self.index_kind}s; "
+                f"pass the id of every {self.index_kind} of the batch"
+            )
+        with torch.autocast(scores.device.type, enabled=False):
+            beside = Beside(mask, groups, weight, index, previous)
+            return self._mean_risk(read_batch(scores, target, beside, self.index_kind), scores)
+
+    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
+        """The mean over the complete lists of all batches, which are made of ``scores``."""
+        scale = self.scale(batches)
+        nothing = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
+        large = sum(len(b.scores) > 1 and b.scores.numel() for b in batches) > _AT_ONCE
+        if large and not any(p.requires_grad for p in self.parameters()):
+            total, count = self._in_blocks(batches, scale)
+        else:
+            split = [batch.split(scale) for batch in batches]
+            remembered = self._memory([self._observed(lists.detached()) for lists in split])
+            risks = [
+                self.risk(replace(lists, remembered=known))
+                for lists, known in zip(split, remembered, strict=True)
+                if len(lists.positives)
+            ]
+            total, count = sum((r.sum() for r in risks), nothing), sum(len(r) for r in risks)
+        self.learn()
+        return nothing + total / max(1, count)
+
+    def _in_blocks(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
+        blocks = [list(batch.blocks(_AT_ONCE)) for batch in batches]
+        seen = []
+        for batch, parts in zip(batches, blocks, strict=True):
+            with torch.no_grad():
+                seen += [self._observed(batch.rows(rows).split(scale)) for rows in parts]
+        remembered = self._memory(seen)
+        total, count = torch.zeros((), device=batches[0].scores.device), 0
+        for number, batch in enumerate(batches):
+            known = iter(remembered[sum(map(len, blocks[:number])) :])
+
+            def risks(part: Batch, rows: slice, known=known) -> Tensor:  # type: ignore[no-untyped-def]
+                lists = replace(part.split(scale), remembered=next(known))
+                if len(lists.positives) == 0:
+                    return part.scores.new_zeros(0)
+                return self.risk(lists)
+
+            part, size = sum_with_gradient_in_forward(batch, blocks[number], risks)
+            total, count = total + part, count + size
+        return total, count
+
+    @torch.no_grad()
+    def _observed(self, lists: Lists) -> _Seen:
+        if len(lists.positives) == 0:
+            return None
+        observed = self.observe(lists)
+        return None if observed is None else (lists.index, observed)
+
+    def _memory(self, seen: list[_Seen]) -> list[Tensor | None]:
+        """What is remembered of the lists of every part, after all parts were taken in at once."""
+        known = [part for part in seen if part is not None]
+        if not known:
+            return [None] * len(seen)
+        observed = torch.cat([values for _, values in known])
+        index = [
+            torch.zeros(len(values), dtype=torch.long, device=values.device) if ids is None else ids
+            for ids, values in known
+        ]
+        remembered = self.remember(torch.cat(index), observed)
+        parts = iter(torch.split(remembered, [len(values) for _, values in known]))
+        return [None if part is None else next(parts) for part in seen]

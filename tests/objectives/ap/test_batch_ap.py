@@ -30,7 +30,7 @@ def test_value_and_gradient_equal_the_formula(prior, annealed):
     torch.manual_seed(0)
     scores = torch.randn(80, dtype=torch.float64, requires_grad=True)
     target = torch.rand(80) < 0.2
-    loss = AveragePrecision(prior, correction="annealed" if annealed else "fixed")
+    loss = AveragePrecision(prior, correction="annealed" if annealed else "fixed", score_scale=1.0)
     value, expected = loss(scores, target), by_hand(scores, target, prior, annealed=annealed)
     torch.testing.assert_close(value, expected)
     (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
@@ -89,8 +89,8 @@ def test_an_untrained_model_is_not_saturated():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(prior=0.0), "prior must be None or between 0 and 1, got 0.0"),
-        (dict(prior=1.5), "prior must be"),
+        (dict(prior=0.0), "prior must be None, a number between 0 and 1"),
+        (dict(prior=1.5), "prior must be None.*got 1.5"),
         (dict(correction="none"), "correction must be one of 'annealed', 'fixed'"),
     ],
 )

@@ -1,0 +1,58 @@
+"""A bank of the last embeddings (cross-batch memory, XBM): more negatives than a batch holds."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.checks import require_count, require_no_nan
+
+__all__ = ["EmbeddingBank"]
+
+
+class EmbeddingBank(nn.Module):
+    """The last ``size`` embeddings with their labels, oldest replaced first, all in buffers."""
+
+    embeddings: Tensor
+    labels: Tensor
+    count: Tensor  # embeddings taken in so far, ever
+
+    def __init__(self, size: int, dimension: int) -> None:
+        super().__init__()
+        require_count("size", size)
+        require_count("dimension", dimension)
+        self.register_buffer("embeddings", torch.zeros(size, dimension))
+        self.register_buffer("labels", torch.zeros(size, dtype=torch.long))
+        self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """What the bank held before this batch; in training the batch is then taken in."""
+        size, dimension = self.embeddings.shape
+        if embeddings.dim() != 2 or embeddings.shape[1] != dimension:
+            raise ValueError(
+                f"embeddings must have shape (n, {dimension}), got {tuple(embeddings.shape)}"
+            )
+        if labels.shape != embeddings.shape[:1]:
+            raise ValueError(
+                f"labels must have shape ({len(embeddings)},), got {tuple(labels.shape)}"
+            )
+        require_no_nan("embeddings", embeddings)
+        held = min(size, int(self.count))
+        before = self.embeddings[:held].clone(), self.labels[:held].clone()
+        if self.training and torch.is_grad_enabled():
+            with torch.no_grad():
+                self._take_in(embeddings.detach()[-size:], labels[-size:], len(embeddings))
+        return before
+
+    def _take_in(self, embeddings: Tensor, labels: Tensor, arrived: int) -> None:
+        size = len(self.embeddings)
+        first = int(self.count) + arrived - len(embeddings)
+        places = (first + torch.arange(len(embeddings), device=embeddings.device)) % size
+        self.embeddings.index_copy_(0, places, embeddings.to(self.embeddings.dtype))
+        self.labels.index_copy_(0, places, labels.long())
+        self.count += arrived
+
+    def extra_repr(self) -> str:
+        """Sizes."""
+        size, dimension = self.embeddings.shape
+        return f"size={size}, dimension={dimension}"

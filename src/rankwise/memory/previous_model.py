@@ -1,0 +1,51 @@
+"""The model of one step ago, for estimates that follow a moving model (StableAP 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+__all__ = ["PreviousModel"]
+
+
+class PreviousModel(nn.Module):
+    """Scores the current batch with the parameters of the previous call, without a gradient.
+
+    >>> previous = PreviousModel(model)
+    >>> loss(model(x), y, previous_scores=previous(x)).backward()
+
+    Every training call returns the scores under the parameters kept, then keeps the current ones;
+    the first call knows no earlier parameters and uses the current. The copies are buffers: saved,
+    loaded and moved with the module. Batch statistics are those of the model and stay untouched.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self._model = [model]  # in a list: the model is not ours to save
+        for name, parameter in model.named_parameters():
+            self.register_buffer(_key(name), parameter.detach().clone())
+        self.register_buffer("started", torch.zeros((), dtype=torch.bool))
+
+    @torch.no_grad()
+    def forward(self, *inputs: Any, **options: Any) -> Tensor:
+        """The model's output for ``inputs`` under the previous parameters."""
+        (model,) = self._model
+        current = dict(model.named_parameters())
+        earlier = {name: self.get_buffer(_key(name)) for name in current}
+        if not self.started:
+            earlier = {name: parameter.detach() for name, parameter in current.items()}
+        # Buffers are passed as copies: a second forward must not count twice in running means.
+        buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+        scores: Tensor = functional_call(model, {**earlier, **buffers}, inputs, options)
+        if self.training:
+            for name, parameter in current.items():
+                self.get_buffer(_key(name)).copy_(parameter)
+            self.get_buffer("started").fill_(True)
+        return scores
+
+
+def _key(name: str) -> str:
+    return "previous_" + name.replace(".", "__")

@@ -1,0 +1,48 @@
+"""The batch surrogate of average precision and of the area under the precision–recall curve."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.lists import Lists
+from rankwise.objectives.ap.family import Correction, PrecisionObjective
+from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
+
+__all__ = ["AveragePrecision"]
+
+
+class AveragePrecision(PrecisionObjective):
+    """mean_{i∈P} σ( k · FPR_i/TPR_i ), σ(x) = x/(1+x)   (SOPRC 4, 5), stateless.
+
+    FPR_i = mean_{j∈N} ℓ₁(s_i − s_j) and TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i − s_j))/n⁺. ``prior=None``
+    takes the share of positives in the batch, which makes it a surrogate of 1 − AP; a number is the
+    share in the data set, which corrects for how the batch was sampled (AUPRC). With
+    ``correction="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the metric's loss from above. The gradient
+    goes through ℓ₁ only, as in the authors' code, unless ``through_tpr``. The other options are
+    those of :class:`~rankwise.objectives.ap.family.PrecisionObjective`.
+    """
+
+    def __init__(
+        self,
+        prior: float | None = None,
+        *,
+        false_positives: Surrogate = OneSidedHuber(1.0),  # noqa: B008  (surrogates are frozen)
+        true_positives: Surrogate = OneSidedSigmoid(0.01),  # noqa: B008
+        correction: Correction = "annealed",
+        score_scale: float | Literal["auto"] = "auto",
+        through_tpr: bool = False,
+    ) -> None:
+        super().__init__(prior, correction=correction, score_scale=score_scale, running=False)
+        self.false_positives = false_positives
+        self.true_positives = true_positives
+        self.through_tpr = through_tpr
+
+    def risk(self, lists: Lists) -> Tensor:
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
+            found = true_positive_rate(self.true_positives, lists)
+        ratio = false_positive_rate(self.false_positives, lists) / found
+        return lists.mean_over_positives(saturating(self.gain_of(lists, ratio) * ratio))

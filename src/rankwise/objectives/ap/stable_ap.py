@@ -1,0 +1,124 @@
+"""StableAP: a surrogate of average precision that no single example can move by much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_positive
+from rankwise.lists import Lists
+from rankwise.memory import MovingAverage
+from rankwise.objectives.ap.family import Correction, PrecisionObjective, Prior
+from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
+from rankwise.objectives.batch import IndexKind
+from rankwise.pairs import OneSidedHuber
+
+__all__ = ["StableAP"]
+
+
+class StableAP(PrecisionObjective):
+    """h( ρ · mean_{i∈P} w̃(r_i)·mean_{j∈N} ℓ(s_i − s_j) ), h(x) = √(ε² + x/(1+x))   (StableAP 4–7).
+
+    w̃(r) = ((1+a)/(r+a))^t, r_i = ℓ(s_i − μ̂)/B, carries no gradient: the rank of a positive among
+    the positives is replaced by its distance from their mean μ̂, which is tracked over the batches
+    at the rate ``lam``. ``previous_scores`` in the call, the scores of this batch under the
+    previous parameters (:class:`rankwise.memory.PreviousModel`), make that the variance-reduced
+    μ̂_k = μ_k + (1−λ)(μ̂_{k−1} − μ_{k−1}); without them it is a plain moving average. ρ = (1−π)/π;
+    with ``correction="annealed"`` the weights are normalised to mean 1 and the gain is annealed.
+
+    ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
+    long-tail runs. ``width`` is the widest difference of two scores, which sets B. The lines of the
+    ablation (Table 4): ``dynamic=False`` takes the batch's own mean, ``t`` the exponent. Settings
+    for cosines: ``score_scale=1, tau=.1, width=2``.
+    """
+
+    index_kind: ClassVar[IndexKind] = "list"
+
+    def __init__(
+        self,
+        prior: Prior,
+        lists: int = 1,
+        *,
+        a: float = 0.1,
+        t: float = 2.0,
+        epsilon: float = 0.1,
+        tau: float = 1.0,
+        lam: float = 0.01,
+        dynamic: bool = True,
+        squash: bool = False,
+        width: float | None = None,
+        correction: Correction = "annealed",
+        score_scale: float | Literal["auto"] = "auto",
+    ) -> None:
+        super().__init__(prior, correction=correction, score_scale=score_scale, lists=lists)
+        for name, value in (("a", a), ("epsilon", epsilon)):
+            require_positive(name, value)
+        if t < 0:
+            raise ValueError(f"t must be >= 0, got {t!r}")
+        self.a, self.t, self.epsilon, self.squash = a, t, epsilon, squash
+        self.surrogate = OneSidedHuber(tau)
+        # A sigmoid spans 1, cosines 2, scores in units of their spread rarely more than 6.
+        usual = 1.0 if squash else 6.0 if score_scale == "auto" else 2.0
+        self.width = usual if width is None else width
+        self.mean = MovingAverage(lists, rate=lam) if dynamic else None
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+        previous_scores: Tensor | None = None,
+    ) -> Tensor:
+        """The mean risk over the lists that have both classes."""
+        previous = None if previous_scores is None else previous_scores.detach()
+        return self.evaluate(
+            scores,
+            target,
+            mask=mask,
+            groups=groups,
+            weight=weight,
+            index=index,
+            previous=previous,
+        )
+
+    def observe(self, lists: Lists) -> Tensor | None:
+        if self.mean is None:
+            return None
+        earlier = lists.positives if lists.previous is None else lists.previous
+        means = [lists.mean_over_positives(self._squashed(s)) for s in (lists.positives, earlier)]
+        return torch.stack(means, dim=1)
+
+    def remember(self, index: Tensor, observed: Tensor) -> Tensor:
+        assert self.mean is not None
+        current: Tensor = self.mean(index, observed[:, :1], previous=observed[:, 1:])
+        return current
+
+    def risk(self, lists: Lists) -> Tensor:
+        lists = replace(
+            lists,
+            positives=self._squashed(lists.positives),
+            negatives=self._squashed(lists.negatives),
+        )
+        errors = self._weights(lists) * false_positive_rate(self.surrogate, lists)
+        x = self.gain_of(lists, errors).squeeze(-1) * lists.mean_over_positives(errors)
+        return torch.sqrt(self.epsilon**2 + saturating(x))
+
+    def _weights(self, lists: Lists) -> Tensor:
+        positives = lists.positives.detach()
+        mean = lists.mean_over_positives(positives).unsqueeze(-1)
+        if lists.remembered is not None:
+            mean = lists.remembered.to(positives.dtype)
+        weights = stable_weights(self.surrogate, positives - mean, self.width, self.a, self.t)
+        if self.correction == "annealed":
+            weights = weights / lists.mean_over_positives(weights).unsqueeze(-1)
+        return weights
+
+    def _squashed(self, scores: Tensor) -> Tensor:
+        return torch.sigmoid(scores) if self.squash else scores

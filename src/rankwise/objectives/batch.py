@@ -1,0 +1,180 @@
+"""A call's arguments as rectangles of lists, in blocks that bound what a pass needs at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_same_device, require_same_shape
+from rankwise.lists import Lists, split_lists
+from rankwise.pairs.ragged import Side, size_classes
+
+__all__ = ["Batch", "Beside", "IndexKind", "read_batch", "sum_with_gradient_in_forward"]
+
+IndexKind = str | None
+"""What an objective's memory is kept by: ``"list"``, ``"item"`` or nothing."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a call takes beside scores and target, each for every item (``index``: or list)."""
+
+    mask: Tensor | None
+    groups: Tensor | None
+    weight: Tensor | None
+    index: Tensor | None
+    previous: Tensor | None  # scores of the same items under the previous parameters
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A rectangle of lists as the caller gave it: everything (lists, items) but ``lists``."""
+
+    scores: Tensor
+    target: Tensor
+    mask: Tensor | None = None
+    weight: Tensor | None = None
+    items: Tensor | None = None  # which item of the data set each score is
+    previous: Tensor | None = None  # scores under the previous parameters
+    lists: Tensor | None = None  # (lists,) which list of the data set each row is
+
+    def rows(self, rows: slice) -> Batch:
+        """Some of the lists."""
+        return self.each(lambda t: t[rows])
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The same change to everything that is there."""
+        present = {f.name: t for f in fields(self) if (t := getattr(self, f.name)) is not None}
+        return replace(self, **{name: change(t) for name, t in present.items()})
+
+    def blocks(self, items: int) -> Iterator[slice]:
+        """Rows in slices of about ``items`` items."""
+        at_once = max(1, items // max(1, self.scores.shape[1]))
+        for start in range(0, len(self.scores), at_once):
+            yield slice(start, start + at_once)
+
+    def split(self, scale: Tensor | float = 1.0) -> Lists:
+        """Positives and negatives of the lists that have both, scores divided by ``scale``."""
+        lists = split_lists(
+            self.scores / scale,
+            self.target,
+            self.mask,
+            self.weight,
+            items=self.items,
+            previous=None if self.previous is None else self.previous / scale,
+        )
+        lists = replace(lists, index=self.lists)
+        return lists if bool(lists.complete.all()) else lists.select(lists.complete)
+
+
+def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) -> list[Batch]:
+    """The arguments of an objective's call as rectangles; ``kind`` is what its index is for."""
+    if scores.dim() == 0:
+        raise ValueError("scores must have at least one dimension, the list, got one number")
+    items = beside.index if kind == "item" else None
+    given = {
+        "target": target,
+        "mask": beside.mask,
+        "weight": beside.weight,
+        "index": items,
+        "previous_scores": beside.previous,
+    }
+    for name, value in given.items():
+        if value is not None:
+            require_same_shape(name, value, "scores", scores)
+            require_same_device(name, value, "scores", scores)
+    batch = Batch(scores, target, beside.mask, beside.weight, items, beside.previous)
+    lists = beside.index if kind == "list" else None
+    if beside.groups is not None:
+        return _ragged(batch, beside.groups, lists)
+    if lists is not None and lists.shape != scores.shape[:-1]:
+        raise ValueError(
+            f"index must have one id per list, shape {tuple(scores.shape[:-1])}, "
+            f"got {tuple(lists.shape)}"
+        )
+    rows = math.prod(scores.shape[:-1]), scores.shape[-1]
+    flat = batch.each(lambda t: t.reshape(rows))
+    return [replace(flat, lists=None if lists is None else lists.reshape(-1))]
+
+
+def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch]:
+    require_same_shape("groups", groups, "scores", batch.scores)
+    if batch.scores.dim() != 1:
+        raise ValueError(
+            f"groups is for one-dimensional scores, got shape {tuple(batch.scores.shape)}"
+        )
+    if groups.is_floating_point() or groups.dtype == torch.bool:
+        raise ValueError(f"groups must hold integers, got {groups.dtype}")
+    ids = torch.unique(groups)
+    if by_group is not None and by_group.shape != ids.shape:
+        raise ValueError(
+            f"index must have one id per group, in ascending order of the {len(ids)} groups, "
+            f"got shape {tuple(by_group.shape)}"
+        )
+    batches = []
+    for size_class in size_classes(groups):
+        (side,) = size_class.sides
+        lists = None
+        if by_group is not None:
+            lists = by_group[torch.searchsorted(ids, size_class.groups)]
+        batches.append(_rectangle(batch, side, lists))
+    return batches
+
+
+def _rectangle(batch: Batch, side: Side, lists: Tensor | None) -> Batch:
+    return Batch(
+        side.take(batch.scores),
+        side.take(batch.target),
+        side.mask if batch.mask is None else side.mask & batch.mask[side.positions],
+        None if batch.weight is None else side.take(batch.weight),
+        None if batch.items is None else side.take(batch.items),
+        None if batch.previous is None else side.take(batch.previous),
+        lists,
+    )
+
+
+def sum_with_gradient_in_forward(
+    batch: Batch, blocks: list[slice], risks: Callable[[Batch, slice], Tensor]
+) -> tuple[Tensor, int]:
+    """Σ of the risks over all blocks and their number, the gradient made along the way.
+
+    What a block needs is gone when the next one starts; only the gradient of the scores is kept.
+    """
+    counts: list[int] = []
+    total: Tensor = _GradientInForward.apply(batch.scores, batch, blocks, risks, counts)  # type: ignore[no-untyped-call]
+    return total, sum(counts)
+
+
+class _GradientInForward(torch.autograd.Function):
+    @staticmethod
+    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+        ctx,
+        scores: Tensor,
+        batch: Batch,
+        blocks: list[slice],
+        risks: Callable[[Batch, slice], Tensor],
+        counts: list[int],
+    ) -> Tensor:
+        wanted = ctx.needs_input_grad[0]
+        gradient = torch.zeros_like(scores) if wanted else None
+        total = scores.new_zeros((), dtype=torch.promote_types(scores.dtype, torch.float32))
+        for rows in blocks:
+            with torch.set_grad_enabled(wanted):
+                part = scores[rows].detach().requires_grad_(wanted)
+                values = risks(replace(batch.rows(rows), scores=part), rows)
+                counts.append(len(values))
+                if gradient is not None and values.requires_grad:
+                    (gradient[rows],) = torch.autograd.grad(values.sum(), part)
+            total += values.detach().sum()
+        ctx.save_for_backward(gradient)
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
+        (gradient,) = ctx.saved_tensors
+        return gradient * arriving.to(gradient.dtype), None, None, None, None

@@ -1,0 +1,69 @@
+"""Classes as lists: any objective on logits of shape (items, classes)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.objectives.base import Objective
+
+__all__ = ["OneVsRest"]
+
+
+class OneVsRest(nn.Module):
+    """Each class ranks all items: its own are positive, those of the other classes negative.
+
+    ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of
+    its labels) out. An objective with a memory by list is made for as many lists as there are
+    classes and gets the class ids from here; one with a memory by item is made for
+    items × classes and gets ``index`` as one id per item.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        super().__init__()
+        self.objective = objective
+
+    def forward(
+        self,
+        logits: Tensor,
+        target: Tensor,
+        *,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+    ) -> Tensor:
+        """The mean of the objective over the classes that the batch has; ``weight`` by item."""
+        if logits.dim() != 2:
+            raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")
+        items, classes = logits.shape
+        hot, mask = self._by_class(target, items, classes)
+        ids = torch.arange(classes, device=logits.device)
+        if self.objective.index_kind == "list":
+            key = ids if self.objective.keys > 1 else None
+        elif self.objective.index_kind == "item":
+            if index is None or index.shape != (items,):
+                raise ValueError(f"index must hold one id per item, shape ({items},)")
+            key = (index * classes).unsqueeze(0) + ids.unsqueeze(1)
+        else:
+            key = None
+        weights = None if weight is None else weight.expand(classes, items)
+        loss: Tensor = self.objective(logits.T, hot.T, mask=mask.T, weight=weights, index=key)
+        return loss
+
+    @staticmethod
+    def _by_class(target: Tensor, items: int, classes: int) -> tuple[Tensor, Tensor]:
+        """0/1 and "known" for every item and class."""
+        if target.shape == (items, classes):
+            return (target > 0).long(), target != -1
+        if target.shape != (items,) or target.is_floating_point():
+            raise ValueError(
+                f"target must be class ids of shape ({items},) or multi-hot of shape "
+                f"({items}, {classes}), got {target.dtype} of shape {tuple(target.shape)}"
+            )
+        if target.numel() and not bool(((target >= -1) & (target < classes)).all()):
+            low, high = (int(end) for end in target.aminmax())
+            raise ValueError(
+                f"target must be class ids from 0 to {classes - 1}, or -1 to leave an item out, "
+                f"got values from {low} to {high}"
+            )
+        hot = torch.nn.functional.one_hot(target.long().clamp_min(0), classes)
+        return hot, (target != -1).unsqueeze(1).expand(items, classes)
