@@ -1,8 +1,14 @@
 """What an objective remembers between batches. Buffers, always: saved, loaded, moved, resumed."""
 
-from rankwise.memory.average import MovingAverage
+from rankwise.memory.average import MovingAverage, require_index
 from rankwise.memory.bank import EmbeddingBank
 from rankwise.memory.previous_model import PreviousModel
 from rankwise.memory.quantiles import interpolate_quantiles
 
-__all__ = ["EmbeddingBank", "MovingAverage", "PreviousModel", "interpolate_quantiles"]
+__all__ = [
+    "EmbeddingBank",
+    "MovingAverage",
+    "PreviousModel",
+    "interpolate_quantiles",
+    "require_index",
+]

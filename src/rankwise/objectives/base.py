@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.lists import Lists
+from rankwise.memory import require_index
 from rankwise.objectives.batch import (
     Batch,
     Beside,
@@ -94,7 +95,10 @@ class Objective(nn.Module, ABC):
             )
         with torch.autocast(scores.device.type, enabled=False):
             beside = Beside(mask, groups, weight, index, previous)
-            return self._mean_risk(read_batch(scores, target, beside, self.index_kind), scores)
+            batches = read_batch(scores, target, beside, self.index_kind)
+            if index is not None and self.index_kind is not None:
+                require_index("index", index, self.keys)
+            return self._mean_risk(batches, scores)
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
         """The mean over the complete lists of all batches, which are made of ``scores``."""

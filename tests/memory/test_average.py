@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import copy
+import io
+
+import pytest
+import torch
+
+from rankwise.memory import MovingAverage
+
+
+def column(*values: float) -> torch.Tensor:
+    return torch.tensor(values).unsqueeze(1)
+
+
+def test_first_visit_starts_it_and_later_ones_move_it():
+    memory = MovingAverage(5, rate=0.25)
+    assert memory(torch.tensor([2]), column(8.0)).item() == 8
+    assert memory(torch.tensor([2]), column(4.0)).item() == 0.75 * 8 + 0.25 * 4
+    assert memory.seen.tolist() == [False, False, True, False, False]
+
+
+def test_duplicates_in_a_batch_are_averaged():
+    memory = MovingAverage(3, rate=0.5)
+    memory(torch.tensor([0, 1]), column(10.0, 20.0))
+    after = memory(torch.tensor([1, 0, 1]), column(0.0, 0.0, 40.0))
+    assert after.squeeze(1).tolist() == [20, 5, 20]  # ½·20 + ½·mean(0, 40)
+    assert memory.value.squeeze(1).tolist() == [5, 20, 0]
+
+
+def test_previous_estimates_correct_for_the_moving_model():
+    memory = MovingAverage(1, rate=0.1)
+    key = torch.zeros(1, dtype=torch.long)
+    memory(key, column(1.0))
+    after = memory(key, column(3.0), previous=column(2.0))
+    assert after.item() == pytest.approx(3 + 0.9 * (1 - 2))
+
+
+@pytest.mark.parametrize("how", ["eval", "no_grad"])
+def test_only_training_changes_it(how):
+    memory = MovingAverage(2, rate=0.5)
+    memory(torch.tensor([0]), column(1.0))
+    before = copy.deepcopy(memory.state_dict())
+    if how == "eval":
+        memory.eval()
+        seen = memory(torch.tensor([0, 1]), column(9.0, 7.0))
+    else:
+        with torch.no_grad():
+            seen = memory(torch.tensor([0, 1]), column(9.0, 7.0))
+    assert seen.squeeze(1).tolist() == [1, 7]  # what is known, or the estimate where nothing is
+    for name, value in memory.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+def test_state_goes_through_a_file():
+    memory = MovingAverage(4, 3, rate=0.5)
+    memory(torch.tensor([1, 3]), torch.randn(2, 3))
+    file = io.BytesIO()
+    torch.save(memory.state_dict(), file)
+    file.seek(0)
+    other = MovingAverage(4, 3, rate=0.5)
+    other.load_state_dict(torch.load(file, weights_only=True))
+    estimate = torch.randn(2, 3)
+    assert torch.equal(
+        other(torch.tensor([1, 2]), estimate), memory(torch.tensor([1, 2]), estimate)
+    )
+
+
+def test_no_gradient_flows_and_empty_batches_pass():
+    memory = MovingAverage(2, rate=0.5)
+    assert not memory(torch.tensor([0]), column(1.0).requires_grad_()).requires_grad
+    assert memory(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1)).shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: MovingAverage(3, rate=0.0), r"rate must be in \(0, 1\], got 0.0"),
+        (lambda: MovingAverage(0, rate=0.1), "keys must be a whole number >= 1, got 0"),
+        (
+            lambda: MovingAverage(3, rate=0.1)(torch.tensor([3]), column(1.0)),
+            "index must lie between 0 and 2, got values from 3 to 3",
+        ),
+        (
+            lambda: MovingAverage(3, rate=0.1)(torch.tensor([-1]), column(1.0)),
+            "index must lie between 0 and 2",
+        ),
+        (
+            lambda: MovingAverage(3, rate=0.1)(torch.tensor([1.0]), column(1.0)),
+            "index must hold integers, got torch.float32",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

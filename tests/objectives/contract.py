@@ -1,0 +1,139 @@
+"""Every objective in one table: how to make it, and its risk of one list written out densely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rankwise.memory import interpolate_quantiles
+from rankwise.objectives import SOAP, SOPRC, AveragePrecision, Objective, StableAP
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, SquaredHinge
+
+PRIOR = 0.1
+ITEMS = 10_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One objective: ``dense(scores, target)`` is its risk of a list not seen before."""
+
+    name: str
+    make: Callable[..., Objective]
+    dense: Callable[[Tensor, Tensor], Tensor]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def objective(self, **options: Any) -> Objective:
+        return self.make(**{"score_scale": 1.0, **self.options, **options})
+
+
+def sides(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    return scores[target.bool()], scores[~target.bool()]
+
+
+def gain(prior: float, ratio: Tensor, annealed: bool) -> float:
+    full = (1 - prior) / prior
+    median = float(ratio.detach().median())
+    return min(full, 1 / median) if annealed and median > 0 else full
+
+
+def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        prior = len(positives) / len(scores) if own_prior else PRIOR
+        above = OneSidedHuber(1.0).value(positives[:, None] - negatives).mean(1)
+        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - positives).sum(1)) / len(
+            positives
+        )
+        ratio = above / found.detach()
+        x = gain(prior, ratio, annealed) * ratio
+        return (x / (1 + x)).mean()
+
+    return risk
+
+
+def dense_soprc(
+    annealed: bool, variance: tuple[float, float] = (0.0, 0.0)
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        vector = interpolate_quantiles(
+            positives.detach()[None], torch.ones_like(positives)[None], 100
+        ).float()[0]
+        above = OneSidedHuber(1.0).value(positives[:, None] - negatives).mean(1)
+        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - vector).sum(1)) / 101
+        ratio = above / found.detach()
+        x = gain(PRIOR, ratio, annealed) * ratio
+        low = (positives - positives.mean()).clamp_max(0)
+        high = (negatives - negatives.mean()).clamp_min(0)
+        spread = variance[0] * (low**2).mean() + variance[1] * (high**2).mean()
+        return (x / (1 + x)).mean() + spread
+
+    return risk
+
+
+def dense_stable(annealed: bool, squash: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores.sigmoid() if squash else scores, target)
+        huber = OneSidedHuber(1.0)
+        largest = 1 + 2 * (1.0 if squash else 2.0) / 1.0
+        r = (huber.value(positives - positives.mean()) / largest).clamp(0, 1).detach()
+        weight = (1.1 / (r + 0.1)) ** 2
+        if annealed:
+            weight = weight / weight.mean()
+        errors = weight * huber.value(positives[:, None] - negatives).mean(1)
+        x = gain(PRIOR, errors, annealed) * errors.mean()
+        return (0.01 + x / (1 + x)).sqrt()
+
+    return risk
+
+
+def dense_soap(scores: Tensor, target: Tensor) -> Tensor:
+    positives, negatives = sides(scores, target)
+    loss = SquaredHinge(1.0)
+    right = PRIOR * loss.value(positives[:, None] - positives).mean(1)
+    everything = right + (1 - PRIOR) * loss.value(positives[:, None] - negatives).mean(1)
+    return (1 - right / everything).mean()
+
+
+FIXED = {"correction": "fixed"}
+ROWS = [
+    Row("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
+    Row("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
+    Row("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),
+    Row("SOPRC", SOPRC, dense_soprc(True), {"prior": PRIOR}),
+    Row("SOPRC, fixed", SOPRC, dense_soprc(False), {"prior": PRIOR, **FIXED}),
+    Row(
+        "SOPRC, semi-variance",
+        SOPRC,
+        dense_soprc(True, (1.0, 5.0)),
+        {"prior": PRIOR, "semi_variance": (1.0, 5.0)},
+    ),
+    Row("SOPRC, without v", SOPRC, dense_ap(True), {"prior": PRIOR, "points": None}),
+    Row("StableAP", StableAP, dense_stable(True), {"prior": PRIOR}),
+    Row("StableAP, fixed", StableAP, dense_stable(False), {"prior": PRIOR, **FIXED}),
+    Row("StableAP, squashed", StableAP, dense_stable(True, True), {"prior": PRIOR, "squash": True}),
+    Row("StableAP, batch mean", StableAP, dense_stable(True), {"prior": PRIOR, "dynamic": False}),
+    Row("SOAP", SOAP, dense_soap, {"prior": PRIOR, "items": ITEMS}),
+]
+
+
+def call(objective: Objective, scores: Tensor, target: Tensor, **beside: Any) -> Tensor:
+    """The objective on lists it has not seen: item ids are made up where it wants them."""
+    if objective.index_kind == "item" and "index" not in beside:
+        beside["index"] = torch.arange(scores.numel()).reshape(scores.shape)
+    return objective(scores, target, **beside)
+
+
+def random_list(n: int = 60, rate: float = 0.25, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(n, dtype=torch.float64, generator=generator)
+    target = torch.rand(n, generator=generator) < rate
+    target[:2] = torch.tensor([True, False])
+    return scores, target

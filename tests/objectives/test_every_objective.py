@@ -1,0 +1,254 @@
+"""The contract: what holds for every objective, one row of the table each."""
+
+from __future__ import annotations
+
+import copy
+import io
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.objectives.contract import ITEMS, ROWS, call, random_list
+
+every_objective = pytest.mark.parametrize("row", ROWS, ids=str)
+
+
+@every_objective
+@pytest.mark.parametrize("seed", range(3))
+def test_value_and_gradient_equal_the_dense_oracle(row, seed):
+    scores, target = random_list(seed=seed)
+    scores.requires_grad_()
+    value, expected = call(row.objective(), scores, target), row.dense(scores, target)
+    torch.testing.assert_close(value, expected, rtol=2e-6, atol=1e-7)
+    (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
+    torch.testing.assert_close(a, b, rtol=2e-5, atol=1e-7)
+
+
+@every_objective
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=10, deadline=None)
+def test_permutation_and_shift_change_nothing(row, seed):
+    scores, target = random_list(seed=seed)
+    value = call(row.objective(), scores, target)
+    order = torch.randperm(len(scores), generator=torch.Generator().manual_seed(seed))
+    torch.testing.assert_close(call(row.objective(), scores[order], target[order]), value)
+    if not row.options.get("squash"):
+        shifted = call(row.objective(), scores + 3, target)
+        torch.testing.assert_close(shifted, value, rtol=1e-5, atol=1e-6)
+
+
+@every_objective
+@pytest.mark.parametrize("scale", [1e-2, 1e2])
+def test_the_automatic_scale_follows_the_scores(row, scale):
+    scores, target = random_list()
+    value = call(row.objective(score_scale="auto"), scores, target)
+    scaled = call(row.objective(score_scale="auto"), scale * scores, target)
+    torch.testing.assert_close(scaled, value, rtol=1e-4, atol=1e-5)
+
+
+@every_objective
+def test_tied_scores_are_finite(row):
+    target = torch.arange(20) < 5
+    for scores in (torch.zeros(20), torch.arange(20.0) // 7):
+        scores.requires_grad_()
+        for scale in (1.0, "auto"):
+            value = call(row.objective(score_scale=scale), scores, target)
+            (gradient,) = torch.autograd.grad(value, scores)
+            assert torch.isfinite(value)
+            assert torch.isfinite(gradient).all()
+
+
+@every_objective
+@pytest.mark.parametrize("shape", [(0,), (1,), (6,), (3, 0), (2, 6)])
+@pytest.mark.parametrize("fill", [0, 1])
+def test_lists_of_one_class_give_zero_with_a_graph(row, shape, fill):
+    scores = torch.randn(shape, requires_grad=True)
+    value = call(row.objective(), scores, torch.full(shape, fill))
+    assert value.item() == 0
+    (gradient,) = torch.autograd.grad(value, scores)
+    assert (gradient == 0).all()
+
+
+@every_objective
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_half_precision_and_autocast(row, dtype):
+    scores, target = random_list()
+    expected = call(row.objective(), scores.to(dtype).double(), target)
+    narrow = scores.to(dtype).requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value = call(row.objective(), narrow, target)
+    torch.testing.assert_close(value.double(), expected, rtol=2e-2, atol=2e-3)
+    (gradient,) = torch.autograd.grad(value, narrow)
+    assert gradient.dtype == dtype
+    assert torch.isfinite(gradient).all()
+
+
+@every_objective
+def test_huge_scores_are_finite(row):
+    scores = torch.tensor([1e4, -1e4, 0.0, 1e4, -1e4, 5.0], requires_grad=True)
+    target = torch.tensor([1, 1, 0, 0, 0, 1])
+    value = call(row.objective(), scores, target)
+    (gradient,) = torch.autograd.grad(value, scores)
+    assert torch.isfinite(value)
+    assert torch.isfinite(gradient).all()
+
+
+@every_objective
+def test_lists_are_independent_in_all_three_forms(row):
+    parts = [random_list(20, seed=s) for s in range(3)]
+    scores, target = (torch.stack(t) for t in zip(*parts, strict=True))
+    index = torch.arange(60).reshape(3, 20)
+    options = {"lists": 3} if row.objective().index_kind == "list" else {}
+    beside = {"list": {"index": torch.arange(3)}, "item": {"index": index}, None: {}}
+    kind = row.objective().index_kind
+    expected = torch.stack([row.dense(s, t) for s, t in parts]).mean()
+    value = call(row.objective(**options), scores, target, **beside[kind])
+    torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
+    padded = torch.cat([scores, torch.full((3, 4), torch.nan)], dim=1)
+    mask = torch.arange(24).expand(3, 24) < 20
+    wide = torch.cat([target, torch.ones(3, 4, dtype=torch.bool)], dim=1)
+    more = beside[kind]
+    if kind == "item":
+        more = {"index": torch.cat([index, torch.zeros(3, 4, dtype=torch.long)], dim=1)}
+    value = call(row.objective(**options), padded, wide, mask=mask, **more)
+    torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
+    groups = torch.tensor([5, -2, 9]).repeat_interleave(20)
+    order = torch.randperm(60)
+    more = {"list": {"index": torch.tensor([1, 0, 2])}, "item": {"index": order}, None: {}}[kind]
+    value = call(
+        row.objective(**options),
+        scores.flatten()[order],
+        target.flatten()[order],
+        groups=groups[order],
+        **more,
+    )
+    torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
+
+
+@every_objective
+def test_blocks_with_the_gradient_in_the_forward_pass_equal_the_whole(row, monkeypatch):
+    scores, target = (
+        torch.stack(t) for t in zip(*[random_list(30, seed=s) for s in range(7)], strict=True)
+    )
+    target[3] = False
+    results = []
+    for limit in (1 << 22, 70):
+        monkeypatch.setattr("rankwise.objectives.base._AT_ONCE", limit)
+        objective, leaf = row.objective(), scores.clone().requires_grad_()
+        for step in range(2):  # the second step uses the memory of the first
+            value = call(objective, leaf + 0.1 * step, target)
+        (gradient,) = torch.autograd.grad(2 * value, leaf)
+        results.append((value.detach(), gradient, objective.state_dict()))
+    whole, blocks = results
+    torch.testing.assert_close(blocks[0], whole[0])
+    torch.testing.assert_close(blocks[1], whole[1])
+    assert blocks[2].keys() == whole[2].keys()
+    for name, value in blocks[2].items():
+        torch.testing.assert_close(value, whole[2][name])
+
+
+@every_objective
+def test_evaluation_changes_nothing(row):
+    objective = row.objective()
+    scores, target = random_list()
+    call(objective, scores.requires_grad_(), target)
+    before = copy.deepcopy(objective.state_dict())
+    objective.eval()
+    call(objective, 2 * scores, target)
+    objective.train()
+    with torch.no_grad():
+        call(objective, 2 * scores, target)
+    for name, value in objective.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+@every_objective
+def test_a_killed_run_resumes_to_the_same_bit(row):
+    def train(objective, weights, steps):
+        for step in steps:
+            x, target = torch.randn(50, 4, generator=torch.Generator().manual_seed(step)), None
+            target = x[:, 0] + 0.5 * x[:, 1] > 1
+            loss = call(objective, x @ weights, target)
+            (gradient,) = torch.autograd.grad(loss, weights)
+            weights = (weights - 0.1 * gradient).detach().requires_grad_()
+        return weights
+
+    start = torch.randn(4, generator=torch.Generator().manual_seed(9), requires_grad=True)
+    options = dict(score_scale="auto")
+    straight = train(row.objective(**options), start, range(8))
+    first = row.objective(**options)
+    weights = train(first, start, range(5))
+    file = io.BytesIO()
+    torch.save({"loss": first.state_dict(), "weights": weights.detach()}, file)
+    file.seek(0)
+    saved = torch.load(file, weights_only=True)
+    second = row.objective(**options)
+    second.load_state_dict(saved["loss"])
+    resumed = train(second, saved["weights"].requires_grad_(), range(5, 8))
+    assert torch.equal(resumed, straight)
+
+
+@every_objective
+def test_weight_zero_is_absent(row):
+    scores, target = random_list(40)
+    weight = (torch.arange(40) < 30).double()
+    value = call(row.objective(), scores, target, weight=weight)
+    torch.testing.assert_close(value, row.dense(scores[:30], target[:30]), rtol=1e-5, atol=1e-6)
+
+
+@every_objective
+def test_copies_are_independent_and_equal(row):
+    objective = row.objective()
+    scores, target = random_list()
+    call(objective, scores.requires_grad_(), target)
+    other = copy.deepcopy(objective)
+    assert torch.equal(call(other, scores, target), call(objective, scores, target))
+
+
+@every_objective
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_gives_equal_values(row):
+    scores, target = random_list()
+    index = {"index": torch.arange(60)} if row.objective().index_kind == "item" else {}
+    compiled = torch.compile(row.objective(), backend="aot_eager")
+    leaf = scores.clone().requires_grad_()
+    value = compiled(leaf, target, **index)
+    torch.testing.assert_close(value, call(row.objective(), scores, target))
+
+
+@every_objective
+@pytest.mark.parametrize(
+    ("scores", "target", "beside", "message"),
+    [
+        ([float("nan"), 1.0], [0, 1], {}, "scores contains NaN"),
+        ([0.0, 1.0], [0, 2], {}, "target must contain only 0 and 1"),
+        ([0.0, 1.0], [0, 1, 1], {}, r"target \(3,\) and scores \(2,\)"),
+        ([0.0, 1.0], [0, 1], {"weight": [1.0]}, r"weight \(1,\) and scores \(2,\)"),
+        ([0.0, 1.0], [0, 1], {"groups": [0.5, 1.5]}, "groups must hold integers"),
+    ],
+)
+def test_bad_input_is_named(row, scores, target, beside, message):
+    beside = {name: torch.tensor(value) for name, value in beside.items()}
+    if row.objective().index_kind == "item":
+        beside["index"] = torch.arange(2)
+    with pytest.raises(ValueError, match=message):
+        row.objective()(torch.tensor(scores), torch.tensor(target), **beside)
+
+
+@every_objective
+def test_a_bad_index_is_named(row):
+    scores, target = random_list(6)
+    kind = row.objective().index_kind
+    if kind == "list":
+        with pytest.raises(ValueError, match=r"index is needed: \w+ remembers 4 lists"):
+            row.objective(lists=4)(scores, target)
+        with pytest.raises(ValueError, match="index must lie between 0 and 3"):
+            row.objective(lists=4)(scores[None], target[None], index=torch.tensor([4]))
+        with pytest.raises(ValueError, match=r"one id per list, shape \(1,\), got \(6,\)"):
+            row.objective(lists=4)(scores[None], target[None], index=torch.arange(6))
+    elif kind == "item":
+        with pytest.raises(ValueError, match=f"index is needed: SOAP remembers {ITEMS} items"):
+            row.objective()(scores, target)
+    else:
+        assert torch.isfinite(row.objective()(scores, target))
