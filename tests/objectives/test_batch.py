@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.objectives.batch import Batch, Beside, read_batch, sum_with_gradient_in_forward
+
+NOTHING = Beside(None, None, None, None, None)
+
+
+def test_leading_dimensions_become_rows():
+    scores = torch.arange(24.0).reshape(2, 3, 4)
+    beside = Beside(scores > 3, None, scores + 1, torch.arange(6).reshape(2, 3), None)
+    (batch,) = read_batch(scores, scores > 5, beside, "list")
+    assert batch.scores.shape == batch.target.shape == (6, 4)
+    assert batch.lists.tolist() == list(range(6))
+    assert torch.equal(batch.weight, batch.scores + 1)
+    assert batch.rows(slice(1, 3)).lists.tolist() == [1, 2]
+
+
+def test_ragged_lists_become_rectangles_with_their_ids():
+    groups = torch.tensor([9, 4, 9, 9, 4, 7])
+    scores = torch.arange(6.0)
+    beside = Beside(None, groups, None, torch.tensor([40, 70, 90]), None)  # ids of groups 4, 7, 9
+    found = {}
+    for batch in read_batch(scores, scores > 2, beside, "list"):
+        for row, key in enumerate(batch.lists.tolist()):
+            found[key] = batch.scores[row][batch.mask[row]].tolist()
+    assert found == {40: [1, 4], 70: [5], 90: [0, 2, 3]}
+
+
+def test_split_drops_lists_of_one_class_and_keeps_ids_beside_the_others():
+    scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    beside = Beside(None, None, None, torch.tensor([5, 6]), None)
+    (batch,) = read_batch(scores, torch.tensor([[1, 1], [0, 1]]), beside, "list")
+    lists = batch.split(2.0)
+    assert lists.index.tolist() == [6]
+    assert lists.positives[lists.positive_weight > 0].tolist() == [2]
+    assert lists.negatives[lists.negative_weight > 0].tolist() == [1.5]
+
+
+def test_the_gradient_made_in_the_forward_pass_is_the_gradient():
+    torch.manual_seed(0)
+    scores = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
+    batch = Batch(scores, torch.zeros(5, 3))
+    blocks = list(batch.blocks(6))
+    assert [len(range(5)[b]) for b in blocks] == [2, 2, 1]
+    total, count = sum_with_gradient_in_forward(
+        batch, blocks, lambda part, rows: (part.scores**2).sum(-1)
+    )
+    assert count == 5
+    (gradient,) = torch.autograd.grad(3 * total, scores)
+    torch.testing.assert_close(gradient, 6 * scores)
+    torch.testing.assert_close(total, (scores**2).sum())
+
+
+def test_index_of_the_wrong_shape_is_named():
+    scores, target = torch.zeros(2, 3), torch.zeros(2, 3)
+    with pytest.raises(ValueError, match=r"index \(2,\) and scores \(2, 3\)"):
+        read_batch(scores, target, Beside(None, None, None, torch.arange(2), None), "item")
+    beside = Beside(None, torch.tensor([1, 1, 2]), None, torch.arange(3), None)
+    with pytest.raises(ValueError, match="ascending order of the 2 groups"):
+        read_batch(scores[0], target[0], beside, "list")
+    with pytest.raises(ValueError, match="groups is for one-dimensional scores"):
+        read_batch(scores, target, Beside(None, scores.long(), None, None, None), None)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.objectives import SOAP, SOPRC, AveragePrecision, OneVsRest, StableAP
+
+LOGITS = torch.randn(30, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+CLASSES = torch.arange(30) % 3  # the fourth class has no item
+
+
+def by_class(target):
+    loss = AveragePrecision(score_scale=1.0)
+    rows = [loss(LOGITS[:, c], target[:, c]) for c in range(4) if 0 < target[:, c].sum() < 30]
+    return torch.stack(rows).mean()
+
+
+def test_each_class_is_a_list():
+    loss = OneVsRest(AveragePrecision(score_scale=1.0))
+    hot = torch.nn.functional.one_hot(CLASSES, 4)
+    torch.testing.assert_close(loss(LOGITS, CLASSES), by_class(hot))
+    torch.testing.assert_close(loss(LOGITS, hot), by_class(hot))
+    many = torch.rand(30, 4, generator=torch.Generator().manual_seed(1)) < 0.3
+    torch.testing.assert_close(loss(LOGITS, many.float()), by_class(many))
+
+
+def test_minus_one_leaves_out():
+    loss = OneVsRest(AveragePrecision(score_scale=1.0))
+    kept = loss(LOGITS[:20], CLASSES[:20])
+    cut = CLASSES.masked_fill(torch.arange(30) >= 20, -1)
+    torch.testing.assert_close(loss(LOGITS, cut), kept)
+    hot = torch.nn.functional.one_hot(CLASSES, 4).masked_fill(torch.arange(30)[:, None] >= 20, -1)
+    torch.testing.assert_close(loss(LOGITS, hot), kept)
+
+
+def test_memories_are_by_class():
+    loss = OneVsRest(SOPRC(0.3, lists=4, score_scale=1.0))
+    loss(LOGITS.clone().requires_grad_(), CLASSES)
+    assert loss.objective.vector.seen.tolist() == [True, True, True, False]
+    loss = OneVsRest(StableAP(0.3, lists=4, score_scale=1.0))
+    loss(LOGITS.clone().requires_grad_(), CLASSES)
+    for c in range(3):
+        mean = float(LOGITS[c::3, c].mean())
+        assert float(loss.objective.mean.value[c]) == pytest.approx(mean, rel=1e-5)
+
+
+def test_memories_by_item_and_class():
+    loss = OneVsRest(SOAP(0.3, 100 * 4, score_scale=1.0))
+    index = torch.arange(30) + 50
+    loss(LOGITS.clone().requires_grad_(), CLASSES, index=index)
+    expected = sorted((50 + i) * 4 + i % 3 for i in range(30))
+    assert loss.objective.average.seen.nonzero().flatten().tolist() == expected
+    with pytest.raises(ValueError, match=r"index must hold one id per item, shape \(30,\)"):
+        loss(LOGITS, CLASSES)
+
+
+@pytest.mark.parametrize(
+    ("logits", "target", "message"),
+    [
+        (LOGITS[:, 0], CLASSES, r"logits must have shape \(items, classes\), got \(30,\)"),
+        (LOGITS, CLASSES[:5], r"target must be class ids of shape \(30,\) or multi-hot"),
+        (LOGITS, CLASSES + 2, "from 0 to 3, or -1 to leave an item out, got values from 2 to 4"),
+        (LOGITS, CLASSES.float(), "target must be class ids"),
+    ],
+)
+def test_bad_input_is_named(logits, target, message):
+    with pytest.raises(ValueError, match=message):
+        OneVsRest(AveragePrecision())(logits, target)
