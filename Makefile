@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs setup clean
+.PHONY: help demo test lint bench bench-peers docs setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -20,6 +20,13 @@ lint: $(READY) ## ruff, mypy --strict and the import contract
 
 bench: $(READY) ## measure speed and memory as ratios in one run, write benchmarks/results.json and its table
 	@$(BIN)/python -m benchmarks.run
+
+bench-peers: $(READY) ## build the peers' own environment and measure against their losses
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'torch==2.13.0' \
+		scikit-learn pytorch-metric-learning==2.9.0
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1
+	@$(BIN)/python -m benchmarks.run objectives.peers
 
 docs: $(READY) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -6,7 +6,7 @@ import json
 import sys
 
 import torch
-from benchmarks.timing import peak_bytes_of
+from benchmarks.memory import peak_bytes_of
 
 from rankwise.pairs import pair_sum, surrogates
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy
 import torch
-from benchmarks import imports, metrics, pairs
+from benchmarks import imports, metrics, objectives, pairs
 
 FOLDER = Path(__file__).parent
 RESULTS, PAGE = FOLDER / "results.json", FOLDER / "README.md"
 BEGIN, END = "<!-- results: written by `make bench` -->", "<!-- end of results -->"
 GROUPS = {
     f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
-    for module in (pairs, metrics, imports)
+    for module in (pairs, metrics, objectives, imports)
     for measurement in module.ALL
 }
 

@@ -9,10 +9,9 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-__all__ = ["Result", "measure_in_fresh_process", "peak_bytes_of", "seconds", "seconds_side_by_side"]
+__all__ = ["Result", "measure_in_fresh_process", "seconds", "seconds_side_by_side"]
 
 
 @dataclass(frozen=True)
@@ -55,22 +54,11 @@ def seconds_side_by_side(calls: list[Callable[[], object]], repeats: int = 5) ->
     return [statistics.median(taken) for taken in times]
 
 
-def peak_bytes_of(call: Callable[[], object]) -> int:
-    """The most memory this process holds during ``call`` beyond what it held before (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = _memory("VmRSS")
-    call()
-    return _memory("VmHWM") - before
-
-
-def _memory(name: str) -> int:
-    status = Path("/proc/self/status").read_text()
-    return 1024 * next(int(line.split()[1]) for line in status.splitlines() if name in line)
-
-
-def measure_in_fresh_process(module: str, *arguments: str) -> dict[str, Any]:
+def measure_in_fresh_process(
+    module: str, *arguments: str, python: str = sys.executable
+) -> dict[str, Any]:
     """Run ``python -m module arguments``, read the JSON it prints: a peak starts from zero."""
-    command = [sys.executable, "-m", module, *arguments]
+    command = [python, "-m", module, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result

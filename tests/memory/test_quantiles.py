@@ -68,3 +68,10 @@ def test_padding_is_absent_and_weight_two_is_twice():
     found = interpolate_quantiles(scores, weight, 9)
     assert found[0].tolist() == pytest.approx(by_hand([5.0, 1.0, 1.0, 3.0], 9))
     assert found[1].tolist() == [2] * 9
+
+
+def test_weights_below_one_half():
+    scores = torch.tensor([[1.0, 9.0], [1.0, 2.0]])
+    found = interpolate_quantiles(scores, torch.tensor([[0.3, 0.0], [0.2, 0.2]]), 3)
+    assert found[0].tolist() == [1] * 3
+    assert torch.isfinite(found).all()

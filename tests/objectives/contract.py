@@ -47,7 +47,7 @@ def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tenso
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
         prior = len(positives) / len(scores) if own_prior else PRIOR
-        above = OneSidedHuber(1.0).value(positives[:, None] - negatives).mean(1)
+        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
         found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - positives).sum(1)) / len(
             positives
         )
@@ -66,7 +66,7 @@ def dense_soprc(
         vector = interpolate_quantiles(
             positives.detach()[None], torch.ones_like(positives)[None], 100
         ).float()[0]
-        above = OneSidedHuber(1.0).value(positives[:, None] - negatives).mean(1)
+        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
         found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - vector).sum(1)) / 101
         ratio = above / found.detach()
         x = gain(PRIOR, ratio, annealed) * ratio
@@ -81,8 +81,8 @@ def dense_soprc(
 def dense_stable(annealed: bool, squash: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores.sigmoid() if squash else scores, target)
-        huber = OneSidedHuber(1.0)
-        largest = 1 + 2 * (1.0 if squash else 2.0) / 1.0
+        huber = OneSidedHuber(0.3)
+        largest = 1 + 2 * (1.0 if squash else 2.0) / 0.3
         r = (huber.value(positives - positives.mean()) / largest).clamp(0, 1).detach()
         weight = (1.1 / (r + 0.1)) ** 2
         if annealed:

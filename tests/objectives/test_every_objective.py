@@ -71,6 +71,19 @@ def test_lists_of_one_class_give_zero_with_a_graph(row, shape, fill):
 
 
 @every_objective
+def test_a_batch_without_items_teaches_nothing(row):
+    objective = row.objective(score_scale="auto")
+    before = copy.deepcopy(objective.state_dict())
+    empty, ids = torch.zeros(0, requires_grad=True), torch.zeros(0, dtype=torch.long)
+    assert call(objective, empty, torch.zeros(0)).item() == 0
+    assert call(objective, empty, torch.zeros(0), groups=ids).item() == 0
+    masked = torch.zeros(5, requires_grad=True)
+    assert call(objective, masked, torch.zeros(5), mask=torch.zeros(5, dtype=torch.bool)) == 0
+    for name, value in objective.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+@every_objective
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_half_precision_and_autocast(row, dtype):
     scores, target = random_list()

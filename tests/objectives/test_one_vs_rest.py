@@ -44,6 +44,14 @@ def test_memories_are_by_class():
         assert float(loss.objective.mean.value[c]) == pytest.approx(mean, rel=1e-5)
 
 
+def test_previous_scores_reach_the_objective():
+    loss = OneVsRest(StableAP(0.3, lists=4, score_scale=1.0, lam=0.5))
+    loss(LOGITS.clone().requires_grad_(), CLASSES)
+    loss(LOGITS.clone().requires_grad_(), CLASSES, previous_scores=LOGITS - 1)
+    mean = float(LOGITS[0::3, 0].mean())
+    assert float(loss.objective.mean.value[0]) == pytest.approx(mean + 0.5 * 1, rel=1e-5)
+
+
 def test_memories_by_item_and_class():
     loss = OneVsRest(SOAP(0.3, 100 * 4, score_scale=1.0))
     index = torch.arange(30) + 50

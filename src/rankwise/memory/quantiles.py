@@ -42,8 +42,9 @@ def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, low: float, high: flo
 
     def item(r: Tensor) -> Tensor:
         inside = torch.minimum(r.clamp_min(1), n)
-        found = torch.searchsorted(reach, inside.contiguous() - 0.5)
-        return ordered.gather(-1, found.clamp(max=ordered.shape[-1] - 1))
+        # The middle of the rank, or the last item there is where all of them weigh less than half.
+        middle = torch.minimum(inside - 0.5, reach[:, -1:])
+        return ordered.gather(-1, torch.searchsorted(reach, middle.contiguous()))
 
     first = (2 * item(torch.ones_like(n)) - item(torch.full_like(n, 2))).clamp_min(low)
     last = (2 * item(n) - item(n - 1)).clamp_max(high)

@@ -122,7 +122,8 @@ def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch
         if by_group is not None:
             lists = by_group[torch.searchsorted(ids, size_class.groups)]
         batches.append(_rectangle(batch, side, lists))
-    return batches
+    # No list at all is one rectangle without rows, so that there always is a batch to look at.
+    return batches or [batch.each(lambda t: t.reshape(0, 0))]
 
 
 def _rectangle(batch: Batch, side: Side, lists: Tensor | None) -> Batch:

@@ -30,8 +30,12 @@ class OneVsRest(nn.Module):
         *,
         weight: Tensor | None = None,
         index: Tensor | None = None,
+        previous_scores: Tensor | None = None,
     ) -> Tensor:
-        """The mean of the objective over the classes that the batch has; ``weight`` by item."""
+        """The mean of the objective over the classes that the batch has; ``weight`` by item.
+
+        ``previous_scores``, of the shape of ``logits``, is for objectives that take it.
+        """
         if logits.dim() != 2:
             raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")
         items, classes = logits.shape
@@ -46,7 +50,10 @@ class OneVsRest(nn.Module):
         else:
             key = None
         weights = None if weight is None else weight.expand(classes, items)
-        loss: Tensor = self.objective(logits.T, hot.T, mask=mask.T, weight=weights, index=key)
+        more = {} if previous_scores is None else {"previous_scores": previous_scores.T}
+        loss: Tensor = self.objective(
+            logits.T, hot.T, mask=mask.T, weight=weights, index=key, **more
+        )
         return loss
 
     @staticmethod

@@ -12,7 +12,7 @@ from rankwise.objectives import AveragePrecision
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, ZeroOne
 
 
-def by_hand(scores, target, prior=None, tau=1.0, tau_true=0.01, annealed=True):
+def by_hand(scores, target, prior=None, tau=0.3, tau_true=0.01, annealed=True):
     positives, negatives = scores[target], scores[~target]
     above = OneSidedHuber(tau).value(positives[:, None] - negatives).mean(1)
     ranked = OneSidedSigmoid(tau_true).value(positives[:, None] - positives).sum(1) + 1

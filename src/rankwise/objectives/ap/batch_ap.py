@@ -30,7 +30,7 @@ class AveragePrecision(PrecisionObjective):
         self,
         prior: float | None = None,
         *,
-        false_positives: Surrogate = OneSidedHuber(1.0),  # noqa: B008  (surrogates are frozen)
+        false_positives: Surrogate = OneSidedHuber(0.3),  # noqa: B008  (surrogates are frozen)
         true_positives: Surrogate = OneSidedSigmoid(0.01),  # noqa: B008
         correction: Correction = "annealed",
         score_scale: float | Literal["auto"] = "auto",

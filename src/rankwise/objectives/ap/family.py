@@ -106,8 +106,8 @@ class PrecisionObjective(Objective):
         """The spread of the scores, or the number given."""
         if self.score_scale != "auto":
             return float(self.score_scale)
-        variance = _variance(batches)
-        if self.spread is not None:
+        variance, lists = _variance(batches)
+        if self.spread is not None and lists:
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             variance = self.spread(key, variance.reshape(1, 1)).reshape(())
         spread = variance.sqrt().to(batches[0].scores.dtype)
@@ -115,11 +115,10 @@ class PrecisionObjective(Objective):
 
 
 @torch.no_grad()
-def _variance(batches: list[Batch]) -> Tensor:
-    """Variance of the scores about the mean of their list, over all lists."""
-    device = batches[0].scores.device
-    total = torch.zeros((), dtype=torch.float32, device=device)
-    count = torch.zeros((), dtype=torch.float32, device=device)
+def _variance(batches: list[Batch]) -> tuple[Tensor, int]:
+    """Variance of the scores about the mean of their list, over all lists, and their number."""
+    total = torch.zeros((), dtype=torch.float32, device=batches[0].scores.device)
+    count = 0
     for batch in batches:
         for rows in batch.blocks(1 << 22):
             part = batch.rows(rows)
@@ -131,8 +130,8 @@ def _variance(batches: list[Batch]) -> Tensor:
             mean = (weight * scores).sum(-1, keepdim=True) / n.clamp_min(1e-30)
             squares = weight * (scores - mean) ** 2
             total += (squares.sum(-1) / n.squeeze(-1).clamp_min(1e-30)).sum()
-            count += (n > 0).sum()
-    return total / count.clamp_min(1)
+            count += int((n > 0).sum())
+    return total / max(1, count), count
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:

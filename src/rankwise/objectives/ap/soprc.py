@@ -48,7 +48,7 @@ class SOPRC(PrecisionObjective):
         *,
         points: int | None = 100,
         beta: float = 0.1,
-        tau_fpr: float = 1.0,
+        tau_fpr: float = 0.3,
         tau_tpr: float = 0.01,
         semi_variance: tuple[float, float] = (0.0, 0.0),
         correction: Correction = "annealed",

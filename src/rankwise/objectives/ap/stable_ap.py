@@ -45,7 +45,7 @@ class StableAP(PrecisionObjective):
         a: float = 0.1,
         t: float = 2.0,
         epsilon: float = 0.1,
-        tau: float = 1.0,
+        tau: float = 0.3,
         lam: float = 0.01,
         dynamic: bool = True,
         squash: bool = False,

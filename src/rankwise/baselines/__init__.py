@@ -1,0 +1,35 @@
+"""What the papers compare with, under the same call as every objective."""
+
+from rankwise.baselines.blackbox_ap import BlackBoxAP
+from rankwise.baselines.contrastive import Contrastive
+from rankwise.baselines.cross_batch_memory import CrossBatchMemory
+from rankwise.baselines.cross_entropy import ClassBalanced, CrossEntropy
+from rankwise.baselines.focal import Focal
+from rankwise.baselines.histogram_ap import FastAP, HistogramAP
+from rankwise.baselines.ldam import LDAM
+from rankwise.baselines.multi_class_auc import MultiClassAUC
+from rankwise.baselines.multi_similarity import MultiSimilarity
+from rankwise.baselines.pairwise_auc import AUCHuber, AUCSigmoid, PairwiseAUC
+from rankwise.baselines.smooth_ap import SmoothAP
+from rankwise.baselines.sodeep import SoDeepAP
+from rankwise.baselines.triplet import Triplet
+
+__all__ = [
+    "SmoothAP",
+    "FastAP",
+    "HistogramAP",
+    "BlackBoxAP",
+    "SoDeepAP",
+    "PairwiseAUC",
+    "AUCSigmoid",
+    "AUCHuber",
+    "Contrastive",
+    "Triplet",
+    "MultiSimilarity",
+    "CrossBatchMemory",
+    "CrossEntropy",
+    "ClassBalanced",
+    "Focal",
+    "LDAM",
+    "MultiClassAUC",
+]

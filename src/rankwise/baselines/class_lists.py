@@ -1,0 +1,138 @@
+"""Losses of logits of several classes: what is the same for all of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.checks import (
+    require_finite,
+    require_floating,
+    require_same_device,
+    require_same_shape,
+)
+from rankwise.pairs.ragged import size_classes
+
+__all__ = ["ClassLists", "ClassObjective"]
+
+
+@dataclass(frozen=True)
+class ClassLists:
+    """Items with a logit for every class; those absent have weight 0, logits 0 and class 0."""
+
+    scores: Tensor  # (lists, items, classes), float32 at least
+    target: Tensor  # (lists, items)
+    weight: Tensor  # (lists, items)
+
+    def select(self, chosen: Tensor) -> ClassLists:
+        """Some of the lists, by a boolean for each."""
+        return ClassLists(self.scores[chosen], self.target[chosen], self.weight[chosen])
+
+
+class ClassObjective(nn.Module, ABC):
+    """A loss of logits (…, items, classes) and one class per item, called like an ``Objective``.
+
+    The last dimension has the classes and the one before it the list, usually the batch; ``mask``,
+    ``groups`` and ``weight`` are per item, of the shape of ``target``, and mean what they mean for
+    every objective (``groups`` for logits of shape (items, classes)). A target of −1 leaves its
+    item out. ``index`` is part of the one call and is not looked at: nothing is remembered.
+    To write one, give :meth:`risk`, and :meth:`counts` where a list needs more than one item.
+    """
+
+    @abstractmethod
+    def risk(self, lists: ClassLists) -> Tensor:
+        """The risk of every list, (lists,); every list counts."""
+
+    def counts(self, lists: ClassLists) -> Tensor:
+        """Which lists count, (lists,): those with an item."""
+        return lists.weight.sum(-1) > 0
+
+    def require_classes(self, classes: int) -> None:
+        """Raise where the logits have another number of classes than this was made for."""
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+    ) -> Tensor:
+        """The mean risk over the lists that count."""
+        with torch.autocast(scores.device.type, enabled=False):
+            flat, rows = _read(scores, target, mask, weight)
+            self.require_classes(scores.shape[-1])
+            nothing = flat.scores[:0].sum()
+            parts = [_reshaped(flat, rows)] if groups is None else _by_group(flat, groups, target)
+            parts = [part.select(self.counts(part)) for part in parts]
+            risks = [self.risk(part) for part in parts if len(part.target)]
+            count = sum(len(part) for part in risks)
+            return sum((part.sum() for part in risks), nothing) / max(1, count)
+
+
+def _read(
+    scores: Tensor, target: Tensor, mask: Tensor | None, weight: Tensor | None
+) -> tuple[ClassLists, tuple[int, int]]:
+    """Everything checked and flat over the items, and the (lists, items) they are of."""
+    require_floating("scores", scores)
+    if scores.dim() < 2:
+        raise ValueError(f"scores must have shape (…, items, classes), got {tuple(scores.shape)}")
+    shape, classes = scores.shape[:-1], scores.shape[-1]
+    if target.shape != shape or target.is_floating_point() or target.dtype == torch.bool:
+        raise ValueError(
+            f"target must be class ids of shape {tuple(shape)}, "
+            f"got {target.dtype} of shape {tuple(target.shape)}"
+        )
+    require_same_device("target", target, "scores", scores)
+    present = target != -1
+    for name, given in (("mask", mask), ("weight", weight)):
+        if given is not None:
+            require_same_shape(name, given, "target", target)
+            require_same_device(name, given, "scores", scores)
+    if mask is not None:
+        present = present & mask
+    target = target.long().masked_fill(~present, 0)
+    if target.numel() and not bool(((target >= 0) & (target < classes)).all()):
+        low, high = (int(end) for end in target.aminmax())
+        raise ValueError(
+            f"target must be class ids from 0 to {classes - 1}, or -1 to leave an item out, "
+            f"got values from {low} to {high}"
+        )
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    scores = scores.masked_fill(~present.unsqueeze(-1), 0)
+    require_finite("scores", scores)
+    weights = present.to(scores.dtype)
+    if weight is not None:
+        if (weight < 0).any():
+            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        weights = torch.where(present, weight.to(scores.dtype), 0)
+    rows = math.prod(shape[:-1]), shape[-1]
+    items = rows[0] * rows[1]
+    flat = ClassLists(scores.reshape(items, classes), target.reshape(-1), weights.reshape(-1))
+    return flat, rows
+
+
+def _reshaped(flat: ClassLists, rows: tuple[int, int]) -> ClassLists:
+    scores = flat.scores.reshape(*rows, flat.scores.shape[-1])
+    return ClassLists(scores, flat.target.reshape(rows), flat.weight.reshape(rows))
+
+
+def _by_group(flat: ClassLists, groups: Tensor, target: Tensor) -> list[ClassLists]:
+    require_same_shape("groups", groups, "target", target)
+    if groups.dim() != 1 or groups.is_floating_point() or groups.dtype == torch.bool:
+        raise ValueError(
+            "groups must hold one integer per item, for scores of shape (items, classes), "
+            f"got {groups.dtype} of shape {tuple(groups.shape)}"
+        )
+    parts = []
+    for size_class in size_classes(groups):
+        (side,) = size_class.sides
+        weight = side.take(flat.weight)
+        parts.append(ClassLists(flat.scores[side.positions], side.take(flat.target), weight))
+    return parts

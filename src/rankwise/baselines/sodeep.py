@@ -1,0 +1,110 @@
+"""SoDeep: ranks from a small network that has learnt to sort."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from rankwise.baselines.precision import widened
+from rankwise.lists import Lists
+from rankwise.objectives import Objective
+
+__all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
+
+WEIGHTS = Path(__file__).with_name("sodeep_sorter.npz")
+"""Where ``python -m rankwise.baselines.train_sodeep`` puts what the sorter has learnt."""
+
+_STEPS, _HIDDEN = 32, 64
+
+
+class Sorter(nn.Module):
+    """A bidirectional LSTM from scores to their ranks divided by the length, best first.
+
+    It reads the scores of a list one after the other, in units of their spread, through
+    ``_STEPS`` soft steps and beside the logarithm of the length; what it answers depends (a little,
+    once trained) on their order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = nn.Linear(1, _STEPS)
+        self.lstm = nn.LSTM(_STEPS + 1, _HIDDEN, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(2 * _HIDDEN + _STEPS, 1)
+        # To rank is to count: start with steps all over the range and a memory that keeps.
+        with torch.no_grad():
+            self.steps.weight.fill_(4.0)
+            self.steps.bias.copy_(-4 * torch.linspace(-2.5, 2.5, _STEPS))
+            for name, value in self.lstm.named_parameters():
+                if name.startswith("bias_ih"):
+                    value[_HIDDEN : 2 * _HIDDEN] = 4.0  # the forget gate
+
+    def forward(self, scores: Tensor, lengths: Tensor) -> Tensor:
+        """About (rank − ½)/length for the first ``lengths`` items of each row."""
+        size = lengths.unsqueeze(-1)
+        read = torch.tanh(self.steps(_in_units_of_spread(scores, size).unsqueeze(-1)))
+        length = size.to(read.dtype).log().unsqueeze(-1).expand_as(read[..., :1])
+        states = self._states(torch.cat([read, length], dim=-1), lengths)
+        fractions: Tensor = self.out(torch.cat([states, read], dim=-1)).squeeze(-1)
+        return fractions
+
+    def _states(self, sequence: Tensor, lengths: Tensor) -> Tensor:
+        longest = sequence.shape[1]
+        if bool((lengths == longest).all()):  # nothing to pack, and three times as fast
+            states: Tensor = self.lstm(sequence)[0]
+            return states
+        packed = pack_padded_sequence(
+            sequence, lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        unpacked = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=longest)
+        return unpacked[0]
+
+
+def _in_units_of_spread(scores: Tensor, size: Tensor) -> Tensor:
+    """Scores less their mean, divided by their spread, neither with a gradient."""
+    with torch.no_grad():
+        present = torch.arange(scores.shape[-1], device=scores.device) < size
+        mean = torch.where(present, scores, 0).sum(-1, keepdim=True) / size
+        square = torch.where(present, (scores - mean) ** 2, 0).sum(-1, keepdim=True) / size
+        spread = torch.where(square > 0, square, 1).sqrt()
+    return (scores - mean) / spread
+
+
+class SoDeepAP(Objective):
+    """mean_{i∈P} rank_i / n with learnt ranks   (Engilberge et al. 2019, SoDeep, the mAP loss).
+
+    The ranks come from a bidirectional LSTM trained to sort synthetic lists of up to 128 scores
+    by ``python -m rankwise.baselines.train_sodeep`` and then frozen; the gradient reaches the
+    scores through it. As published the loss is the rank of the positives, a proxy of AP and not
+    AP itself. The network reads positives first, then negatives; ``weight`` enters the mean, while
+    ranks count every item of positive weight once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorter = load_sorter()
+
+    def risk(self, lists: Lists) -> Tensor:
+        lists = widened(lists)
+        scores = torch.cat([lists.positives, lists.negatives], dim=-1)
+        weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
+        absent = weight == 0
+        order = absent.to(torch.int8).argsort(dim=-1, stable=True)  # those present to the front
+        sorter_dtype = self.sorter.out.weight.dtype
+        ranks = self.sorter(scores.gather(-1, order).to(sorter_dtype), (~absent).sum(-1))
+        positive = order < lists.positives.shape[-1]
+        mass = torch.where(positive, weight.gather(-1, order), 0)
+        total: Tensor = (ranks.to(scores.dtype) * mass).sum(-1)
+        return total / lists.n_positives.squeeze(-1)
+
+
+def load_sorter() -> Sorter:
+    """The sorter with the weights of this package, frozen."""
+    with np.load(WEIGHTS, allow_pickle=False) as arrays:
+        state = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
+    sorter = Sorter()
+    sorter.load_state_dict(state)
+    return sorter.requires_grad_(False)

@@ -1,0 +1,6 @@
+"""The same number on many processes."""
+
+from rankwise.distributed.across_processes import AcrossProcesses
+from rankwise.distributed.gradient import gather_with_gradient
+
+__all__ = ["AcrossProcesses", "gather_with_gradient"]

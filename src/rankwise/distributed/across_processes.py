@@ -1,0 +1,88 @@
+"""Any objective on the batch that all processes have together."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.distributed.columns import read_columns, restore_index
+from rankwise.distributed.gradient import with_graph
+from rankwise.distributed.joining import check_agreement, join
+from rankwise.distributed.parcel import Fact, Parcel, exchange
+from rankwise.metrics.gather import is_distributed
+from rankwise.objectives import Objective, OneVsRest
+
+__all__ = ["AcrossProcesses"]
+
+
+class AcrossProcesses(nn.Module):
+    """An objective whose batch is spread over processes: the value and memory of one process.
+
+    >>> model = DistributedDataParallel(model)
+    >>> loss = AcrossProcesses(SOPRC(prior=0.01))
+    >>> loss(model(x), y).backward()
+
+    One-dimensional scores are parts of *one* list, scores with ``groups`` parts of lists known by
+    their id (``index`` then has one id for each group of this process); with leading dimensions
+    every process brings whole lists. Around :class:`~rankwise.objectives.OneVsRest` they are
+    items of the same classes. Processes may have different numbers of items, or none.
+
+    All processes evaluate the whole batch, so their memories stay equal if they start equal, and
+    each sends its own scores their gradient times the number of processes: averaged over these, as
+    DistributedDataParallel does, it is the gradient of the value. Every process has to call, in
+    the same mode; one without items calls with what its model makes of an empty batch. Without a
+    process group it is the objective itself.
+    """
+
+    def __init__(self, objective: Objective | OneVsRest) -> None:
+        super().__init__()
+        if not isinstance(objective, (Objective, OneVsRest)):
+            raise ValueError(
+                f"objective must be an Objective or OneVsRest, got {type(objective).__name__}"
+            )
+        self.objective = objective
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+        **more: Tensor | None,
+    ) -> Tensor:
+        """The objective of the joined batch; ``more`` is by item, such as ``previous_scores``."""
+        beside = {"mask": mask, "groups": groups, "weight": weight, "index": index, **more}
+        arguments = {"target": target} | {n: t for n, t in beside.items() if t is not None}
+        loss: Tensor
+        if not is_distributed():
+            loss = self.objective(scores, **arguments)
+            return loss
+        parcels = exchange(self._parcel({"scores": scores, **arguments}), scores.device)
+        check_agreement(parcels)
+        columns = join(parcels)
+        if not columns:  # nothing to rank anywhere: 0, with a graph
+            return scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
+        if "index" in columns and getattr(self.objective, "index_kind", None) == "list":
+            columns = restore_index(columns)
+        parts = [parcel.columns["scores"] for parcel in parcels]
+        loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
+        return loss
+
+    def _parcel(self, arguments: dict[str, Tensor]) -> Parcel:
+        # What does not fit is sent as well: the others wait for this process and must hear of it.
+        problem, kind, columns = None, None, {"scores": arguments["scores"].new_empty(0)}
+        try:
+            kind, columns = read_columns(self.objective, arguments)
+        except ValueError as error:
+            problem = str(error)
+        facts: dict[str, Fact] = {
+            "problem": problem,
+            "kind": kind,
+            "objective": type(self.objective).__name__,
+            "training": self.objective.training,
+            "gradient": torch.is_grad_enabled(),
+        }
+        return Parcel(facts, columns)

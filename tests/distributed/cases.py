@@ -1,0 +1,224 @@
+"""Small trainings that one process can do alone and several can do together."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from rankwise.distributed import AcrossProcesses, gather_with_gradient
+from rankwise.objectives import (
+    SOAP,
+    SOPRC,
+    AveragePrecision,
+    OneVsRest,
+    StableAP,
+    embedding_scores,
+)
+
+Batch = dict[str, Tensor]
+LISTS, ITEMS, CLASSES, LENGTH = 4, 60, 3, 6
+
+# Rows (items, or whole lists) of every rank at each of three steps; some ranks have none.
+SIZES = {
+    2: [(7, 12), (0, 9), (5, 5)],
+    3: [(4, 9, 6), (8, 0, 5), (0, 0, 7)],
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An objective, the whole batch of a step, and what of it a rank is given."""
+
+    objective: Callable[[], nn.Module]
+    whole: Callable[[int, torch.Generator], Batch]
+    outputs: int = 1
+    share: Callable[[Batch, slice, int], Batch] = lambda whole, cut, rank: each(whole, cut)
+    previous: bool = False
+
+
+def each(whole: Batch, cut: slice) -> Batch:
+    return {name: t[cut] if t.dim() else t for name, t in whole.items()}
+
+
+def items(rows: int, rng: torch.Generator) -> Batch:
+    target = torch.rand(rows, generator=rng) < 0.4
+    return {"x": torch.randn(rows, 4, generator=rng, dtype=torch.float64), "target": target}
+
+
+def lists(rows: int, rng: torch.Generator) -> Batch:
+    target = torch.rand(rows, LENGTH, generator=rng) < 0.4
+    x = torch.randn(rows, LENGTH, 4, generator=rng, dtype=torch.float64)
+    return {"x": x, "target": target}
+
+
+def weighted(rows: int, rng: torch.Generator) -> Batch:
+    return {**items(rows, rng), "weight": torch.randint(0, 3, (rows,), generator=rng)}
+
+
+def grouped(rows: int, rng: torch.Generator) -> Batch:
+    return {**items(rows, rng), "groups": torch.randint(5, 8, (rows,), generator=rng)}
+
+
+def grouped_with_index(rows: int, rng: torch.Generator) -> Batch:
+    batch = grouped(rows, rng)
+    return {**batch, "index": torch.unique(batch["groups"]) % LISTS}
+
+
+def cut_groups(whole: Batch, cut: slice, rank: int) -> Batch:
+    index = torch.unique(whole["groups"][cut]) % LISTS
+    return {**each({k: t for k, t in whole.items() if k != "index"}, cut), "index": index}
+
+
+def one_known_list(rows: int, rng: torch.Generator) -> Batch:
+    return {**items(rows, rng), "index": torch.tensor(rows % LISTS)}
+
+
+def known_lists(rows: int, rng: torch.Generator) -> Batch:
+    batch = {**lists(rows, rng), "index": torch.randint(0, LISTS, (rows,), generator=rng)}
+    return {**batch, "mask": torch.ones_like(batch["target"])}
+
+
+def shorter_lists(rows: int, rng: torch.Generator) -> Batch:
+    """The last two items of the first four lists are not there (see ``cut_short``)."""
+    batch = known_lists(rows, rng)
+    batch["mask"][:4, -2:] = False
+    return batch
+
+
+def cut_short(whole: Batch, cut: slice, rank: int) -> Batch:
+    """Lists as short as they can be and a mask only where it says something.
+
+    A rank without lists has two without items instead, which is no different.
+    """
+    empty = cut.start == cut.stop
+    share = each(whole, slice(0, 2) if empty else cut)
+    length = 0 if empty else int(share["mask"].sum(-1).max())
+    share = {name: t[:, :length] if t.dim() > 1 else t for name, t in share.items()}
+    if share["mask"].all():
+        del share["mask"]
+    return share
+
+
+def in_two_dimensions(whole: Batch, cut: slice, rank: int) -> Batch:
+    """The lists of a rank as one row of lists, with a leading dimension more."""
+    return {name: t.unsqueeze(0) for name, t in each(whole, cut).items()}
+
+
+def known_items(rows: int, rng: torch.Generator) -> Batch:
+    return {**items(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
+
+
+def known_items_of_lists(rows: int, rng: torch.Generator) -> Batch:
+    index = torch.randint(0, ITEMS, (rows, LENGTH), generator=rng)
+    return {**lists(rows, rng), "index": index}
+
+
+def half_masked(rows: int, rng: torch.Generator) -> Batch:
+    mask = torch.rand(rows, generator=rng) < 0.7
+    mask[rows // 2 :] = True
+    return {**items(rows, rng), "mask": mask}
+
+
+def mask_where_needed(whole: Batch, cut: slice, rank: int) -> Batch:
+    share = each(whole, cut)
+    if share["mask"].all():
+        del share["mask"]
+    return share
+
+
+def labelled(rows: int, rng: torch.Generator) -> Batch:
+    label = torch.randint(0, CLASSES, (rows,), generator=rng)
+    weight = torch.randint(1, 4, (rows,), generator=rng)
+    return {**items(rows, rng), "target": label, "weight": weight}
+
+
+def known_labelled(rows: int, rng: torch.Generator) -> Batch:
+    return {**labelled(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
+
+
+class OfEmbeddings(nn.Module):
+    """Every item ranks all the others, those of other processes among them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objective = AveragePrecision()
+
+    def forward(self, embeddings: Tensor, target: Tensor) -> Tensor:
+        everything = gather_with_gradient(embeddings), gather_with_gradient(target)
+        lists = embedding_scores(*everything)
+        return self.objective(lists.scores, lists.target, mask=lists.mask)
+
+
+CASES = {
+    "ap": Case(AveragePrecision, weighted),
+    "ap of groups": Case(lambda: AveragePrecision(0.1), grouped),
+    "ap with a mask on some": Case(AveragePrecision, half_masked, share=mask_where_needed),
+    "soprc": Case(lambda: SOPRC(0.1), items),
+    "soprc of one list of four": Case(lambda: SOPRC(0.1, LISTS), one_known_list),
+    "soprc of lists": Case(lambda: SOPRC(0.1, LISTS), known_lists),
+    "soprc of unequal lists": Case(lambda: SOPRC(0.1, LISTS), shorter_lists, share=cut_short),
+    "soprc in two dimensions": Case(
+        lambda: SOPRC(0.1, LISTS), known_lists, share=in_two_dimensions
+    ),
+    "soprc of groups": Case(lambda: SOPRC(0.1, LISTS), grouped_with_index, share=cut_groups),
+    "stable ap": Case(lambda: StableAP(0.1), items, previous=True),
+    "stable ap of lists": Case(lambda: StableAP(0.1, LISTS), known_lists, previous=True),
+    "soap": Case(lambda: SOAP(0.1, ITEMS), known_items),
+    "soap of lists": Case(lambda: SOAP(0.1, ITEMS), known_items_of_lists),
+    "one vs rest": Case(lambda: OneVsRest(SOPRC(0.1, CLASSES)), labelled, CLASSES),
+    "one vs rest by item": Case(
+        lambda: OneVsRest(SOAP(0.1, ITEMS * CLASSES)), known_labelled, CLASSES
+    ),
+    "embeddings": Case(OfEmbeddings, lambda n, rng: {**labelled(n, rng), "weight": None}, CLASSES),
+}
+
+
+def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
+    """Three steps; ``rank`` None is one process with the batches of all."""
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, case.outputs)).double()
+    start = [p.detach().clone() for p in plain.parameters()]
+    objective = case.objective()
+    model, loss = plain, objective
+    if rank is not None:
+        model = DistributedDataParallel(plain)
+        loss = objective if isinstance(objective, OfEmbeddings) else AcrossProcesses(objective)
+    optimiser, earlier = torch.optim.SGD(plain.parameters(), lr=0.5), copy.deepcopy(plain)
+    values = []
+
+    def evaluate(batch: Batch) -> Tensor:
+        batch = dict(batch)
+        x = batch.pop("x")
+        if case.previous:
+            batch["previous_scores"] = earlier(x).detach().squeeze(-1)
+        scores = model(x)
+        return loss(scores.squeeze(-1) if case.outputs == 1 else scores, **batch)
+
+    for step, sizes in enumerate(SIZES[world]):
+        whole = case.whole(sum(sizes), torch.Generator().manual_seed(step))
+        batch = {name: t for name, t in whole.items() if t is not None}
+        if rank is not None:
+            first = sum(sizes[:rank])
+            batch = case.share(batch, slice(first, first + sizes[rank]), rank)
+        value = evaluate(batch)
+        optimiser.zero_grad()
+        value.backward()
+        earlier = copy.deepcopy(plain)
+        optimiser.step()
+        values.append(value.detach())
+    loss.eval()
+    with torch.no_grad():
+        values.append(evaluate(batch))
+    parameters = [p.detach() for p in plain.parameters()]
+    moved = max(float((a - b).abs().max()) for a, b in zip(start, parameters, strict=True))
+    return {
+        "values": torch.stack(values),
+        "parameters": parameters,
+        "memory": dict(objective.state_dict()),
+        "moved": moved,
+    }

@@ -1,0 +1,106 @@
+"""Real processes, training under DistributedDataParallel, end where one process ends."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from tests.distributed.cases import CASES, train
+from tests.distributed.disagreements import BAD, TARGET, scores
+
+from rankwise.distributed import AcrossProcesses, gather_with_gradient
+from rankwise.objectives import SOPRC, AveragePrecision
+
+WORKER = str(Path(__file__).with_name("worker.py"))
+BESIDE = ("complaints", "nothing", "dtypes")  # after the complaints all are still in step
+
+
+def run(*command: str) -> None:
+    process = subprocess.run(
+        [sys.executable, *command], check=False, timeout=100, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr
+
+
+def results_of(folder: Path, world: int) -> list[dict]:
+    return [torch.load(folder / f"{world}.{rank}.pt", weights_only=True) for rank in range(world)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("together")
+    run(WORKER, str(folder), *BESIDE, *CASES, "--fork", "2", "--fork", "3")
+    return folder
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def together(request, folder):
+    return results_of(folder, request.param)
+
+
+def assert_same_training(several: list[dict], alone: dict) -> None:
+    assert alone["moved"] > 1e-3
+    for one in several:
+        for part in ("values", "parameters"):
+            torch.testing.assert_close(one[part], alone[part], rtol=0, atol=1e-6)
+        torch.testing.assert_close(one["memory"], alone["memory"], rtol=1e-5, atol=1e-6)
+        assert one["memory"].keys() == several[0]["memory"].keys()
+        for name, buffer in one["memory"].items():
+            assert torch.equal(buffer, several[0]["memory"][name]), name
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_trains_like_one_process(together, name):
+    alone = train(CASES[name], len(together))
+    assert_same_training([results[name] for results in together], alone)
+
+
+@pytest.mark.parametrize("call", BAD)
+def test_disagreement_raises_on_all(together, call):
+    said = {results["complaints"][call.__name__] for results in together}
+    assert len(said) == 1
+    assert re.search(BAD[call], said.pop())
+
+
+def test_nothing_anywhere_is_zero_with_a_graph(together):
+    assert [results["nothing"] for results in together] == [[0.0, False]] * len(together)
+
+
+def test_each_rank_keeps_its_dtype(together):
+    world = len(together)
+    alone = scores(4, 2).detach()[:, 0].repeat(world).requires_grad_()
+    value = AveragePrecision()(alone, TARGET.repeat(world))
+    value.backward()
+    for rank, results in enumerate(together):
+        found, dtype, own_dtype, gradient = results["dtypes"]
+        assert found == pytest.approx(value.item(), rel=1e-6)
+        assert dtype == ("torch.float32" if world == 2 else "torch.float64")
+        assert own_dtype == ("torch.float32", "torch.bfloat16", "torch.float64")[rank]
+        expected = world * alone.grad.reshape(world, 4)[rank]
+        torch.testing.assert_close(torch.tensor(gradient), expected, rtol=1e-2, atol=1e-3)
+
+
+def test_under_torchrun(tmp_path):
+    name = "soprc of unequal lists"
+    launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    run(*launcher, WORKER, str(tmp_path), name)
+    alone = train(CASES[name], 2)
+    assert_same_training([results[name] for results in results_of(tmp_path, 2)], alone)
+
+
+def test_one_process_is_the_objective_itself():
+    alone, wrapped = SOPRC(0.1), AcrossProcesses(SOPRC(0.1))
+    assert torch.equal(wrapped(scores(4), TARGET), alone(scores(4), TARGET))
+    for name, buffer in alone.state_dict().items():
+        assert torch.equal(wrapped.state_dict()[f"objective.{name}"], buffer)
+    rows = scores(4, 2)
+    assert gather_with_gradient(rows) is rows
+
+
+def test_wants_an_objective():
+    with pytest.raises(ValueError, match="objective must be an Objective or OneVsRest, got MSE"):
+        AcrossProcesses(torch.nn.MSELoss())

@@ -1,0 +1,99 @@
+"""One process of several, or the parent of them all; writes FOLDER/SIZE.RANK.pt.
+
+``worker.py FOLDER NAME…`` under torchrun is one process; with ``--fork SIZE`` it forks SIZE
+processes, which share the seconds that importing torch and DistributedDataParallel costs.
+A NAME is that of a case or of a function below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch._dynamo  # DistributedDataParallel imports it when first made: here, before the fork
+import torch.distributed as dist
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.distributed.cases import CASES, train
+from tests.distributed.disagreements import TARGET, complaints, scores
+
+from rankwise.distributed import AcrossProcesses
+from rankwise.objectives import SOPRC, AveragePrecision
+
+
+def nothing(rank: int) -> list[object]:
+    """No process has an item."""
+    loss = AcrossProcesses(SOPRC(0.1))
+    own = torch.zeros((0,) if rank else (2, 0), requires_grad=True)
+    value = loss(own, own.detach())
+    value.backward()
+    seen = [bool(t.any()) for name, t in loss.state_dict().items() if name.endswith("seen")]
+    return [value.item(), any(seen)]
+
+
+def dtypes(rank: int) -> list[object]:
+    """Each rank in a dtype of its own, non-contiguous; gradients times ranks in that dtype."""
+    dtype = (torch.float32, torch.bfloat16, torch.float64)[rank]
+    own = scores(4, 2).detach().to(dtype)[:, 0].requires_grad_()
+    value = AcrossProcesses(AveragePrecision())(own, TARGET if rank else TARGET.float())
+    value.backward()
+    return [value.item(), str(value.dtype), str(own.grad.dtype), own.grad.tolist()]
+
+
+FUNCTIONS = {"nothing": nothing, "dtypes": dtypes, "complaints": complaints}
+
+
+def work(folder: Path, names: list[str], rank: int, world: int, init_method: str) -> None:
+    torch.set_num_threads(1)
+    dist.init_process_group(
+        "gloo",
+        init_method=init_method,
+        rank=rank,
+        world_size=world,
+        timeout=timedelta(seconds=30),
+    )
+    results = {
+        name: FUNCTIONS[name](rank) if name in FUNCTIONS else train(CASES[name], world, rank)
+        for name in names
+    }
+    torch.save(results, folder / f"{world}.{rank}.pt")
+    dist.destroy_process_group()
+
+
+def fork(folder: Path, names: list[str], world: int) -> None:
+    store = f"file://{folder / f'{world}.store'}"
+    context = multiprocessing.get_context("fork")
+    ranks = [
+        context.Process(target=work, args=(folder, names, rank, world, store))
+        for rank in range(world)
+    ]
+    for process in ranks:
+        process.start()
+    for process in ranks:
+        process.join()
+    if any(process.exitcode for process in ranks):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--fork", type=int, action="append", metavar="SIZE")
+    given = parser.parse_args()
+    for size in given.fork or ():
+        fork(given.folder, given.names, size)
+    if not given.fork:
+        work(
+            given.folder,
+            given.names,
+            int(os.environ["RANK"]),
+            int(os.environ["WORLD_SIZE"]),
+            "env://",
+        )
