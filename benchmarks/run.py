@@ -16,10 +16,10 @@ from typing import Any
 import numpy
 import torch
 from benchmarks import imports, metrics, objectives, pairs
+from benchmarks.page import write_between, write_safely
 
 FOLDER = Path(__file__).parent
-RESULTS, PAGE = FOLDER / "results.json", FOLDER / "README.md"
-BEGIN, END = "<!-- results: written by `make bench` -->", "<!-- end of results -->"
+RESULTS = FOLDER / "results.json"
 GROUPS = {
     f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
     for module in (pairs, metrics, objectives, imports)
@@ -42,8 +42,8 @@ def main(wanted: list[str]) -> int:
             print("  ", _line(result.as_dict()), flush=True)
             kept[group].append(result.as_dict())
     groups = {group: kept[group] for group in GROUPS if group in kept}
-    _write(RESULTS, json.dumps({"machine": _machine(), "groups": groups}, indent=1) + "\n")
-    _write(PAGE, _page(groups))
+    write_safely(RESULTS, json.dumps({"machine": _machine(), "groups": groups}, indent=1) + "\n")
+    write_between("results", _tables(groups))
     broken = [row["name"] for rows in groups.values() for row in rows if row["holds"] is False]
     for name in broken:
         print(f"over its limit: {name}")
@@ -68,7 +68,7 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['name']}: {row['value']:.3g} {row['unit']}{limit}"
 
 
-def _page(groups: dict[str, list[dict[str, Any]]]) -> str:
+def _tables(groups: dict[str, list[dict[str, Any]]]) -> str:
     machine = _machine()
     lines = [
         f"{machine['date']}, {machine['cores']} cores ({machine['processor']}), Python "
@@ -81,15 +81,7 @@ def _page(groups: dict[str, list[dict[str, Any]]]) -> str:
             kept = "" if row["holds"] is not False else " **not kept**"
             measured = f"{row['value']:.3g} {row['unit']}"
             lines.append(f"| {row['name']} | {measured} | {row['limit']}{kept} |")
-    page = PAGE.read_text()
-    head, rest = page.split(BEGIN)
-    return head + BEGIN + "\n" + "\n".join(lines) + "\n" + END + rest.split(END)[1]
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text)
-    temporary.replace(path)
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
