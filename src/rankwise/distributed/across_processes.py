@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
-from rankwise.distributed.columns import read_columns, restore_index
+from rankwise.distributed.columns import check_lists, read_columns, restore_index, tokens
 from rankwise.distributed.gradient import with_graph
 from rankwise.distributed.joining import check_agreement, join
+from rankwise.distributed.live import LiveExchange
 from rankwise.distributed.parcel import Fact, Parcel, exchange
 from rankwise.metrics.gather import is_distributed
 from rankwise.objectives import Objective, OneVsRest
@@ -27,8 +30,10 @@ class AcrossProcesses(nn.Module):
     every process brings whole lists. Around :class:`~rankwise.objectives.OneVsRest` they are
     items of the same classes. Processes may have different numbers of items, or none.
 
-    All processes evaluate the whole batch, so their memories stay equal if they start equal, and
-    each sends its own scores their gradient times the number of processes: averaged over these, as
+    Whole lists stay where they are: each process takes the risk of its own and hears of the others
+    what its memory must learn. Lists that are spread over processes are gathered, and all
+    processes evaluate them. Either way memories stay equal if they start equal, and a process's
+    scores get their gradient times the number of processes: averaged over these, as
     DistributedDataParallel does, it is the gradient of the value. Every process has to call, in
     the same mode; one without items calls with what its model makes of an empty batch. Without a
     process group it is the objective itself.
@@ -60,8 +65,15 @@ class AcrossProcesses(nn.Module):
         if not is_distributed():
             loss = self.objective(scores, **arguments)
             return loss
-        parcels = exchange(self._parcel({"scores": scores, **arguments}), scores.device)
+        parcel = self._parcel({"scores": scores, **arguments})
+        if parcel.facts["kind"] == "lists":
+            # Whole lists stay where they are: the others hear only whether all is well with them.
+            parcel = replace(parcel, columns=tokens(parcel.columns))
+        parcels = exchange(parcel, scores.device)
         check_agreement(parcels)
+        if any(p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in parcels):
+            join(parcels)  # for its checks: the same arguments on all processes
+            return self._share(scores, arguments)
         columns = join(parcels)
         if not columns:  # nothing to rank anywhere: 0, with a graph
             return scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
@@ -71,11 +83,30 @@ class AcrossProcesses(nn.Module):
         loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
         return loss
 
+    def _share(self, scores: Tensor, arguments: dict[str, Tensor]) -> Tensor:
+        """The mean over the lists of all processes, each taking the risk of its own."""
+        if scores.numel() == 0:  # no list, whatever the shape of nothing is
+            arguments = {"target": arguments["target"].reshape(0, 1)}
+            scores = scores.reshape(0, 1)
+            if getattr(self.objective, "index_kind", None) == "list":
+                arguments["index"] = torch.zeros(0, dtype=torch.long, device=scores.device)
+            elif getattr(self.objective, "index_kind", None) == "item":
+                arguments["index"] = torch.zeros(0, 1, dtype=torch.long, device=scores.device)
+        assert isinstance(self.objective, Objective)
+        self.objective.exchange = LiveExchange()
+        try:
+            loss: Tensor = self.objective(scores, **arguments)
+        finally:
+            self.objective.exchange = None
+        return loss
+
     def _parcel(self, arguments: dict[str, Tensor]) -> Parcel:
         # What does not fit is sent as well: the others wait for this process and must hear of it.
         problem, kind, columns = None, None, {"scores": arguments["scores"].new_empty(0)}
         try:
             kind, columns = read_columns(self.objective, arguments)
+            if kind == "lists":
+                check_lists(self.objective, columns)
         except ValueError as error:
             problem = str(error)
         facts: dict[str, Fact] = {

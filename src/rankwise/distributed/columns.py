@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
+from rankwise.memory import require_index
 from rankwise.objectives import Objective, OneVsRest
+from rankwise.objectives.batch import Batch
 
-__all__ = ["WORDS", "Kind", "read_columns", "restore_index"]
+__all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_index", "tokens"]
 
 Kind = Literal["items", "groups", "lists", "classes"]
 
@@ -78,6 +80,24 @@ def restore_index(columns: dict[str, Tensor]) -> dict[str, Tensor]:
             f"got {low[group].item()} and {high[group].item()} for group {ids[group].item()}"
         )
     return {**columns, "index": low}
+
+
+def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) -> None:
+    """Raise here what the objective would raise in the middle, where the others wait for it."""
+    assert isinstance(objective, Objective)
+    index = columns.get("index")
+    if index is not None:
+        require_index("index", index, objective.keys)
+    Batch(
+        columns["scores"].detach(), columns["target"], columns.get("mask"), columns.get("weight")
+    ).split()
+
+
+def tokens(columns: dict[str, Tensor]) -> dict[str, Tensor]:
+    """One item of every column: enough to see what there is and of what kind."""
+    return {
+        name: column[:1, :1] if column.dim() > 1 else column[:1] for name, column in columns.items()
+    }
 
 
 def _by_class(arguments: dict[str, Tensor]) -> dict[str, Tensor]:

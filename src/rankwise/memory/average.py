@@ -58,6 +58,13 @@ class MovingAverage(nn.Module):
                 current = torch.where(self.seen[keys, None], self.value[keys], estimate)
             return current[which]
 
+    def preview(self, index: Tensor, estimate: Tensor) -> Tensor:
+        """The value each estimate alone would give its key, ``index`` and all, changing nothing."""
+        estimate = estimate.detach().to(self.value.dtype)
+        rate = self.rate if self.updates() else 0.0
+        known = self.value[index]
+        return torch.where(self.seen[index].unsqueeze(-1), known.lerp(estimate, rate), estimate)
+
     def extra_repr(self) -> str:
         """Sizes and rate."""
         keys, width = self.value.shape

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.lists import Lists
-from rankwise.memory import require_index
+from rankwise.memory import MovingAverage, require_index
 from rankwise.objectives.batch import (
     Batch,
     Beside,
@@ -19,11 +19,24 @@ from rankwise.objectives.batch import (
     sum_with_gradient_in_forward,
 )
 
-__all__ = ["Objective"]
+__all__ = ["Exchange", "Objective"]
 
 _AT_ONCE = 1 << 22  # items worked at once; beyond it the gradient is made block by block
 
-_Seen = tuple[Tensor | None, Tensor] | None  # ids of some lists and what was observed of them
+_Seen = tuple[Tensor, Tensor] | None  # ids of some lists and what was observed of them
+
+
+class Exchange(Protocol):
+    """How processes hear of each other in the middle of a call; all of them ask in turn."""
+
+    def rows(self, index: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
+        """Ids and their values of all processes, and where this process's own are."""
+
+    def total(self, value: Tensor) -> Tensor:
+        """The sum over all processes."""
+
+    def mean(self, total: Tensor, count: int) -> Tensor:
+        """Σ total / Σ count over all processes, with the gradient that averaging makes right."""
 
 
 class Objective(nn.Module, ABC):
@@ -43,14 +56,16 @@ class Objective(nn.Module, ABC):
 
     index_kind: ClassVar[IndexKind] = None
     keys: int = 1  # how many lists or items the memory was made for
+    observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
+    exchange: Exchange | None = None  # how to hear of the lists of other processes
 
     @abstractmethod
     def risk(self, lists: Lists) -> Tensor:
         """The risk of every list, (lists,); every list has both classes."""
 
-    def observe(self, lists: Lists) -> Tensor | None:
+    def observe(self, lists: Lists) -> Tensor:
         """What the memory is to learn from each list, (lists, width), before any risk is taken."""
-        return None
+        return lists.positives[:, : self.observed_width]
 
     def remember(self, index: Tensor, observed: Tensor) -> Tensor:
         """Take in what was observed; what is now known of each list becomes ``remembered``."""
@@ -60,8 +75,19 @@ class Objective(nn.Module, ABC):
         """What the scores are divided by before they are looked at."""
         return 1.0
 
-    def learn(self) -> None:
-        """Called after all risks of a call are taken."""
+    def learn(self, like: Tensor) -> None:
+        """Called after all risks of a call are taken, with a tensor on their device."""
+
+    def take_in(
+        self, memory: MovingAverage, seen: list[tuple[Tensor, Tensor]], like: Tensor
+    ) -> None:
+        """Let a memory learn (ids, estimates) collected over a call, of all processes at once."""
+        index = torch.cat([ids for ids, _ in seen] or [like.new_zeros(0, dtype=torch.long)])
+        width = memory.value.shape[1]
+        values = torch.cat([estimates for _, estimates in seen] or [like.new_zeros(0, width)])
+        if self.exchange is not None:
+            index, values, _ = self.exchange.rows(index, values)
+        memory(index, values)
 
     def forward(
         self,
@@ -109,14 +135,17 @@ class Objective(nn.Module, ABC):
             total, count = self._in_blocks(batches, scale)
         else:
             split = [batch.split(scale) for batch in batches]
-            remembered = self._memory([self._observed(lists.detached()) for lists in split])
+            seen = [self._observed(lists.detached()) for lists in split]
+            remembered = self._memory(seen, nothing)
             risks = [
                 self.risk(replace(lists, remembered=known))
                 for lists, known in zip(split, remembered, strict=True)
                 if len(lists.positives)
             ]
             total, count = sum((r.sum() for r in risks), nothing), sum(len(r) for r in risks)
-        self.learn()
+        self.learn(nothing.detach())
+        if self.exchange is not None:
+            return nothing + self.exchange.mean(total, count)
         return nothing + total / max(1, count)
 
     def _in_blocks(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
@@ -125,7 +154,7 @@ class Objective(nn.Module, ABC):
         for batch, parts in zip(batches, blocks, strict=True):
             with torch.no_grad():
                 seen += [self._observed(batch.rows(rows).split(scale)) for rows in parts]
-        remembered = self._memory(seen)
+        remembered = self._memory(seen, batches[0].scores)
         total, count = torch.zeros((), device=batches[0].scores.device), 0
         for number, batch in enumerate(batches):
             known = iter(remembered[sum(map(len, blocks[:number])) :])
@@ -142,21 +171,25 @@ class Objective(nn.Module, ABC):
 
     @torch.no_grad()
     def _observed(self, lists: Lists) -> _Seen:
-        if len(lists.positives) == 0:
+        if self.observed_width == 0 or len(lists.positives) == 0:
             return None
-        observed = self.observe(lists)
-        return None if observed is None else (lists.index, observed)
+        observed, ids = self.observe(lists), lists.index
+        if ids is None:
+            ids = torch.zeros(len(observed), dtype=torch.long, device=observed.device)
+        return ids, observed
 
-    def _memory(self, seen: list[_Seen]) -> list[Tensor | None]:
+    def _memory(self, seen: list[_Seen], like: Tensor) -> list[Tensor | None]:
         """What is remembered of the lists of every part, after all parts were taken in at once."""
-        known = [part for part in seen if part is not None]
-        if not known:
+        if self.observed_width == 0:
             return [None] * len(seen)
-        observed = torch.cat([values for _, values in known])
-        index = [
-            torch.zeros(len(values), dtype=torch.long, device=values.device) if ids is None else ids
-            for ids, values in known
-        ]
-        remembered = self.remember(torch.cat(index), observed)
+        known = [part for part in seen if part is not None]
+        observed = torch.cat(
+            [values for _, values in known] or [like.detach().new_zeros(0, self.observed_width)]
+        )
+        index = torch.cat([ids for ids, _ in known] or [like.new_zeros(0, dtype=torch.long)])
+        own = slice(None)
+        if self.exchange is not None:
+            index, observed, own = self.exchange.rows(index, observed)
+        remembered = self.remember(index, observed)[own]
         parts = iter(torch.split(remembered, [len(values) for _, values in known]))
         return [None if part is None else next(parts) for part in seen]

@@ -13,6 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import Batch
+from rankwise.pairs.rows import accumulating
 
 __all__ = ["Correction", "PrecisionObjective", "Prior"]
 
@@ -89,25 +90,25 @@ class PrecisionObjective(Objective):
         index = lists.index
         if index is None:
             index = torch.zeros(len(gain), dtype=torch.long, device=gain.device)
-        known, log_gain = self.gain.value[index], gain.log().to(self.gain.value.dtype)
-        rate = self.gain.rate if self.gain.updates() else 0.0
+        log_gain = gain.log()
         self._gains.append((index, log_gain))
-        mixed = torch.where(self.gain.seen[index, None], known.lerp(log_gain, rate), log_gain)
-        return mixed.exp().to(gain.dtype)
+        return self.gain.preview(index, log_gain).exp().to(gain.dtype)
 
-    def learn(self) -> None:
+    def learn(self, like: Tensor) -> None:
         """Take the gains of all the lists of this call into the running gain, at once."""
-        if self._gains and self.gain is not None:
-            index, gains = (torch.cat(parts) for parts in zip(*self._gains, strict=True))
-            self.gain(index, gains)
+        if self.gain is not None and self.correction == "annealed":
+            self.take_in(self.gain, self._gains, like)
         self._gains.clear()
 
     def scale(self, batches: list[Batch]) -> Tensor | float:
         """The spread of the scores, or the number given."""
         if self.score_scale != "auto":
             return float(self.score_scale)
-        variance, lists = _variance(batches)
-        if self.spread is not None and lists:
+        total, lists = _variance(batches)
+        if self.exchange is not None:
+            total, lists = self.exchange.total(total), self.exchange.total(lists)
+        variance = total / max(1, int(lists))
+        if self.spread is not None and int(lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             variance = self.spread(key, variance.reshape(1, 1)).reshape(())
         spread = variance.sqrt().to(batches[0].scores.dtype)
@@ -115,23 +116,23 @@ class PrecisionObjective(Objective):
 
 
 @torch.no_grad()
-def _variance(batches: list[Batch]) -> tuple[Tensor, int]:
-    """Variance of the scores about the mean of their list, over all lists, and their number."""
-    total = torch.zeros((), dtype=torch.float32, device=batches[0].scores.device)
-    count = 0
+def _variance(batches: list[Batch]) -> tuple[Tensor, Tensor]:
+    """Σ over the lists of the variance of their scores, and the number of lists."""
+    total = accumulating(torch.zeros((), device=batches[0].scores.device))
+    count = torch.zeros((), dtype=torch.long, device=total.device)
     for batch in batches:
         for rows in batch.blocks(1 << 22):
             part = batch.rows(rows)
-            scores = part.scores.float()
-            weight = torch.ones_like(scores) if part.weight is None else part.weight.float()
+            scores = accumulating(part.scores)
+            weight = torch.ones_like(scores) if part.weight is None else accumulating(part.weight)
             if part.mask is not None:
                 scores, weight = (t.masked_fill(~part.mask, 0) for t in (scores, weight))
             n = weight.sum(-1, keepdim=True)
             mean = (weight * scores).sum(-1, keepdim=True) / n.clamp_min(1e-30)
             squares = weight * (scores - mean) ** 2
             total += (squares.sum(-1) / n.squeeze(-1).clamp_min(1e-30)).sum()
-            count += int((n > 0).sum())
-    return total / max(1, count), count
+            count += (n > 0).sum()
+    return total, count
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:

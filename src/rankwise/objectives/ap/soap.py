@@ -56,8 +56,13 @@ class SOAP(PrecisionObjective):
 
     def _averages(self, lists: Lists, right: Tensor, everything: Tensor) -> tuple[Tensor, Tensor]:
         assert lists.positive_index is not None
+        index, estimate = lists.positive_index, torch.stack([right, everything], dim=-1)
         present = lists.positive_weight > 0
-        estimate = torch.stack([right[present], everything[present]], dim=1)
-        known = torch.ones(*present.shape, 2, dtype=right.dtype, device=right.device)
-        known[present] = self.average(lists.positive_index[present], estimate).to(right.dtype)
+        self._seen.append((index[present], estimate[present]))
+        known = self.average.preview(index, estimate).to(right.dtype)
         return known[..., 0], known[..., 1].clamp_min(torch.finfo(right.dtype).tiny)
+
+    def learn(self, like: Tensor) -> None:
+        """Take in the estimates of all the positives of this call, at once."""
+        self.take_in(self.average, self._seen, like)
+        self._seen.clear()

@@ -61,11 +61,11 @@ class SOPRC(PrecisionObjective):
         self.points, self.score_range, self.semi_variance = points, score_range, semi_variance
         self.false_positives = OneSidedHuber(tau_fpr)
         self.true_positives = OneSidedSigmoid(tau_tpr)
+        self.observed_width = points or 0
         self.vector = None if points is None else MovingAverage(lists, points, rate=beta)
 
-    def observe(self, lists: Lists) -> Tensor | None:
-        if self.points is None:
-            return None
+    def observe(self, lists: Lists) -> Tensor:
+        assert self.points is not None
         low, high = self.score_range
         return interpolate_quantiles(
             lists.positives, lists.positive_weight, self.points, low=low, high=high

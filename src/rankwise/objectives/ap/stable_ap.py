@@ -63,6 +63,7 @@ class StableAP(PrecisionObjective):
         # A sigmoid spans 1, cosines 2, scores in units of their spread rarely more than 6.
         usual = 1.0 if squash else 6.0 if score_scale == "auto" else 2.0
         self.width = usual if width is None else width
+        self.observed_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
         self.mean = MovingAverage(lists, rate=lam) if dynamic else None
 
     def forward(
@@ -88,9 +89,7 @@ class StableAP(PrecisionObjective):
             previous=previous,
         )
 
-    def observe(self, lists: Lists) -> Tensor | None:
-        if self.mean is None:
-            return None
+    def observe(self, lists: Lists) -> Tensor:
         earlier = lists.positives if lists.previous is None else lists.previous
         means = [lists.mean_over_positives(self._squashed(s)) for s in (lists.positives, earlier)]
         return torch.stack(means, dim=1)
