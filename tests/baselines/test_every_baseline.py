@@ -12,7 +12,12 @@ from torch import Tensor
 from rankwise import baselines
 from rankwise.metrics import average_precision
 
-every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+def cases(chosen: list[Case]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", chosen, ids=lambda case: case.name)
+
+
+every = cases(CASES)
 
 
 def check_same(value: Tensor, expected: Tensor, scores: Tensor, case: Case) -> None:
@@ -77,10 +82,8 @@ def test_large_batches_go_block_by_block(case, monkeypatch):
     check_same(case.make()(scores, target), whole, scores, case)
 
 
-@every
+@cases([case for case in CASES if case.copies])  # not those whose ranks count items
 def test_weight_two_counts_twice(case):
-    if not case.copies:
-        pytest.skip("its ranks count items")
     scores, target = case.sample(30, seed=3)
     scores.requires_grad_()
     weight = torch.randint(0, 4, (30,), generator=torch.Generator().manual_seed(0))
@@ -90,10 +93,8 @@ def test_weight_two_counts_twice(case):
     check_same(value, loss(scores[copies], target[copies]), scores, case)
 
 
-@every
+@cases([case for case in CASES if case.orderless])  # not those that read items in turn
 def test_the_order_of_the_items_does_not_matter(case):
-    if not case.orderless:
-        pytest.skip("it reads the items one after the other")
     scores, target = case.sample(30, seed=4)
     scores = (scores * 4).round() / 4  # with ties
     scores.requires_grad_()

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from rankwise.baselines import CrossEntropy, SmoothAP, Triplet
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
 from rankwise.objectives import (
     SOAP,
@@ -174,6 +175,10 @@ CASES = {
     "one vs rest by item": Case(
         lambda: OneVsRest(SOAP(0.1, ITEMS * CLASSES)), known_labelled, CLASSES
     ),
+    "smooth ap": Case(lambda: SmoothAP(0.1), items),
+    "smooth ap of lists": Case(lambda: SmoothAP(0.1), lists),
+    "cross-entropy of lists": Case(CrossEntropy, lists),
+    "triplets of lists": Case(lambda: Triplet(0.5), lists),
     "embeddings": Case(OfEmbeddings, lambda n, rng: {**labelled(n, rng), "weight": None}, CLASSES),
 }
 
