@@ -18,7 +18,7 @@ from rankwise.objectives.ap.formulas import (
     true_positive_rate,
 )
 from rankwise.objectives.batch import IndexKind
-from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, pair_sum
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
 
 __all__ = ["SOPRC"]
 
@@ -59,8 +59,8 @@ class SOPRC(PrecisionObjective):
         if points is not None:
             require_count("points", points)
         self.points, self.score_range, self.semi_variance = points, score_range, semi_variance
-        self.false_positives = OneSidedHuber(tau_fpr)
-        self.true_positives = OneSidedSigmoid(tau_tpr)
+        self.false_positives: Surrogate = OneSidedHuber(tau_fpr)
+        self.true_positives: Surrogate = OneSidedSigmoid(tau_tpr)
         self.observed_width = points or 0
         self.vector = None if points is None else MovingAverage(lists, points, rate=beta)
 

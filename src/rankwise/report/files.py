@@ -1,0 +1,45 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["write_csv", "write_json", "write_whole"]
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write under a temporary name in the same folder, then rename: no reader sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Rows as comma-separated values; the columns are the union of their keys, in order."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return write_whole(path, text.getvalue())
+
+
+def write_json(path: Path, value: object) -> Path:
+    """A value as indented JSON; what JSON has no word for (NaN, infinity) raises."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return write_whole(path, text + "\n")

@@ -1,0 +1,44 @@
+"""The studies by name, each loaded when it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+from rankwise.checks import require_count
+from rankwise.studies.base import Outcome, Result, Setting, write_outcome
+
+__all__ = ["STUDIES", "UnknownStudyError", "run_study"]
+
+STUDIES = MappingProxyType(
+    {
+        "estimator-bias": "Is a batch's AP loss biased by its sampling rate, and SOPRC's not?",
+        "saturation": "Do the losses as printed stall, and does the annealed gain mend it?",
+        "stability": "How far does one example move the loss, and the trained model?",
+    }
+)
+"""Every study with the question it answers."""
+
+
+class UnknownStudyError(ValueError):
+    """There is no study of that name; the message suggests the nearest there is."""
+
+    def __init__(self, name: str) -> None:
+        near = get_close_matches(name.lower().replace("_", "-"), STUDIES, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(STUDIES)}"
+        super().__init__(f"name must be a study, got {name!r}; {hint}")
+
+
+def run_study(name: str, out: Path | str = "out", setting: Setting | None = None) -> Result:
+    """Run a study and write its data, figures and page into ``out``/``name``."""
+    if name not in STUDIES:
+        raise UnknownStudyError(name)
+    setting = Setting() if setting is None else setting
+    if setting.draws is not None:
+        require_count("draws", setting.draws)
+    module = import_module(f"rankwise.studies.{name.replace('-', '_')}")
+    study: Callable[[Setting], Outcome] = module.study
+    return write_outcome(study(setting), Path(out) / name)

@@ -1,0 +1,57 @@
+"""The losses the study compares, each on the scale of its setting and with the printed gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import torch
+from torch import Tensor
+
+from rankwise.baselines import CrossEntropy, SmoothAP
+from rankwise.objectives import SOPRC, AveragePrecision, Objective, StableAP
+from rankwise.pairs import OneSidedHuber
+from rankwise.theory import Loss
+
+__all__ = ["LISTS", "RATE", "TAU", "models"]
+
+RATE = 0.5  # positives in the lists of the bounded differences
+TAU = 0.25  # width of the Huber surrogate on scores in [−1, 1]
+
+LISTS: Mapping[str, Callable[[], Loss]] = MappingProxyType(
+    {
+        "StableAP": lambda: StableAP(
+            RATE, tau=TAU, width=2.0, dynamic=False, correction="fixed", score_scale=1.0
+        ),
+        "SOPRC": lambda: SOPRC(RATE, tau_fpr=TAU, correction="fixed", score_scale=1.0),
+        "plain AP": lambda: AveragePrecision(
+            None, false_positives=OneSidedHuber(TAU), correction="fixed", score_scale=1.0
+        ),
+        "SmoothAP": lambda: SmoothAP(0.01),
+        "cross-entropy": CrossEntropy,
+    }
+)
+"""For one list of scores in [−1, 1]."""
+
+
+def _remembering(objective: Objective, models: int) -> Loss:
+    index = torch.arange(models)
+
+    def loss(scores: Tensor, target: Tensor) -> Tensor:
+        value: Tensor = objective(scores, target, index=index)
+        return value
+
+    return loss
+
+
+def models(prior: float) -> dict[str, Callable[[int], Loss]]:
+    """For the scores of linear models, several side by side; ``prior`` is the data set's."""
+    return {
+        "StableAP": lambda n: _remembering(
+            StableAP(prior, n, width=6.0, correction="fixed", score_scale=1.0), n
+        ),
+        "SOPRC": lambda n: _remembering(SOPRC(prior, n, correction="fixed", score_scale=1.0), n),
+        "plain AP": lambda n: AveragePrecision(None, correction="fixed", score_scale=1.0),
+        "SmoothAP": lambda n: SmoothAP(0.1),
+        "cross-entropy": lambda n: CrossEntropy(),
+    }

@@ -1,0 +1,110 @@
+"""Every study in small: its files, its numbers, its page."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
+from rankwise.studies.estimator_bias import measure as bias
+from rankwise.studies.saturation import measure as saturation
+from rankwise.studies.stability import measure as stability
+
+TINY = {
+    "estimator-bias": (
+        bias.Plan,
+        bias.Plan(
+            sizes=(500,),
+            draws=4,
+            chains=2,
+            burn_in=2,
+            population=20_000,
+            counts=(20, 50),
+            points=(10, 50),
+        ),
+    ),
+    "saturation": (
+        saturation.Plan,
+        saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),
+    ),
+    "stability": (
+        stability.Plan,
+        stability.Plan(sizes=(64, 256), draws=2, n_positives=(5, 10), steps=(3, 6), repeats=2),
+    ),
+}
+
+
+@pytest.fixture(params=STUDIES)
+def tiny(request, monkeypatch):
+    kind, plan = TINY[request.param]
+    monkeypatch.setattr(kind, "of", classmethod(lambda cls, setting: plan))
+    return request.param
+
+
+def test_files_and_page_and_the_same_again_for_the_seed(tiny, tmp_path):
+    seen = []
+
+    def track(work, doing):
+        seen.append(doing)
+        return work
+
+    result = run_study(tiny, tmp_path, Setting(seed=3, track=track))
+    folder = tmp_path / tiny
+    assert result.page == folder / "index.html"
+    assert {p.name for p in folder.iterdir()} >= {
+        "data.csv",
+        "summary.json",
+        "figure.png",
+        "index.html",
+    }
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["study"] == tiny
+    assert summary["seed"] == 3
+    rows = list(csv.DictReader((folder / "data.csv").read_text().splitlines()))
+    assert len(rows) > 10
+    html = result.page.read_text()
+    assert "eed 3" in html
+    assert "data:image/png;base64," in html
+    assert str(tmp_path) not in html
+    assert seen
+    run_study(tiny, tmp_path / "again", Setting(seed=3))
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / tiny / file.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("estimator_bias", "'estimator-bias'"), ("stabilty", "'stability'"), ("xyz", "there are")],
+)
+def test_a_wrong_name_gets_the_nearest_right_one(name, hint):
+    with pytest.raises(UnknownStudyError, match=hint):
+        run_study(name)
+
+
+def test_draws_are_checked(tmp_path):
+    with pytest.raises(ValueError, match=r"^draws must"):
+        run_study("stability", tmp_path, Setting(draws=0))
+
+
+def test_a_quick_plan_is_smaller_and_draws_are_taken():
+    for module in (bias, stability):
+        full, quick = (module.Plan.of(Setting(quick=q)) for q in (False, True))
+        assert len(quick.sizes) < len(full.sizes)
+    assert bias.Plan.of(Setting(draws=7)).draws == 7
+    assert stability.Plan.of(Setting(draws=7)).repeats == 7
+
+
+@pytest.mark.parametrize(
+    ("ratio", "error", "signs", "holds"),
+    [
+        (0.1, 0.5, True, "yes"),
+        (0.3, 0.1, True, "open"),
+        (0.3, 0.01, True, "no"),
+        (0.1, 0.1, False, "no"),
+    ],
+)
+def test_a_noisy_run_confirms_nothing(ratio, error, signs, holds):
+    verdict = bias.Verdict("law", 500, 0.5, (0.2, -0.1), {}, ratio, error, signs)
+    assert verdict.holds == holds
