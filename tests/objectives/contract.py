@@ -81,8 +81,8 @@ def dense_soprc(
 def dense_stable(annealed: bool, squash: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores.sigmoid() if squash else scores, target)
-        huber = OneSidedHuber(0.3)
-        largest = 1 + 2 * (1.0 if squash else 2.0) / 0.3
+        huber = OneSidedHuber(0.1)
+        largest = 1 + 2 * (1.0 if squash else 2.0) / 0.1
         r = (huber.value(positives - positives.mean()) / largest).clamp(0, 1).detach()
         weight = (1.1 / (r + 0.1)) ** 2
         if annealed:

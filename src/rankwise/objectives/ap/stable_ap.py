@@ -30,7 +30,8 @@ class StableAP(PrecisionObjective):
     with ``correction="annealed"`` the weights are normalised to mean 1 and the gain is annealed.
 
     ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
-    long-tail runs. ``width`` is the widest difference of two scores, which sets B. The lines of the
+    long-tail runs; by default where the scale is automatic, and then about the middle of the two
+    classes. ``width`` is the widest difference of two scores, which sets B. The lines of the
     ablation (Table 4): ``dynamic=False`` takes the batch's own mean, ``t`` the exponent. Settings
     for cosines: ``score_scale=1, tau=.1, width=2``.
     """
@@ -45,10 +46,10 @@ class StableAP(PrecisionObjective):
         a: float = 0.1,
         t: float = 2.0,
         epsilon: float = 0.1,
-        tau: float = 0.3,
+        tau: float = 0.1,
         lam: float = 0.01,
         dynamic: bool = True,
-        squash: bool = False,
+        squash: bool | None = None,
         width: float | None = None,
         correction: Correction = "annealed",
         score_scale: float | Literal["auto"] = "auto",
@@ -58,10 +59,11 @@ class StableAP(PrecisionObjective):
             require_positive(name, value)
         if t < 0:
             raise ValueError(f"t must be >= 0, got {t!r}")
-        self.a, self.t, self.epsilon, self.squash = a, t, epsilon, squash
+        self.a, self.t, self.epsilon = a, t, epsilon
+        self.squash = score_scale == "auto" if squash is None else squash
         self.surrogate = OneSidedHuber(tau)
         # A sigmoid spans 1, cosines 2, scores in units of their spread rarely more than 6.
-        usual = 1.0 if squash else 6.0 if score_scale == "auto" else 2.0
+        usual = 1.0 if self.squash else 6.0 if score_scale == "auto" else 2.0
         self.width = usual if width is None else width
         self.observed_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
         self.mean = MovingAverage(lists, rate=lam) if dynamic else None
@@ -90,9 +92,10 @@ class StableAP(PrecisionObjective):
         )
 
     def observe(self, lists: Lists) -> Tensor:
+        centre = self._centre(lists)
         earlier = lists.positives if lists.previous is None else lists.previous
-        means = [lists.mean_over_positives(self._squashed(s)) for s in (lists.positives, earlier)]
-        return torch.stack(means, dim=1)
+        scores = (self._squashed(s, centre) for s in (lists.positives, earlier))
+        return torch.stack([lists.mean_over_positives(s) for s in scores], dim=1)
 
     def remember(self, index: Tensor, observed: Tensor) -> Tensor:
         assert self.mean is not None
@@ -100,10 +103,11 @@ class StableAP(PrecisionObjective):
         return current
 
     def risk(self, lists: Lists) -> Tensor:
+        centre = self._centre(lists)
         lists = replace(
             lists,
-            positives=self._squashed(lists.positives),
-            negatives=self._squashed(lists.negatives),
+            positives=self._squashed(lists.positives, centre),
+            negatives=self._squashed(lists.negatives, centre),
         )
         errors = self._weights(lists) * false_positive_rate(self.surrogate, lists)
         x = self.gain_of(lists, errors).squeeze(-1) * lists.mean_over_positives(errors)
@@ -119,5 +123,13 @@ class StableAP(PrecisionObjective):
             weights = weights / lists.mean_over_positives(weights).unsqueeze(-1)
         return weights
 
-    def _squashed(self, scores: Tensor) -> Tensor:
-        return torch.sigmoid(scores) if self.squash else scores
+    def _squashed(self, scores: Tensor, centre: Tensor) -> Tensor:
+        return torch.sigmoid(scores - centre) if self.squash else scores
+
+    def _centre(self, lists: Lists) -> Tensor:
+        """Where the sigmoid is steepest: the middle of a list whose scale is automatic, else 0."""
+        middle = lists.mean_over_positives(lists.positives.detach())
+        if self.score_scale != "auto":
+            return torch.zeros_like(middle).unsqueeze(-1)
+        below = lists.mean_over_negatives(lists.negatives.detach())
+        return ((middle + below) / 2).unsqueeze(-1)

@@ -48,10 +48,14 @@ def models(prior: float) -> dict[str, Callable[[int], Loss]]:
     """For the scores of linear models, several side by side; ``prior`` is the data set's."""
     return {
         "StableAP": lambda n: _remembering(
-            StableAP(prior, n, width=6.0, correction="fixed", score_scale=1.0), n
+            StableAP(prior, n, tau=1.0, width=6.0, correction="fixed", score_scale=1.0), n
         ),
-        "SOPRC": lambda n: _remembering(SOPRC(prior, n, correction="fixed", score_scale=1.0), n),
-        "plain AP": lambda n: AveragePrecision(None, correction="fixed", score_scale=1.0),
+        "SOPRC": lambda n: _remembering(
+            SOPRC(prior, n, tau_fpr=1.0, correction="fixed", score_scale=1.0), n
+        ),
+        "plain AP": lambda n: AveragePrecision(
+            None, false_positives=OneSidedHuber(1.0), correction="fixed", score_scale=1.0
+        ),
         "SmoothAP": lambda n: SmoothAP(0.1),
         "cross-entropy": lambda n: CrossEntropy(),
     }
