@@ -1,7 +1,7 @@
 """Does it learn? Test AP of the same small network on real imbalanced tables, every loss alike.
 
-``python -m benchmarks.learning DIR`` with DIR the folder of the shared data sets (it is not part of
-this repository). Every loss gets the same network, splits, warm start, number of steps and choice
+``python -m benchmarks.learning DIR [LOSS ...]`` with DIR the folder of the shared data sets (it is
+not part of this repository); with names of losses the others keep their last results. Every loss gets the same network, splits, warm start, number of steps and choice
 of learning rates; the rate and the epoch are chosen on validation AP. Writes ``learning.json`` and
 the table in README.md.
 """
@@ -88,18 +88,21 @@ def train(splits: list[Split], make: Maker, rate: float, seed: int) -> tuple[flo
     return best
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, wanted: list[str]) -> None:
     torch.set_num_threads(1)
-    results: dict[str, dict[str, list[float]]] = {}
+    losses = {name: make for name, make in LOSSES.items() if not wanted or name in wanted}
+    results: dict[str, dict[str, list[float]]] = {name: {} for name in SETS}
+    if wanted:
+        results = json.loads(RESULTS.read_text())["test_ap"]
     sizes = {}
     with Progress() as progress:
-        task = progress.add_task("training", total=len(SETS) * len(LOSSES) * SEEDS)
+        task = progress.add_task("training", total=len(SETS) * len(losses) * SEEDS)
         for name in SETS:
-            results[name] = {loss: [] for loss in LOSSES}
+            results[name] |= {loss: [] for loss in losses}
             for seed in range(SEEDS):
                 splits = load(folder, name, seed)
                 sizes[name] = [sum(len(y) for _, y in splits), float(splits[0][1].float().mean())]
-                for label, make in LOSSES.items():
+                for label, make in losses.items():
                     chosen = max(map(partial(_run, splits, make, seed), RATES))
                     results[name][label].append(chosen[1])
                     progress.advance(task)
@@ -136,6 +139,6 @@ def table(results: dict[str, dict[str, list[float]]], sizes: dict[str, list[floa
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "tabular").is_dir():
-        sys.exit("usage: python -m benchmarks.learning DIR, the folder that holds tabular/")
-    main(Path(sys.argv[1]))
+    if len(sys.argv) < 2 or not (Path(sys.argv[1]) / "tabular").is_dir():
+        sys.exit("usage: python -m benchmarks.learning DIR [LOSS ...]; DIR holds tabular/")
+    main(Path(sys.argv[1]), sys.argv[2:])

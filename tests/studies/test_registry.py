@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+import pytest
+
+from rankwise.studies import STUDIES, UnknownStudyError, run_study
+
+
+def test_a_wrong_name_suggests_the_nearest(tmp_path):
+    with pytest.raises(UnknownStudyError, match="did you mean 'estimator-bias'"):
+        run_study("estimator_bia", tmp_path)
+    with pytest.raises(UnknownStudyError, match="there are estimator-bias, saturation, stability"):
+        run_study("zzz", tmp_path)
+
+
+def test_every_study_says_what_it_asks():
+    assert all(question.endswith("?") for question in STUDIES.values())
