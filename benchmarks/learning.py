@@ -1,9 +1,9 @@
 """Does it learn? Test AP of the same small network on real imbalanced tables, every loss alike.
 
 ``python -m benchmarks.learning DIR [LOSS ...]`` with DIR the folder of the shared data sets (it is
-not part of this repository); with names of losses the others keep their last results. Every loss gets the same network, splits, warm start, number of steps and choice
-of learning rates; the rate and the epoch are chosen on validation AP. Writes ``learning.json`` and
-the table in README.md.
+not part of this repository); with names of losses the others keep their last results. Every loss
+gets the same network, splits, warm start, number of steps and choice of learning rates; the rate
+and the epoch are chosen on validation AP. Writes ``learning.json`` and the table in README.md.
 """
 
 from __future__ import annotations

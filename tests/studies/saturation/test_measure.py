@@ -7,7 +7,7 @@ from rankwise.studies.saturation.measure import LOSSES, Plan, measure
 
 
 def test_same_data_and_start_for_every_loss_and_gains_where_there_are_any():
-    plan = Plan(items=300, batch=100, steps=4, every=2, repeats=2)
+    plan = Plan(prior=0.1, items=300, batch=100, steps=4, every=2, repeats=2)
     curves = measure(plan, Setting())
     assert [(c.loss, c.repeat) for c in curves] == [(n, r) for r in range(2) for n in LOSSES]
     for curve in curves:
