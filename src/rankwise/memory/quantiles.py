@@ -31,21 +31,20 @@ def interpolate_quantiles(
     position = n * (torch.arange(points, device=scores.device, dtype=n.dtype) + 0.5) / points
     cell = position.floor() + 1
     a = position - cell + 1
-    ranks = torch.stack([cell - 1, cell, cell + 1])
-    before, here, after = (_at_rank(ordered, reach, rank, low, high) for rank in ranks)
+    # Every rank that is asked for, the four that continue the ends among them, in one search.
+    whole = n.round().clamp_min(1)
+    ends = torch.cat([torch.ones_like(n), torch.full_like(n, 2.0), whole - 1, whole], dim=-1)
+    found = _at_rank(ordered, reach, torch.cat([cell - 1, cell, cell + 1, ends], dim=-1), whole)
+    before, here, after = torch.split(found[:, :-4], points, dim=-1)
+    first, second, last_but_one, last = found[:, -4:].split(1, dim=-1)
+    before = torch.where(cell - 1 < 1, (2 * first - second).clamp_min(low), before)
+    after = torch.where(cell + 1 > whole, (2 * last - last_but_one).clamp_max(high), after)
     return ((1 - a) * before + here + a * after) / 2
 
 
-def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, low: float, high: float) -> Tensor:
-    """The item at a rank from 0 to n + 1, the ends continued by a straight line."""
-    n = reach[:, -1:].round().clamp_min(1)
-
-    def item(r: Tensor) -> Tensor:
-        inside = torch.minimum(r.clamp_min(1), n)
-        # The middle of the rank, or the last item there is where all of them weigh less than half.
-        middle = torch.minimum(inside - 0.5, reach[:, -1:])
-        return ordered.gather(-1, torch.searchsorted(reach, middle.contiguous()))
-
-    first = (2 * item(torch.ones_like(n)) - item(torch.full_like(n, 2))).clamp_min(low)
-    last = (2 * item(n) - item(n - 1)).clamp_max(high)
-    return torch.where(rank < 1, first, torch.where(rank > n, last, item(rank)))
+def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, whole: Tensor) -> Tensor:
+    """The item at a rank from 1 to n; beyond, the first or the last."""
+    inside = torch.minimum(rank.clamp_min(1), whole)
+    # The middle of the rank, or the last item there is where all of them weigh less than half.
+    middle = torch.minimum(inside - 0.5, reach[:, -1:])
+    return ordered.gather(-1, torch.searchsorted(reach, middle.contiguous()))
