@@ -187,3 +187,12 @@ def test_following_its_gradient_ranks_better(case):
         loss(scores, target).backward()
         optimiser.step()
     assert precision() > before + 0.1
+
+
+@every
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_gives_equal_values(case):
+    scores, target = case.sample(20, seed=6)
+    compiled = torch.compile(case.make(), backend="aot_eager")
+    value = compiled(scores.clone().requires_grad_(), target)
+    torch.testing.assert_close(value, case.make()(scores, target))

@@ -10,7 +10,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from rankwise.baselines import CrossEntropy, SmoothAP, Triplet
+from rankwise.baselines import (
+    AUCHuber,
+    AUCSigmoid,
+    BlackBoxAP,
+    Contrastive,
+    CrossEntropy,
+    FastAP,
+    Focal,
+    HistogramAP,
+    MultiSimilarity,
+    SmoothAP,
+    SoDeepAP,
+    Triplet,
+)
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
 from rankwise.objectives import (
     SOAP,
@@ -22,6 +35,20 @@ from rankwise.objectives import (
 )
 
 Batch = dict[str, Tensor]
+BASELINES = (
+    SmoothAP,
+    FastAP,
+    HistogramAP,
+    BlackBoxAP,
+    SoDeepAP,
+    AUCSigmoid,
+    AUCHuber,
+    Contrastive,
+    Triplet,
+    MultiSimilarity,
+    CrossEntropy,
+    Focal,
+)
 LISTS, ITEMS, CLASSES, LENGTH = 4, 60, 3, 6
 
 # Rows (items, or whole lists) of every rank at each of three steps; some ranks have none.
@@ -176,9 +203,7 @@ CASES = {
         lambda: OneVsRest(SOAP(0.1, ITEMS * CLASSES)), known_labelled, CLASSES
     ),
     "smooth ap": Case(lambda: SmoothAP(0.1), items),
-    "smooth ap of lists": Case(lambda: SmoothAP(0.1), lists),
-    "cross-entropy of lists": Case(CrossEntropy, lists),
-    "triplets of lists": Case(lambda: Triplet(0.5), lists),
+    **{f"{baseline.__name__} of lists": Case(baseline, lists) for baseline in BASELINES},
     "embeddings": Case(OfEmbeddings, lambda n, rng: {**labelled(n, rng), "weight": None}, CLASSES),
 }
 

@@ -97,3 +97,17 @@ def test_an_untrained_model_is_not_saturated():
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         AveragePrecision(**options)
+
+
+def test_gradcheck_where_nothing_is_detached():
+    torch.manual_seed(4)
+    scores = torch.randn(12, dtype=torch.float64, requires_grad=True)
+    target = torch.arange(12) < 4
+    loss = AveragePrecision(
+        0.1,
+        true_positives=OneSidedSigmoid(0.5),
+        correction="fixed",
+        score_scale=1.0,
+        through_tpr=True,
+    )
+    assert torch.autograd.gradcheck(lambda s: loss(s, target), (scores,), atol=1e-6)
