@@ -118,6 +118,9 @@ def split_lists(
         if (weight < 0).any():
             raise ValueError(f"weight must not be negative, got {weight.min().item()}")
         weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
+    if previous is not None:
+        # Only the positives are looked at, so only theirs have to be numbers.
+        require_finite("previous_scores", previous[positive])
     above, above_weight = _side(positive, weight, scores.dtype)
     below, below_weight = _side(negative, weight, scores.dtype)
     return Lists(

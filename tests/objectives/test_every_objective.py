@@ -84,6 +84,18 @@ def test_a_batch_without_items_teaches_nothing(row):
 
 
 @every_objective
+def test_a_refused_batch_teaches_nothing(row):
+    objective = row.objective(score_scale="auto")
+    scores, target = random_list()
+    call(objective, scores.requires_grad_(), target)
+    before = copy.deepcopy(objective.state_dict())
+    with pytest.raises(ValueError, match="scores contains NaN"):
+        call(objective, torch.full_like(scores, torch.nan).requires_grad_(), target)
+    for name, value in objective.state_dict().items():
+        assert torch.equal(value, before[name])
+
+
+@every_objective
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_half_precision_and_autocast(row, dtype):
     scores, target = random_list()

@@ -119,6 +119,12 @@ def test_bad_options_are_named(options, message):
         StableAP(0.1, **options)
 
 
+def test_previous_scores_that_are_no_numbers():
+    earlier = torch.tensor([0.0, torch.nan, 0.0])
+    with pytest.raises(ValueError, match="previous_scores contains NaN"):
+        StableAP(0.1)(torch.zeros(3), torch.tensor([0, 1, 1]), previous_scores=earlier)
+
+
 def test_previous_scores_of_another_shape():
     with pytest.raises(ValueError, match=r"previous_scores \(2,\) and scores \(3,\)"):
         StableAP(0.1)(torch.zeros(3), torch.tensor([0, 1, 1]), previous_scores=torch.zeros(2))

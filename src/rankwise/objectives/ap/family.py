@@ -108,6 +108,8 @@ class PrecisionObjective(Objective):
         if self.exchange is not None:
             total, lists = self.exchange.total(total), self.exchange.total(lists)
         variance = total / max(1, int(lists))
+        if not bool(variance.isfinite()):  # the scores are about to be refused: learn nothing
+            return 1.0
         if self.spread is not None and int(lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             variance = self.spread(key, variance.reshape(1, 1)).reshape(())
