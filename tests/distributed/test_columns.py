@@ -50,5 +50,7 @@ def test_lists_are_checked_before_anybody_waits():
         check_lists(loss, {**good, "index": torch.tensor([0, 3])})
     with pytest.raises(ValueError, match="scores contains NaN"):
         check_lists(loss, {**good, "scores": TABLE / 0 * 0})
+    with pytest.raises(ValueError, match="previous_scores contains NaN"):
+        check_lists(loss, {**good, "previous_scores": TABLE / 0 * 0})
     with pytest.raises(ValueError, match="target must contain only 0 and 1"):
         check_lists(loss, {**good, "target": good["target"] + 1})

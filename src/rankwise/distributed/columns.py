@@ -89,7 +89,11 @@ def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) ->
     if index is not None:
         require_index("index", index, objective.keys)
     Batch(
-        columns["scores"].detach(), columns["target"], columns.get("mask"), columns.get("weight")
+        columns["scores"].detach(),
+        columns["target"],
+        columns.get("mask"),
+        columns.get("weight"),
+        previous=columns.get("previous_scores"),
     ).split()
 
 

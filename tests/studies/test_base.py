@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+
+from rankwise.report import Figure, Section, Table
+from rankwise.studies.base import Outcome, Setting, write_outcome
+
+
+def test_an_outcome_is_written_whole(tmp_path):
+    figure = Figure(b"\x89PNG", "a picture")
+    table = Table(("loss", "value"), [("a < b", 1)])
+    outcome = Outcome(
+        title="Title",
+        rows=[{"loss": "a", "value": 1}],
+        summary={"seed": 3},
+        sections=[Section("Heading", ["text"], [figure], [table])],
+        figures={"figure": figure},
+        table=table,
+    )
+    result = write_outcome(outcome, tmp_path / "study")
+    assert result.table is table
+    assert sorted(p.name for p in result.page.parent.iterdir()) == [
+        "data.csv",
+        "figure.png",
+        "index.html",
+        "summary.json",
+    ]
+    assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {"seed": 3}
+    assert (tmp_path / "study" / "figure.png").read_bytes() == b"\x89PNG"
+    assert "a &lt; b" in result.page.read_text()
+
+
+def test_without_a_progress_bar_the_work_goes_through_as_it_is():
+    assert list(Setting().track([1, 2], "counting")) == [1, 2]
