@@ -88,3 +88,17 @@ def test_long_lists_are_checked_too():
         m.average_precision(NORMAL, np.where(NORMAL > 3, 2, TARGET))
     with pytest.warns(RuntimeWarning, match="1 of 1 lists have only one class"):
         m.average_precision(NORMAL, np.zeros(N))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ends"), [(np.float32, (1e-45, 3e38)), (np.float64, (5e-324, 1.7e308))]
+)
+def test_positives_at_both_ends_of_the_floats(dtype, ends):
+    """Cells by exponent would run over their integers here; found by the test above."""
+    scores = np.tile(np.array([*ends, 1.0, np.inf, 0.0, -1.0], dtype=dtype), 20)
+    target = np.zeros(len(scores), dtype=int)
+    target[:3] = 1
+    counts = counting.count_negatives(scores, target)
+    values, negatives = np.unique(scores[:3]), scores[3:]
+    assert counts.negatives.tolist() == [(negatives == v).sum() for v in values]
+    assert counts.negatives_above.tolist() == [(negatives > v).sum() for v in values]

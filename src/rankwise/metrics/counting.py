@@ -165,6 +165,8 @@ def _float_cells(low: Any, high: Any, count: int) -> Cells | None:
     integer = np.int32 if low.dtype == np.float32 else np.int64
     first, last = int(low.view(integer)), int(high.view(integer))
     shift = max(0, (last - first).bit_length() - count.bit_length() + 1)
+    if last - first + 2 + (1 << shift) > np.iinfo(integer).max:
+        return None  # nearly all floats there are: rounding up below would run over
 
     def cell(scores: NDArray[Any]) -> NDArray[Any]:
         place: NDArray[Any] = np.clip(scores.view(integer), first - 1, last + 1)
