@@ -1,17 +1,20 @@
-"""Every objective in one table: how to make it, and its risk of one list written out densely."""
+"""Every objective in one table: how to make it, and its risk of one list written out densely.
+
+The rows are in ``tests/objectives/rows``, one file for each family, found by themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from rankwise.memory import interpolate_quantiles
-from rankwise.objectives import SOAP, SOPRC, AveragePrecision, Objective, StableAP
-from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, SquaredHinge
+from rankwise.objectives import Objective
 
 PRIOR = 0.1
 ITEMS = 10_000
@@ -25,103 +28,33 @@ class Row:
     make: Callable[..., Objective]
     dense: Callable[[Tensor, Tensor], Tensor]
     options: dict[str, Any] = field(default_factory=dict)
+    scaled: bool = False  # takes score_scale, and divides by the spread where it is "auto"
+    shifts: bool = True  # a constant added to all scores changes nothing
+    graded: bool = False  # targets are relevances, not classes
+    tolerance: float = 2e-6  # of the value; the gradient is given ten times as much
 
     def __str__(self) -> str:
         return self.name
 
     def objective(self, **options: Any) -> Objective:
-        return self.make(**{"score_scale": 1.0, **self.options, **options})
+        """The objective as the row has it, on the scores as they are."""
+        return self.make(**({"score_scale": 1.0} if self.scaled else {}), **self.options, **options)
+
+    def data(self, n: int = 60, seed: int = 0) -> tuple[Tensor, Tensor]:
+        """A random list with targets of the kind the objective takes."""
+        scores, target = random_list(n, seed=seed)
+        if not self.graded:
+            return scores, target
+        generator = torch.Generator().manual_seed(seed)
+        return scores, torch.randint(1, 4, (n,), generator=generator) * target
+
+    def rescaled(self) -> Objective:
+        """The objective on the scores in units of their spread, where it can do that."""
+        return self.make(**self.options, **({"score_scale": "auto"} if self.scaled else {}))
 
 
 def sides(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return scores[target.bool()], scores[~target.bool()]
-
-
-def gain(prior: float, ratio: Tensor, annealed: bool) -> float:
-    full = (1 - prior) / prior
-    median = float(ratio.detach().median())
-    return min(full, 1 / median) if annealed and median > 0 else full
-
-
-def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
-    def risk(scores: Tensor, target: Tensor) -> Tensor:
-        positives, negatives = sides(scores, target)
-        prior = len(positives) / len(scores) if own_prior else PRIOR
-        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
-        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - positives).sum(1)) / len(
-            positives
-        )
-        ratio = above / found.detach()
-        x = gain(prior, ratio, annealed) * ratio
-        return (x / (1 + x)).mean()
-
-    return risk
-
-
-def dense_soprc(
-    annealed: bool, variance: tuple[float, float] = (0.0, 0.0)
-) -> Callable[[Tensor, Tensor], Tensor]:
-    def risk(scores: Tensor, target: Tensor) -> Tensor:
-        positives, negatives = sides(scores, target)
-        vector = interpolate_quantiles(
-            positives.detach()[None], torch.ones_like(positives)[None], 100
-        ).float()[0]
-        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
-        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - vector).sum(1)) / 101
-        ratio = above / found.detach()
-        x = gain(PRIOR, ratio, annealed) * ratio
-        low = (positives - positives.mean()).clamp_max(0)
-        high = (negatives - negatives.mean()).clamp_min(0)
-        spread = variance[0] * (low**2).mean() + variance[1] * (high**2).mean()
-        return (x / (1 + x)).mean() + spread
-
-    return risk
-
-
-def dense_stable(annealed: bool, squash: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
-    def risk(scores: Tensor, target: Tensor) -> Tensor:
-        positives, negatives = sides(scores.sigmoid() if squash else scores, target)
-        huber = OneSidedHuber(0.1)
-        largest = 1 + 2 * (1.0 if squash else 2.0) / 0.1
-        r = (huber.value(positives - positives.mean()) / largest).clamp(0, 1).detach()
-        weight = (1.1 / (r + 0.1)) ** 2
-        if annealed:
-            weight = weight / weight.mean()
-        errors = weight * huber.value(positives[:, None] - negatives).mean(1)
-        x = gain(PRIOR, errors, annealed) * errors.mean()
-        return (0.01 + x / (1 + x)).sqrt()
-
-    return risk
-
-
-def dense_soap(scores: Tensor, target: Tensor) -> Tensor:
-    positives, negatives = sides(scores, target)
-    loss = SquaredHinge(1.0)
-    right = PRIOR * loss.value(positives[:, None] - positives).mean(1)
-    everything = right + (1 - PRIOR) * loss.value(positives[:, None] - negatives).mean(1)
-    return (1 - right / everything).mean()
-
-
-FIXED = {"correction": "fixed"}
-ROWS = [
-    Row("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
-    Row("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
-    Row("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),
-    Row("SOPRC", SOPRC, dense_soprc(True), {"prior": PRIOR}),
-    Row("SOPRC, fixed", SOPRC, dense_soprc(False), {"prior": PRIOR, **FIXED}),
-    Row(
-        "SOPRC, semi-variance",
-        SOPRC,
-        dense_soprc(True, (1.0, 5.0)),
-        {"prior": PRIOR, "semi_variance": (1.0, 5.0)},
-    ),
-    Row("SOPRC, without v", SOPRC, dense_ap(True), {"prior": PRIOR, "points": None}),
-    Row("StableAP", StableAP, dense_stable(True), {"prior": PRIOR}),
-    Row("StableAP, fixed", StableAP, dense_stable(False), {"prior": PRIOR, **FIXED}),
-    Row("StableAP, squashed", StableAP, dense_stable(True, True), {"prior": PRIOR, "squash": True}),
-    Row("StableAP, batch mean", StableAP, dense_stable(True), {"prior": PRIOR, "dynamic": False}),
-    Row("SOAP", SOAP, dense_soap, {"prior": PRIOR, "items": ITEMS}),
-]
 
 
 def call(objective: Objective, scores: Tensor, target: Tensor, **beside: Any) -> Tensor:
@@ -137,3 +70,8 @@ def random_list(n: int = 60, rate: float = 0.25, seed: int = 0) -> tuple[Tensor,
     target = torch.rand(n, generator=generator) < rate
     target[:2] = torch.tensor([True, False])
     return scores, target
+
+
+def all_rows() -> list[Row]:
+    names = sorted(path.stem for path in (Path(__file__).parent / "rows").glob("[a-z]*.py"))
+    return [row for name in names for row in import_module(f"tests.objectives.rows.{name}").ROWS]

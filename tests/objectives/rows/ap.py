@@ -1,0 +1,110 @@
+"""Rows of the average precision family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from tests.objectives.contract import ITEMS, PRIOR, Row, sides
+from torch import Tensor
+
+from rankwise.memory import interpolate_quantiles
+from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, SquaredHinge
+
+
+def gain(prior: float, ratio: Tensor, annealed: bool) -> float:
+    full = (1 - prior) / prior
+    median = float(ratio.detach().median())
+    return min(full, 1 / median) if annealed and median > 0 else full
+
+
+def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        prior = len(positives) / len(scores) if own_prior else PRIOR
+        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
+        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - positives).sum(1)) / len(
+            positives
+        )
+        ratio = above / found.detach()
+        x = gain(prior, ratio, annealed) * ratio
+        return (x / (1 + x)).mean()
+
+    return risk
+
+
+def dense_soprc(
+    annealed: bool, variance: tuple[float, float] = (0.0, 0.0)
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        vector = interpolate_quantiles(
+            positives.detach()[None], torch.ones_like(positives)[None], 100
+        ).float()[0]
+        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
+        found = (1 + OneSidedSigmoid(0.01).value(positives[:, None] - vector).sum(1)) / 101
+        ratio = above / found.detach()
+        x = gain(PRIOR, ratio, annealed) * ratio
+        low = (positives - positives.mean()).clamp_max(0)
+        high = (negatives - negatives.mean()).clamp_min(0)
+        spread = variance[0] * (low**2).mean() + variance[1] * (high**2).mean()
+        return (x / (1 + x)).mean() + spread
+
+    return risk
+
+
+def dense_stable(annealed: bool, squash: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores.sigmoid() if squash else scores, target)
+        huber = OneSidedHuber(0.1)
+        largest = 1 + 2 * (1.0 if squash else 2.0) / 0.1
+        r = (huber.value(positives - positives.mean()) / largest).clamp(0, 1).detach()
+        weight = (1.1 / (r + 0.1)) ** 2
+        if annealed:
+            weight = weight / weight.mean()
+        errors = weight * huber.value(positives[:, None] - negatives).mean(1)
+        x = gain(PRIOR, errors, annealed) * errors.mean()
+        return (0.01 + x / (1 + x)).sqrt()
+
+    return risk
+
+
+def dense_soap(scores: Tensor, target: Tensor) -> Tensor:
+    positives, negatives = sides(scores, target)
+    loss = SquaredHinge(1.0)
+    right = PRIOR * loss.value(positives[:, None] - positives).mean(1)
+    everything = right + (1 - PRIOR) * loss.value(positives[:, None] - negatives).mean(1)
+    return (1 - right / everything).mean()
+
+
+scaled = partial(Row, scaled=True)
+FIXED = {"correction": "fixed"}
+ROWS = [
+    scaled("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
+    scaled("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
+    scaled("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),
+    scaled("SOPRC", SOPRC, dense_soprc(True), {"prior": PRIOR}),
+    scaled("SOPRC, fixed", SOPRC, dense_soprc(False), {"prior": PRIOR, **FIXED}),
+    scaled(
+        "SOPRC, semi-variance",
+        SOPRC,
+        dense_soprc(True, (1.0, 5.0)),
+        {"prior": PRIOR, "semi_variance": (1.0, 5.0)},
+    ),
+    scaled("SOPRC, without v", SOPRC, dense_ap(True), {"prior": PRIOR, "points": None}),
+    scaled("StableAP", StableAP, dense_stable(True), {"prior": PRIOR}),
+    scaled("StableAP, fixed", StableAP, dense_stable(False), {"prior": PRIOR, **FIXED}),
+    scaled(
+        "StableAP, squashed",
+        StableAP,
+        dense_stable(True, True),
+        {"prior": PRIOR, "squash": True},
+        shifts=False,
+    ),
+    scaled(
+        "StableAP, batch mean", StableAP, dense_stable(True), {"prior": PRIOR, "dynamic": False}
+    ),
+    scaled("SOAP", SOAP, dense_soap, {"prior": PRIOR, "items": ITEMS}),
+]
