@@ -17,6 +17,7 @@ __all__ = [
     "require_no_nan",
     "require_one_of",
     "require_positive",
+    "require_relevance",
     "require_same_device",
     "require_same_shape",
 ]
@@ -88,6 +89,15 @@ def require_binary(name: str, value: Tensor) -> None:
     if not binary:
         found = torch.unique(value)[:6].tolist()
         raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
+
+
+def require_relevance(name: str, value: Tensor) -> None:
+    """Relevances are finite numbers, 0 for what is of no use."""
+    if value.dtype == torch.bool or value.numel() == 0:
+        return
+    require_finite(name, value, "relevances are finite")
+    if (value < 0).any():
+        raise ValueError(f"{name} must not be negative, got {value.min().item()}")
 
 
 def require_count(name: str, value: int) -> None:

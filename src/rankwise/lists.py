@@ -17,6 +17,7 @@ from rankwise.checks import (
     require_binary,
     require_finite,
     require_floating,
+    require_relevance,
     require_same_device,
     require_same_shape,
 )
@@ -38,6 +39,8 @@ class Lists:
     index: Tensor | None = None  # (lists,) which list of the data set each one is
     positive_index: Tensor | None = None  # (lists, positives) which item each positive is
     previous: Tensor | None = None  # (lists, positives) scores under the previous parameters
+    negative_previous: Tensor | None = None  # (lists, negatives) the same of the negatives
+    relevance: Tensor | None = None  # (lists, positives) how relevant; None where all are alike
     remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
 
     @cached_property
@@ -52,8 +55,32 @@ class Lists:
 
     @cached_property
     def complete(self) -> Tensor:
-        """Which lists have both classes, (lists,): the others have nothing to rank."""
-        return ((self.n_positives > 0) & (self.n_negatives > 0)).squeeze(-1)
+        """Which lists have both classes, or two relevances: the others have nothing to rank."""
+        other = self.n_negatives > 0
+        if self.relevance is not None and self.relevance.shape[-1]:
+            present = self.positive_weight > 0
+            lowest = self.relevance.masked_fill(~present, torch.inf).amin(-1, keepdim=True)
+            highest = self.relevance.masked_fill(~present, -torch.inf).amax(-1, keepdim=True)
+            other = other | (highest > lowest)
+        return ((self.n_positives > 0) & other).squeeze(-1)
+
+    @cached_property
+    def scores(self) -> Tensor:
+        """All the items, positives first, (lists, positives + negatives)."""
+        return torch.cat([self.positives, self.negatives], dim=-1)
+
+    @cached_property
+    def weight(self) -> Tensor:
+        """Weights of all the items, positives first."""
+        return torch.cat([self.positive_weight, self.negative_weight], dim=-1)
+
+    @cached_property
+    def relevances(self) -> Tensor:
+        """Relevance of all the items, positives first: 0 for the negatives."""
+        known = self.relevance
+        return torch.cat(
+            [torch.ones_like(self.positives) if known is None else known, 0 * self.negatives], -1
+        ).detach()
 
     @cached_property
     def rate(self) -> Tensor:
@@ -88,11 +115,13 @@ def split_lists(
     *,
     items: Tensor | None = None,
     previous: Tensor | None = None,
+    graded: bool = False,
 ) -> Lists:
     """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
 
     Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
     which item of the data set each score belongs to, ``previous`` are earlier scores of the items.
+    With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives.
     """
     require_floating("scores", scores)
     for name, given in (("target", target), ("mask", mask), ("weight", weight), ("index", items)):
@@ -109,8 +138,11 @@ def split_lists(
         scores = scores.masked_fill(~mask, 0)
         target = target.masked_fill(~mask, 0)
     require_finite("scores", scores)
-    require_binary("target", target)
-    positive = target.bool()
+    if graded:
+        require_relevance("target", target)
+    else:
+        require_binary("target", target)
+    positive = target > 0
     negative = ~positive
     if mask is not None:
         positive, negative = positive & mask, negative & mask
@@ -130,6 +162,8 @@ def split_lists(
         below_weight,
         positive_index=None if items is None else items.gather(-1, above),
         previous=None if previous is None else previous.gather(-1, above),
+        negative_previous=None if previous is None else previous.gather(-1, below),
+        relevance=target.gather(-1, above).to(above_weight.dtype) if graded else None,
     )
 
 

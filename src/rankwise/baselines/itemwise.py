@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import fields
 
 from torch import Tensor
 
 from rankwise.baselines.precision import widened
-from rankwise.lists import Lists, split_lists
+from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Batch
 
@@ -34,14 +33,5 @@ class ItemwiseObjective(Objective):
         size = lists.n_positives + lists.n_negatives
         return (positives.sum(-1) + negatives.sum(-1)) / size.squeeze(-1)
 
-    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
-        every = [_EveryList(**{f.name: getattr(b, f.name) for f in fields(b)}) for b in batches]
-        return super()._mean_risk(list(every), scores)
-
-
-class _EveryList(Batch):
-    """A batch whose lists need an item, not both classes."""
-
-    def split(self, scale: Tensor | float = 1.0) -> Lists:
-        lists = split_lists(self.scores / scale, self.target, self.mask, self.weight)
-        return lists.select((lists.n_positives + lists.n_negatives > 0).squeeze(-1))
+    def split(self, batch: Batch, scale: Tensor | float) -> Lists:
+        return batch.split(scale, every=True)

@@ -88,13 +88,14 @@ def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) ->
     index = columns.get("index")
     if index is not None:
         require_index("index", index, objective.keys)
-    Batch(
+    batch = Batch(
         columns["scores"].detach(),
         columns["target"],
         columns.get("mask"),
         columns.get("weight"),
         previous=columns.get("previous_scores"),
-    ).split()
+    )
+    objective.split(batch, 1.0)
 
 
 def tokens(columns: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -2,11 +2,13 @@
 
 from rankwise.memory.average import MovingAverage, require_index
 from rankwise.memory.bank import EmbeddingBank
+from rankwise.memory.followed import FollowedAverage
 from rankwise.memory.previous_model import PreviousModel
 from rankwise.memory.quantiles import interpolate_quantiles
 
 __all__ = [
     "EmbeddingBank",
+    "FollowedAverage",
     "MovingAverage",
     "PreviousModel",
     "interpolate_quantiles",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.lists import Lists
-from rankwise.memory import MovingAverage, require_index
+from rankwise.memory import FollowedAverage, MovingAverage, require_index
 from rankwise.objectives.batch import (
     Batch,
     Beside,
@@ -18,6 +18,7 @@ from rankwise.objectives.batch import (
     read_batch,
     sum_with_gradient_in_forward,
 )
+from rankwise.objectives.options import given_options, written
 
 __all__ = ["Exchange", "Objective"]
 
@@ -51,13 +52,28 @@ class Objective(nn.Module, ABC):
     with a graph.
 
     To write one, give :meth:`risk`; one with a memory by list also gives :meth:`observe`, which
-    says what a list shows, and :meth:`remember`, which takes it in.
+    says what a list shows, and :meth:`remember`, which takes it in. A
+    :class:`~rankwise.memory.FollowedAverage` that is a part of the objective learns by itself what
+    it was asked to follow. An objective of relevances rather than classes sets ``graded``.
     """
 
-    index_kind: ClassVar[IndexKind] = None
+    graded: ClassVar[bool] = False
+    index_kind: IndexKind = None
+    options: dict[str, Any]  # what the constructor was given
     keys: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
     exchange: Exchange | None = None  # how to hear of the lists of other processes
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        objective = super().__new__(cls)
+        # Straight into the dictionary: the module is not initialised yet, and copies come this way
+        # without arguments and bring theirs along.
+        objective.__dict__["options"] = given_options(cls, args, options)
+        return objective
+
+    def __repr__(self) -> str:
+        """The call that makes it, defaults left out: :func:`rankwise.objective` reads it."""
+        return written(type(self), self.options)
 
     @abstractmethod
     def risk(self, lists: Lists) -> Tensor:
@@ -75,19 +91,37 @@ class Objective(nn.Module, ABC):
         """What the scores are divided by before they are looked at."""
         return 1.0
 
+    def split(self, batch: Batch, scale: Tensor | float) -> Lists:
+        """The lists of a batch that count, taken apart, scores divided by ``scale``."""
+        return batch.split(scale, graded=self.graded)
+
     def learn(self, like: Tensor) -> None:
         """Called after all risks of a call are taken, with a tensor on their device."""
+        for average in self._followed():
+            index, columns = self._joined(average.pending, average.value.shape[1], like)
+            average.pending.clear()
+            if self.exchange is not None:
+                index, columns, _ = self.exchange.rows(index, columns)
+            average.take_in_pending(index, columns)
+
+    def _followed(self) -> list[FollowedAverage]:
+        return [part for part in self.modules() if isinstance(part, FollowedAverage)]
 
     def take_in(
         self, memory: MovingAverage, seen: list[tuple[Tensor, Tensor]], like: Tensor
     ) -> None:
         """Let a memory learn (ids, estimates) collected over a call, of all processes at once."""
-        index = torch.cat([ids for ids, _ in seen] or [like.new_zeros(0, dtype=torch.long)])
-        width = memory.value.shape[1]
-        values = torch.cat([estimates for _, estimates in seen] or [like.new_zeros(0, width)])
+        index, values = self._joined(seen, memory.value.shape[1], like)
         if self.exchange is not None:
             index, values, _ = self.exchange.rows(index, values)
         memory(index, values)
+
+    @staticmethod
+    def _joined(
+        seen: list[tuple[Tensor, Tensor]], width: int, like: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        index = torch.cat([ids for ids, _ in seen] or [like.new_zeros(0, dtype=torch.long)])
+        return index, torch.cat([values for _, values in seen] or [like.new_zeros(0, width)])
 
     def forward(
         self,
@@ -128,13 +162,15 @@ class Objective(nn.Module, ABC):
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
         """The mean over the complete lists of all batches, which are made of ``scores``."""
+        for average in self._followed():
+            average.pending.clear()  # what a call that was refused in the middle left behind
         scale = self.scale(batches)
         nothing = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         large = sum(len(b.scores) > 1 and b.scores.numel() for b in batches) > _AT_ONCE
         if large and not any(p.requires_grad for p in self.parameters()):
             total, count = self._in_blocks(batches, scale)
         else:
-            split = [batch.split(scale) for batch in batches]
+            split = [self.split(batch, scale) for batch in batches]
             seen = [self._observed(lists.detached()) for lists in split]
             remembered = self._memory(seen, nothing)
             risks = [
@@ -153,14 +189,14 @@ class Objective(nn.Module, ABC):
         seen = []
         for batch, parts in zip(batches, blocks, strict=True):
             with torch.no_grad():
-                seen += [self._observed(batch.rows(rows).split(scale)) for rows in parts]
+                seen += [self._observed(self.split(batch.rows(rows), scale)) for rows in parts]
         remembered = self._memory(seen, batches[0].scores)
         total, count = torch.zeros((), device=batches[0].scores.device), 0
         for number, batch in enumerate(batches):
             known = iter(remembered[sum(map(len, blocks[:number])) :])
 
             def risks(part: Batch, rows: slice, known=known) -> Tensor:  # type: ignore[no-untyped-def]
-                lists = replace(part.split(scale), remembered=next(known))
+                lists = replace(self.split(part, scale), remembered=next(known))
                 if len(lists.positives) == 0:
                     return part.scores.new_zeros(0)
                 return self.risk(lists)
@@ -183,10 +219,7 @@ class Objective(nn.Module, ABC):
         if self.observed_width == 0:
             return [None] * len(seen)
         known = [part for part in seen if part is not None]
-        observed = torch.cat(
-            [values for _, values in known] or [like.detach().new_zeros(0, self.observed_width)]
-        )
-        index = torch.cat([ids for ids, _ in known] or [like.new_zeros(0, dtype=torch.long)])
+        index, observed = self._joined(known, self.observed_width, like.detach())
         own = slice(None)
         if self.exchange is not None:
             index, observed, own = self.exchange.rows(index, observed)

@@ -57,8 +57,13 @@ class Batch:
         for start in range(0, len(self.scores), at_once):
             yield slice(start, start + at_once)
 
-    def split(self, scale: Tensor | float = 1.0) -> Lists:
-        """Positives and negatives of the lists that have both, scores divided by ``scale``."""
+    def split(
+        self, scale: Tensor | float = 1.0, *, graded: bool = False, every: bool = False
+    ) -> Lists:
+        """Positives and negatives of the lists that have both, scores divided by ``scale``.
+
+        ``graded`` targets are relevances; ``every`` keeps all lists that have an item.
+        """
         lists = split_lists(
             self.scores / scale,
             self.target,
@@ -66,9 +71,12 @@ class Batch:
             self.weight,
             items=self.items,
             previous=None if self.previous is None else self.previous / scale,
+            graded=graded,
         )
         lists = replace(lists, index=self.lists)
-        return lists if bool(lists.complete.all()) else lists.select(lists.complete)
+        chosen = (lists.n_positives + lists.n_negatives > 0).squeeze(-1)
+        chosen = chosen if every else lists.complete
+        return lists if bool(chosen.all()) else lists.select(chosen)
 
 
 def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) -> list[Batch]:

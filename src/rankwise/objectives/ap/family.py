@@ -96,6 +96,7 @@ class PrecisionObjective(Objective):
 
     def learn(self, like: Tensor) -> None:
         """Take the gains of all the lists of this call into the running gain, at once."""
+        super().learn(like)
         if self.gain is not None and self.correction == "annealed":
             self.take_in(self.gain, self._gains, like)
         self._gains.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import Literal
 
 from torch import Tensor
 
@@ -39,7 +39,7 @@ class SOPRC(PrecisionObjective):
     semi_variance=(1, 5), correction="fixed"``.
     """
 
-    index_kind: ClassVar[IndexKind] = "list"
+    index_kind: IndexKind = "list"
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -36,7 +36,7 @@ class StableAP(PrecisionObjective):
     for cosines: ``score_scale=1, tau=.1, width=2``.
     """
 
-    index_kind: ClassVar[IndexKind] = "list"
+    index_kind: IndexKind = "list"
 
     def __init__(
         self,

@@ -1,0 +1,63 @@
+"""Estimates replaced by their moving averages, with the gradient of the estimates: FCCO."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from rankwise.memory.average import MovingAverage
+
+__all__ = ["FollowedAverage"]
+
+
+class FollowedAverage(MovingAverage):
+    """u_i in place of ĝ_i inside a non-linear f: the value f(u_i), the gradient ∇f(u_i)·∇ĝ_i.
+
+    Finite-sum coupled compositional optimisation (EXM 2.3): f(ĝ_i) of a batch is biased where f is
+    not linear; u_i, the average of all the batches that showed i, is not in the limit.
+    :meth:`follow` gives u_i; whatever function is applied to it has the gradient above. A call's
+    estimates are kept in ``pending`` until all of them were followed, then taken in at once.
+    """
+
+    def __init__(
+        self,
+        keys: int,
+        width: int = 1,
+        *,
+        rate: float,
+        log: bool = False,
+        correction: float | None = None,
+    ) -> None:
+        super().__init__(keys, width, rate=rate, log=log, correction=correction)
+        self.pending: list[tuple[Tensor, Tensor]] = []
+
+    def follow(
+        self,
+        index: Tensor,
+        estimate: Tensor,
+        present: Tensor,
+        *,
+        previous: Tensor | None = None,
+    ) -> Tensor:
+        """u of every key in ``index`` (…), for estimates (…, width); absent ones teach nothing.
+
+        ``previous`` are the estimates under the previous parameters. With ``log`` estimates and
+        result are logarithms.
+        """
+        known = self.preview(index, estimate, previous).to(estimate.dtype)
+        columns = [estimate] if previous is None else [estimate, previous]
+        self.pending.append((index[present], torch.cat(columns, -1)[present].detach()))
+        moves = estimate - estimate.detach()
+        if self.log:
+            # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
+            share = (estimate.detach() - known).clamp_max(-math.log(self.rate)).exp()
+            moves = share * moves
+        return known + moves
+
+    def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
+        """Learn the estimates of a call, with the previous ones beside them where there are any."""
+        width = self.value.shape[1]
+        previous = columns[:, width:] if columns.shape[1] > width else None
+        self(index, columns[:, :width], previous=previous)
