@@ -59,3 +59,26 @@ def test_empty_lists():
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         split_lists(*arguments)
+
+
+def test_relevances_split_at_zero():
+    scores = torch.tensor([[3.0, 1.0, 2.0, 0.0], [5.0, 6.0, 7.0, 8.0]])
+    lists = split_lists(scores, torch.tensor([[0, 2, 0, 1], [1, 3, 2, 1]]), graded=True)
+    assert lists.relevance[0, :2].tolist() == [2, 1]
+    assert lists.positives[0, :2].tolist() == [1, 0]
+    assert lists.relevances[0].tolist()[-4:][2:] == [0, 0]
+    assert lists.scores.shape == lists.weight.shape == lists.relevances.shape
+    assert lists.complete.tolist() == [True, True]  # the second has no 0 but three relevances
+    for target in ([0, 0, 0, 0], [2, 2, 2, 2]):
+        alike = split_lists(scores[:1], torch.tensor([target]), graded=True)
+        assert alike.complete.tolist() == [False]
+    weight = torch.tensor([[1.0, 0.0, 1.0, 1.0]])
+    masked = split_lists(scores[:1], torch.tensor([[2, 1, 2, 2]]), weight=weight, graded=True)
+    assert masked.complete.tolist() == [False]  # the only other relevance is not there
+
+
+def test_relevances_must_not_be_negative():
+    with pytest.raises(ValueError, match=r"target must not be negative, got -1"):
+        split_lists(torch.zeros(2), torch.tensor([0, -1]), graded=True)
+    with pytest.raises(ValueError, match="target contains NaN"):
+        split_lists(torch.zeros(2), torch.tensor([0, torch.nan]), graded=True)

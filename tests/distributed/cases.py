@@ -31,8 +31,10 @@ from rankwise.objectives import (
     AveragePrecision,
     OneVsRest,
     StableAP,
+    XRisk,
     embedding_scores,
 )
+from rankwise.pairs import Square
 
 Batch = dict[str, Tensor]
 BASELINES = (
@@ -182,6 +184,26 @@ class OfEmbeddings(nn.Module):
         return self.objective(lists.scores, lists.target, mask=lists.mask)
 
 
+class OfBatches(nn.Module):
+    """An X-risk of embeddings, against those of all processes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objective = AcrossProcesses(XRisk(mean_similarity, torch.log, items=ITEMS, gamma=0.3))
+
+    def forward(self, embeddings: Tensor, target: Tensor, index: Tensor) -> Tensor:
+        everything = gather_with_gradient(embeddings, shared=True)
+        return self.objective.of_batches(embeddings, everything, index=index)
+
+
+def mean_similarity(anchors: Tensor, others: Tensor) -> Tensor:
+    return (anchors @ others.T).exp().mean(1)
+
+
+def x_risk() -> XRisk:
+    return XRisk(Square(1.0), torch.log1p, items=ITEMS, gamma=0.3)
+
+
 CASES = {
     "ap": Case(AveragePrecision, weighted),
     "ap of groups": Case(lambda: AveragePrecision(0.1), grouped),
@@ -204,6 +226,11 @@ CASES = {
     ),
     "smooth ap": Case(lambda: SmoothAP(0.1), items),
     **{f"{baseline.__name__} of lists": Case(baseline, lists) for baseline in BASELINES},
+    "x-risk": Case(x_risk, known_items, previous=True),
+    "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
+    "x-risk of batches": Case(
+        OfBatches, lambda n, rng: {**known_labelled(n, rng), "weight": None}, CLASSES
+    ),
     "embeddings": Case(OfEmbeddings, lambda n, rng: {**labelled(n, rng), "weight": None}, CLASSES),
 }
 
@@ -217,7 +244,11 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
     model, loss = plain, objective
     if rank is not None:
         model = DistributedDataParallel(plain)
-        loss = objective if isinstance(objective, OfEmbeddings) else AcrossProcesses(objective)
+        loss = (
+            objective
+            if isinstance(objective, (OfEmbeddings, OfBatches))
+            else AcrossProcesses(objective)
+        )
     optimiser, earlier = torch.optim.SGD(plain.parameters(), lr=0.5), copy.deepcopy(plain)
     values = []
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 
 import pytest
 import torch
@@ -94,3 +95,29 @@ def test_no_gradient_flows_and_empty_batches_pass():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_logarithms_are_averaged_as_what_they_are_of():
+    memory = MovingAverage(2, rate=0.25, log=True)
+    memory(torch.tensor([0, 0]), column(2.0, 6.0).log())
+    assert memory.value[0].exp().item() == pytest.approx(4)
+    memory(torch.tensor([0]), column(8.0).log())
+    assert memory.value[0].exp().item() == pytest.approx(0.75 * 4 + 0.25 * 8)
+    memory(torch.tensor([1]), column(-1e5))
+    assert memory(torch.tensor([1]), column(1e5)).item() == pytest.approx(1e5 + math.log(0.25))
+    whole = MovingAverage(1, rate=1.0, log=True)
+    whole(torch.tensor([0]), column(3.0))
+    assert whole(torch.tensor([0]), column(5.0)).item() == 5
+
+
+def test_the_share_of_the_models_change_can_be_chosen():
+    memory = MovingAverage(1, rate=0.5, correction=3.0)
+    key = torch.zeros(1, dtype=torch.long)
+    memory(key, column(1.0))
+    assert memory(key, column(4.0), previous=column(2.0)).item() == 2.5 + 3 * 2
+    with pytest.raises(ValueError, match="correction must not be negative, got -1"):
+        MovingAverage(1, rate=0.5, correction=-1)
+    log = MovingAverage(1, rate=0.5, log=True)
+    log(key, column(1.0))
+    with pytest.raises(ValueError, match="previous is not for logarithms"):
+        log(key, column(1.0), previous=column(1.0))

@@ -13,7 +13,7 @@ from rankwise.distributed.joining import check_agreement, join
 from rankwise.distributed.live import LiveExchange
 from rankwise.distributed.parcel import Fact, Parcel, exchange
 from rankwise.metrics.gather import is_distributed
-from rankwise.objectives import Objective, OneVsRest
+from rankwise.objectives import Objective, OneVsRest, XRisk
 
 __all__ = ["AcrossProcesses"]
 
@@ -83,6 +83,39 @@ class AcrossProcesses(nn.Module):
         loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
         return loss
 
+    def of_batches(
+        self,
+        anchors: Tensor,
+        others: Tensor,
+        *,
+        index: Tensor | None = None,
+        previous: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
+        """:meth:`rankwise.objectives.XRisk.of_batches` over the anchors of all processes.
+
+        ``others`` are this process's to choose: its own, or those of all by
+        :func:`~rankwise.distributed.gather_with_gradient`.
+        """
+        if not isinstance(self.objective, XRisk):
+            raise ValueError(
+                f"of_batches is for XRisk, got {type(self.objective).__name__}; "
+                "call this one with scores and target"
+            )
+        if not is_distributed():
+            return self.objective.of_batches(anchors, others, index=index, previous=previous)
+        problem = None
+        try:
+            self.objective.check_batches(anchors, index)
+        except ValueError as error:
+            problem = str(error)
+        parcel = Parcel(self._facts("batches", problem), {"scores": anchors.new_empty(0)})
+        check_agreement(exchange(parcel, anchors.device))
+        self.objective.exchange = LiveExchange()
+        try:
+            return self.objective.of_batches(anchors, others, index=index, previous=previous)
+        finally:
+            self.objective.exchange = None
+
     def _share(self, scores: Tensor, arguments: dict[str, Tensor]) -> Tensor:
         """The mean over the lists of all processes, each taking the risk of its own."""
         if scores.numel() == 0:  # no list, whatever the shape of nothing is
@@ -109,11 +142,13 @@ class AcrossProcesses(nn.Module):
                 check_lists(self.objective, columns)
         except ValueError as error:
             problem = str(error)
-        facts: dict[str, Fact] = {
+        return Parcel(self._facts(kind, problem), columns)
+
+    def _facts(self, kind: str | None, problem: str | None) -> dict[str, Fact]:
+        return {
             "problem": problem,
             "kind": kind,
             "objective": type(self.objective).__name__,
             "training": self.objective.training,
             "gradient": torch.is_grad_enabled(),
         }
-        return Parcel(facts, columns)

@@ -47,8 +47,10 @@ class FollowedAverage(MovingAverage):
         result are logarithms.
         """
         known = self.preview(index, estimate, previous).to(estimate.dtype)
-        columns = [estimate] if previous is None else [estimate, previous]
-        self.pending.append((index[present], torch.cat(columns, -1)[present].detach()))
+        columns = estimate
+        if not self.log:  # all processes send the same columns, also those that have no previous
+            columns = torch.cat([estimate, estimate if previous is None else previous], -1)
+        self.pending.append((index[present], columns[present].detach()))
         moves = estimate - estimate.detach()
         if self.log:
             # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
@@ -56,8 +58,13 @@ class FollowedAverage(MovingAverage):
             moves = share * moves
         return known + moves
 
-    def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
-        """Learn the estimates of a call, with the previous ones beside them where there are any."""
+    @property
+    def columns(self) -> int:
+        """Numbers kept of every pending estimate."""
         width = self.value.shape[1]
-        previous = columns[:, width:] if columns.shape[1] > width else None
-        self(index, columns[:, :width], previous=previous)
+        return width if self.log else 2 * width
+
+    def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
+        """Learn the estimates of a call, with the previous ones beside them."""
+        width = self.value.shape[1]
+        self(index, columns[:, :width], previous=None if self.log else columns[:, width:])

@@ -98,7 +98,7 @@ class Objective(nn.Module, ABC):
     def learn(self, like: Tensor) -> None:
         """Called after all risks of a call are taken, with a tensor on their device."""
         for average in self._followed():
-            index, columns = self._joined(average.pending, average.value.shape[1], like)
+            index, columns = self._joined(average.pending, average.columns, like)
             average.pending.clear()
             if self.exchange is not None:
                 index, columns, _ = self.exchange.rows(index, columns)

@@ -1,0 +1,222 @@
+"""XRisk: a new objective from a pairwise ℓ and an outer f, with FCCO's moving averages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.checks import require_finite, require_one_of, require_same_shape
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage, require_index
+from rankwise.objectives.base import Objective
+from rankwise.pairs import Surrogate, pair_sum
+
+__all__ = ["Inner", "Outer", "XRisk"]
+
+Inner = Surrogate | Callable[..., Tensor]
+"""ℓ of a tensor of differences, or ĝ of two batches: (n, …), (m, …) → (n,) or (n, width)."""
+
+Outer = Callable[[Tensor], Tensor]
+"""f, from g (…), or (…, width) where the width is not 1, to values (…)."""
+
+
+class XRisk(Objective):
+    """mean_i f(u_i), u_i ← (1−γ)u_i + γĝ_i, ĝ_i = mean_{j∈S_i} ℓ(s_i − s_j)   (EXM 2.3, FCCO).
+
+    The gradient is ∇f(u_i)·∇ĝ_i, unbiased in the limit of the averages whatever the batch size.
+    The anchors i are the positives of each list; S_i are its ``"negatives"`` or, with
+    ``over="all"``, all its items, the anchor included. ``inner`` is
+
+    - a surrogate of :mod:`rankwise.pairs` (n log n) or any function of a tensor of differences
+      (all pairs, in chunks), or
+    - a function of two batches, (anchors, others) → ĝ of every anchor, (n,) or (n, ``width``): of
+      the scores of one list at a time, or of anything that has rows, such as embeddings, by
+      :meth:`of_batches`.
+
+    ``items`` is the number of anchors of the data set, and ``index`` says which of them each item
+    is; ``items=None`` remembers nothing, u_i = ĝ_i. ``previous_scores`` in the call, the scores of
+    the batch under the previous parameters (:class:`rankwise.memory.PreviousModel`), add
+    ``correction``·(ĝ_i − ĝ_i of before) to u_i: by default 1 − γ, STORM; MSVR has its own factor.
+    """
+
+    def __init__(
+        self,
+        inner: Inner,
+        outer: Outer,
+        items: int | None = None,
+        gamma: float = 0.9,
+        *,
+        over: Literal["negatives", "all"] = "negatives",
+        width: int = 1,
+        correction: float | None = None,
+    ) -> None:
+        super().__init__()
+        require_one_of("over", over, ("negatives", "all"))
+        self.of_two = _takes_two(inner)
+        if width != 1 and not self.of_two:
+            raise ValueError(
+                f"width must be 1 for an inner function of differences, got {width!r}; "
+                "a function of two batches may give more numbers for each anchor"
+            )
+        self.inner, self.outer, self.over, self.width = inner, outer, over, width
+        self.average: FollowedAverage | None = None
+        if items is not None:
+            self.index_kind, self.keys = "item", items
+            self.average = FollowedAverage(items, width, rate=gamma, correction=correction)
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+        previous_scores: Tensor | None = None,
+    ) -> Tensor:
+        """The mean over the lists that have both classes."""
+        previous = None if previous_scores is None else previous_scores.detach()
+        return self.evaluate(
+            scores,
+            target,
+            mask=mask,
+            groups=groups,
+            weight=weight,
+            index=index,
+            previous=previous,
+        )
+
+    def risk(self, lists: Lists) -> Tensor:
+        estimate = self._inner(lists)
+        if self.average is not None:
+            assert lists.positive_index is not None
+            earlier = None
+            if lists.previous is not None and lists.negative_previous is not None:
+                require_finite("previous_scores", lists.negative_previous)
+                with torch.no_grad():
+                    earlier = self._inner(_before(lists))
+            present = lists.positive_weight > 0
+            estimate = self.average.follow(
+                lists.positive_index, estimate, present, previous=earlier
+            )
+        return lists.mean_over_positives(self._outer(estimate))
+
+    def of_batches(
+        self,
+        anchors: Tensor,
+        others: Tensor,
+        *,
+        index: Tensor | None = None,
+        previous: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
+        """mean_i f(u_i) over the rows of ``anchors``, for an inner function of two batches.
+
+        ``index`` (n,) says which items the anchors are; ``previous`` are both batches under the
+        previous parameters.
+        """
+        self.check_batches(anchors, index)
+        estimate = self._of_two(anchors, others)
+        if self.average is not None:
+            assert index is not None
+            self.average.pending.clear()
+            with torch.no_grad():
+                earlier = None if previous is None else self._of_two(*previous)
+            present = torch.ones_like(index, dtype=torch.bool)
+            estimate = self.average.follow(index, estimate, present, previous=earlier)
+        values = self._outer(estimate)
+        self.learn(values.detach())
+        if self.exchange is not None:
+            return self.exchange.mean(values.sum(), len(values))
+        return values.sum() / max(1, len(values))
+
+    def check_batches(self, anchors: Tensor, index: Tensor | None) -> None:
+        """Raise where the arguments of :meth:`of_batches` do not fit this objective."""
+        if not self.of_two:
+            raise ValueError(
+                "inner must be a function of two batches, (anchors, others), for of_batches; "
+                "a function of differences is called with scores and target"
+            )
+        if self.average is None:
+            return
+        if index is None or index.shape != anchors.shape[:1]:
+            got = "none" if index is None else f"shape {tuple(index.shape)}"
+            raise ValueError(
+                f"index must have one id per anchor, shape ({len(anchors)},), got {got}"
+            )
+        require_index("index", index, self.keys)
+
+    def _inner(self, lists: Lists) -> Tensor:
+        """ĝ of every positive, (lists, positives, width)."""
+        others, weight = lists.negatives, lists.negative_weight
+        if self.over == "all":
+            others, weight = lists.scores, lists.weight
+        if not self.of_two:
+            total = pair_sum(self.inner, lists.positives, others, weight=weight)
+            return (total / weight.sum(-1, keepdim=True)).unsqueeze(-1)
+        if bool(((weight != 0) & (weight != 1)).any()):
+            raise ValueError(
+                "weight must be 0 or 1 for an inner function of two batches, which cannot be told "
+                f"of weights such as {weight[(weight != 0) & (weight != 1)][0].item()}"
+            )
+        rows = []
+        for row, here in enumerate(lists.positive_weight > 0):
+            given = self._of_two(lists.positives[row][here], others[row][weight[row] > 0])
+            # Absent anchors repeat the first, like the scores: it can be computed with.
+            where = torch.zeros(len(here), dtype=torch.long, device=here.device)
+            where[here] = torch.arange(len(given), device=here.device)
+            rows.append(given[where])
+        return torch.stack(rows)
+
+    def _of_two(self, anchors: Tensor, others: Tensor) -> Tensor:
+        function: Callable[..., Tensor] = self.inner
+        estimate = function(anchors, others)
+        wanted = (len(anchors), self.width)
+        if estimate.shape != wanted and not (self.width == 1 and estimate.shape == wanted[:1]):
+            raise ValueError(
+                f"inner must return {self.width} number(s) for each of {len(anchors)} anchors, "
+                f"got shape {tuple(estimate.shape)}"
+            )
+        return estimate.reshape(wanted)
+
+    def _outer(self, estimate: Tensor) -> Tensor:
+        given = estimate.squeeze(-1) if self.width == 1 else estimate
+        values = self.outer(given)
+        require_same_shape("the result of outer", values, "the estimates", estimate[..., 0])
+        return values
+
+
+def _takes_two(inner: Any) -> bool:
+    """Whether a function wants two batches rather than their differences."""
+    if isinstance(inner, Surrogate):
+        return False
+    if not callable(inner):
+        raise ValueError(f"inner must be a surrogate or a function, got {inner!r}")
+    try:
+        function = inner.forward if isinstance(inner, nn.Module) else inner
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # a builtin such as torch.relu, of one tensor
+        return False
+    needed = [
+        p
+        for p in parameters
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(needed) not in (1, 2):
+        raise ValueError(
+            "inner must take one tensor of differences, or two batches (anchors, others), "
+            f"got a function of {len(needed)} arguments"
+        )
+    return len(needed) == 2
+
+
+def _before(lists: Lists) -> Lists:
+    assert lists.previous is not None
+    assert lists.negative_previous is not None
+    return Lists(
+        lists.previous, lists.negative_previous, lists.positive_weight, lists.negative_weight
+    )
