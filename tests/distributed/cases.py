@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -26,14 +28,21 @@ from rankwise.baselines import (
 )
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
 from rankwise.objectives import (
+    NDCG,
     SOAP,
     SOPRC,
     AveragePrecision,
+    GlobalContrastive,
+    MinMaxAUC,
     OneVsRest,
+    PApAtK,
+    PartialAUC,
     StableAP,
+    TwoWayPartialAUC,
     XRisk,
     embedding_scores,
 )
+from rankwise.objectives.contrastive import IndividualTemperatures
 from rankwise.pairs import Square
 
 Batch = dict[str, Tensor]
@@ -226,6 +235,26 @@ CASES = {
     ),
     "smooth ap": Case(lambda: SmoothAP(0.1), items),
     **{f"{baseline.__name__} of lists": Case(baseline, lists) for baseline in BASELINES},
+    "minmax auc": Case(MinMaxAUC, items),
+    "minmax auc of lists": Case(lambda: MinMaxAUC(lists=LISTS), known_lists),
+    "minmax auc, one vs rest": Case(lambda: OneVsRest(MinMaxAUC(lists=CLASSES)), labelled, CLASSES),
+    "partial auc, cvar": Case(partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items),
+    "partial auc, cvar of lists": Case(
+        partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items_of_lists
+    ),
+    "partial auc, kl of lists": Case(
+        partial(PartialAUC, 0.3, form="kl", items=ITEMS), known_items_of_lists
+    ),
+    "two-way partial auc, kl": Case(
+        partial(TwoWayPartialAUC, 0.3, 0.5, form="kl", items=ITEMS), known_items_of_lists
+    ),
+    "two-way partial auc, cvar": Case(
+        partial(TwoWayPartialAUC, 0.3, 0.5, form="cvar", items=ITEMS), known_items_of_lists
+    ),
+    "ndcg of lists": Case(lambda: NDCG(3, items=ITEMS), known_items_of_lists),
+    "pap of lists": Case(lambda: PApAtK(2), lists),
+    "global contrastive": Case(lambda: GlobalContrastive(LISTS), known_lists),
+    "individual temperatures": Case(lambda: IndividualTemperatures(LISTS), known_lists),
     "x-risk": Case(x_risk, known_items, previous=True),
     "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
     "x-risk of batches": Case(
@@ -249,7 +278,9 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
             if isinstance(objective, (OfEmbeddings, OfBatches))
             else AcrossProcesses(objective)
         )
-    optimiser, earlier = torch.optim.SGD(plain.parameters(), lr=0.5), copy.deepcopy(plain)
+    own = [p for p in objective.parameters() if p.requires_grad]
+    optimiser = torch.optim.SGD([*plain.parameters(), *own], lr=0.5)
+    earlier = copy.deepcopy(plain)
     values = []
 
     def evaluate(batch: Batch) -> Tensor:
@@ -269,6 +300,9 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
         value = evaluate(batch)
         optimiser.zero_grad()
         value.backward()
+        for parameter in own if rank is not None else []:  # what wrapping both would do
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= world
         earlier = copy.deepcopy(plain)
         optimiser.step()
         values.append(value.detach())

@@ -7,12 +7,12 @@ from rankwise.baselines.cross_entropy import ClassBalanced, CrossEntropy
 from rankwise.baselines.focal import Focal
 from rankwise.baselines.histogram_ap import FastAP, HistogramAP
 from rankwise.baselines.ldam import LDAM
-from rankwise.baselines.multi_class_auc import MultiClassAUC
 from rankwise.baselines.multi_similarity import MultiSimilarity
 from rankwise.baselines.pairwise_auc import AUCHuber, AUCSigmoid, PairwiseAUC
 from rankwise.baselines.smooth_ap import SmoothAP
 from rankwise.baselines.sodeep import SoDeepAP
 from rankwise.baselines.triplet import Triplet
+from rankwise.objectives.auc import MultiClassAUC
 
 __all__ = [
     "SmoothAP",

@@ -14,7 +14,7 @@ __all__ = ["ClassBalanced", "CrossEntropy"]
 class CrossEntropy(ItemwiseObjective):
     """mean over items of −y log σ(s) − (1−y) log(1 − σ(s)). A list of one class counts, too."""
 
-    def item_loss(self, toward: Tensor, positive: bool) -> Tensor:
+    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
         return -logsigmoid(toward)
 
 
@@ -40,9 +40,5 @@ class ClassBalanced(ItemwiseObjective):
         self.register_buffer("class_weight", weights, persistent=False)
         self.beta = beta
 
-    def item_loss(self, toward: Tensor, positive: bool) -> Tensor:
-        return -logsigmoid(toward) * self.class_weight[int(positive)].to(toward.dtype)
-
-    def extra_repr(self) -> str:
-        """β."""
-        return f"beta={self.beta}"
+    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
+        return -logsigmoid(toward) * self.class_weight.to(toward.dtype)[positive.long()]

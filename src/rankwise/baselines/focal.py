@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -26,13 +27,9 @@ class Focal(ItemwiseObjective):
             raise ValueError(f"alpha must be None or between 0 and 1, got {alpha!r}")
         self.gamma, self.alpha = gamma, alpha
 
-    def item_loss(self, toward: Tensor, positive: bool) -> Tensor:
+    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
         # In the log domain: a power of 1 − p has no finite gradient at p = 1 when γ < 1.
         loss = -logsigmoid(toward) * (self.gamma * logsigmoid(-toward)).exp()
         if self.alpha is None:
             return loss
-        return loss * (self.alpha if positive else 1 - self.alpha)
-
-    def extra_repr(self) -> str:
-        """γ and α."""
-        return f"gamma={self.gamma}, alpha={self.alpha}"
+        return loss * torch.where(positive, self.alpha, 1 - self.alpha)

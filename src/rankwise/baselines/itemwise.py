@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+import torch
 from torch import Tensor
 
-from rankwise.baselines.precision import widened
+from rankwise.checks import require_binary, require_finite, require_floating
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Batch
@@ -23,15 +24,31 @@ class ItemwiseObjective(Objective):
     """
 
     @abstractmethod
-    def item_loss(self, toward: Tensor, positive: bool) -> Tensor:
-        """ℓ of items of one class; ``toward`` is the logit of the right answer, s or −s."""
+    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
+        """ℓ of items; ``toward`` is the logit of the right answer, s or −s."""
 
     def risk(self, lists: Lists) -> Tensor:
-        lists = widened(lists)
-        positives = self.item_loss(lists.positives, True) * lists.positive_weight
-        negatives = self.item_loss(-lists.negatives, False) * lists.negative_weight
-        size = lists.n_positives + lists.n_negatives
-        return (positives.sum(-1) + negatives.sum(-1)) / size.squeeze(-1)
+        assert lists.relevance is not None
+        positive = lists.relevance > 0
+        toward = torch.where(positive, lists.positives, -lists.positives)
+        return lists.mean_over_positives(self.item_loss(toward, positive))
 
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
-        return batch.split(scale, every=True)
+        """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out."""
+        scores, target, weight = batch.scores, batch.target, batch.weight
+        require_floating("scores", scores)
+        if batch.mask is not None:
+            scores = scores.masked_fill(~batch.mask, 0)
+            target = target.masked_fill(~batch.mask, 0)
+        require_finite("scores", scores)
+        require_binary("target", target)
+        if weight is not None and (weight < 0).any():
+            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32)) / scale
+        weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
+        if batch.mask is not None:
+            weights = weights.masked_fill(~batch.mask, 0)
+        nothing = scores[:, :0]
+        lists = Lists(scores, nothing, weights, nothing, index=batch.lists, relevance=target)
+        counts = lists.n_positives.squeeze(-1) > 0
+        return lists if bool(counts.all()) else lists.select(counts)

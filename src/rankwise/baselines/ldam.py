@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.baselines.class_lists import ClassLists, ClassObjective
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.options import require_steps
 from rankwise.checks import require_positive
+from rankwise.objectives.classes import ClassLists, ClassObjective
 
 __all__ = ["LDAM"]
 

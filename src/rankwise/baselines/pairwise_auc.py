@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
-from rankwise.lists import Lists
-from rankwise.objectives import Objective
-from rankwise.objectives.ap.formulas import false_positive_rate
-from rankwise.pairs import OneSidedHuber, Sigmoid, Surrogate
+from rankwise.objectives.auc import PairwiseAUC
+from rankwise.pairs import OneSidedHuber, Sigmoid
 
 __all__ = ["AUCHuber", "AUCSigmoid", "PairwiseAUC"]
-
-
-class PairwiseAUC(Objective):
-    """mean_{i∈P, j∈N} ℓ(s_i − s_j), a surrogate of 1 − AUC   (EXM 2.3.1)."""
-
-    def __init__(self, surrogate: Surrogate) -> None:
-        super().__init__()
-        if not isinstance(surrogate, Surrogate):
-            raise ValueError(
-                f"surrogate must be one of rankwise.pairs, such as SquaredHinge(1.0), "
-                f"got {surrogate!r}"
-            )
-        self.surrogate = surrogate
-
-    def risk(self, lists: Lists) -> Tensor:
-        return lists.mean_over_positives(false_positive_rate(self.surrogate, lists))
-
-    def extra_repr(self) -> str:
-        """The surrogate."""
-        return repr(self.surrogate)
 
 
 class AUCSigmoid(PairwiseAUC):

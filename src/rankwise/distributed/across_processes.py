@@ -35,8 +35,9 @@ class AcrossProcesses(nn.Module):
     processes evaluate them. Either way memories stay equal if they start equal, and a process's
     scores get their gradient times the number of processes: averaged over these, as
     DistributedDataParallel does, it is the gradient of the value. Every process has to call, in
-    the same mode; one without items calls with what its model makes of an empty batch. Without a
-    process group it is the objective itself.
+    the same mode; one without items calls with what its model makes of an empty batch. Parameters
+    of the objective itself (MinMaxAUC) want their gradients averaged over the processes like the
+    model's: wrap one module that holds both. Without a process group it is the objective itself.
     """
 
     def __init__(self, objective: Objective | OneVsRest) -> None:

@@ -166,6 +166,8 @@ class Objective(nn.Module, ABC):
             average.pending.clear()  # what a call that was refused in the middle left behind
         scale = self.scale(batches)
         nothing = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
+        # Parameters of the loss are part of the graph of every process, also of one without lists.
+        nothing = sum((0 * p.sum() for p in self.parameters() if p.requires_grad), nothing)
         large = sum(len(b.scores) > 1 and b.scores.numel() for b in batches) > _AT_ONCE
         if large and not any(p.requires_grad for p in self.parameters()):
             total, count = self._in_blocks(batches, scale)

@@ -57,12 +57,10 @@ class Batch:
         for start in range(0, len(self.scores), at_once):
             yield slice(start, start + at_once)
 
-    def split(
-        self, scale: Tensor | float = 1.0, *, graded: bool = False, every: bool = False
-    ) -> Lists:
+    def split(self, scale: Tensor | float = 1.0, *, graded: bool = False) -> Lists:
         """Positives and negatives of the lists that have both, scores divided by ``scale``.
 
-        ``graded`` targets are relevances; ``every`` keeps all lists that have an item.
+        ``graded`` targets are relevances.
         """
         lists = split_lists(
             self.scores / scale,
@@ -74,9 +72,7 @@ class Batch:
             graded=graded,
         )
         lists = replace(lists, index=self.lists)
-        chosen = (lists.n_positives + lists.n_negatives > 0).squeeze(-1)
-        chosen = chosen if every else lists.complete
-        return lists if bool(chosen.all()) else lists.select(chosen)
+        return lists if bool(lists.complete.all()) else lists.select(lists.complete)
 
 
 def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) -> list[Batch]:

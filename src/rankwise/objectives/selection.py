@@ -17,7 +17,7 @@ from rankwise.checks import require_same_shape
 from rankwise.metrics.ranking import band
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["between", "gathered", "hardest"]
+__all__ = ["between", "gathered", "hardest", "sum_of_hardest"]
 
 
 def hardest(scores: Tensor, weight: Tensor, mass: Tensor | float, largest: bool = True) -> Tensor:
@@ -62,3 +62,17 @@ def gathered(scores: Tensor, part: Tensor) -> tuple[Tensor, Tensor]:
     widest = int((part > 0).sum(-1).max()) if part.numel() else 0
     parts, where = part.topk(widest, dim=-1)
     return scores.gather(-1, where), parts
+
+
+@torch.no_grad()
+def sum_of_hardest(scores: Tensor, weight: Tensor, masses: Tensor, largest: bool = True) -> Tensor:
+    """Σ of the scores within the ``masses`` highest of each list, (lists, masses).
+
+    What ``(hardest(scores, weight, mass) * scores).sum(-1)`` is, for many masses at one sort.
+    """
+    ranked, order = accumulating(scores).sort(dim=-1, descending=largest)
+    ordered = accumulating(weight).gather(-1, order)
+    through, total = ordered.cumsum(-1), (ordered * ranked).cumsum(-1)
+    last = torch.searchsorted(through, masses.contiguous()).clamp_max(scores.shape[-1] - 1)
+    beyond = (through.gather(-1, last) - masses).clamp_min(0)
+    return total.gather(-1, last) - beyond * ranked.gather(-1, last)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.baselines import LDAM, MultiClassAUC
+from rankwise.baselines import LDAM
+from rankwise.objectives.auc import MultiClassAUC
 
 LOGITS, CLASSES = torch.zeros(4, 3), torch.tensor([0, 1, 2, 2])
 

@@ -17,7 +17,7 @@ from rankwise.checks import (
 )
 from rankwise.pairs.ragged import size_classes
 
-__all__ = ["ClassLists", "ClassObjective"]
+__all__ = ["ClassLists", "ClassObjective", "read_classes"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ClassObjective(nn.Module, ABC):
     ) -> Tensor:
         """The mean risk over the lists that count."""
         with torch.autocast(scores.device.type, enabled=False):
-            flat, rows = _read(scores, target, mask, weight)
+            flat, rows = read_classes(scores, target, mask, weight)
             self.require_classes(scores.shape[-1])
             nothing = flat.scores[:0].sum()
             parts = [_reshaped(flat, rows)] if groups is None else _by_group(flat, groups, target)
@@ -76,7 +76,7 @@ class ClassObjective(nn.Module, ABC):
             return sum((part.sum() for part in risks), nothing) / max(1, count)
 
 
-def _read(
+def read_classes(
     scores: Tensor, target: Tensor, mask: Tensor | None, weight: Tensor | None
 ) -> tuple[ClassLists, tuple[int, int]]:
     """Everything checked and flat over the items, and the (lists, items) they are of."""

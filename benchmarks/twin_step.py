@@ -1,0 +1,185 @@
+"""One training step of an objective and of its LibAUC twin, in turns in one process; prints JSON.
+
+``python -m benchmarks.twin_step TWIN SIZE`` under the peers' interpreter with ``src`` on the path.
+``python -m benchmarks.twin_step TWIN SIZE ours|theirs`` measures the peak memory of one side alone.
+Half of a batch is positive, which is what LibAUC's own sampler draws by default.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from benchmarks.memory import peak_bytes_of
+from benchmarks.timing import seconds_side_by_side
+from torch import Tensor
+
+Step = Callable[[], object]
+CLASSES, LIST, RELEVANT, DIMENSION = 10, 64, 8, 64
+
+
+def _backward(leaf: Tensor, loss: Callable[[Tensor], Tensor]) -> Step:
+    def step() -> None:
+        leaf.grad = None
+        loss(leaf).backward()
+
+    return step
+
+
+def _list(size: int) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.randn(size, requires_grad=True), torch.arange(size) % 2, torch.arange(size)
+
+
+def _of_scores(
+    ours: Any, theirs: Any, size: int, *, by_item: bool = False, logits: bool = False
+) -> tuple[Step, Step]:
+    """Ours and theirs on one list of scores; most of theirs want probabilities, in a column."""
+    given = torch.Tensor.clone if logits else torch.Tensor.sigmoid
+    scores, target, index = _list(size)
+    column = scores.detach().clone().requires_grad_()
+    own = {"index": index} if by_item and ours.index_kind == "item" else {}
+    truth = target.float().unsqueeze(1)
+    beside = (index,) if by_item else ()
+    return (
+        _backward(scores, lambda s: ours(s, target, **own)),
+        _backward(column, lambda s: theirs(given(s).unsqueeze(1), truth, *beside)),
+    )
+
+
+def _of_classes(ours: Any, theirs: Any, size: int, *, by_item: bool) -> tuple[Step, Step]:
+    logits = torch.randn(size, CLASSES, requires_grad=True)
+    target = (torch.randn(size, CLASSES) > 0).long()
+    other = logits.detach().clone().requires_grad_()
+    own = {"index": torch.arange(size)} if by_item else {}
+    beside = (torch.arange(size),) if by_item else ()
+    return (
+        _backward(logits, lambda s: ours(s, target, **own)),
+        _backward(other, lambda s: theirs(s.sigmoid(), target.float(), *beside)),
+    )
+
+
+def _of_lists(ours: Any, theirs: Any, size: int, *, ratings: bool) -> tuple[Step, Step]:
+    """``size`` scores as lists of 64 with 8 relevant ones, which theirs wants in front."""
+    rows = size // LIST
+    scores = torch.randn(rows, LIST, requires_grad=True)
+    target = torch.zeros(rows, LIST, dtype=torch.long)
+    target[:, :RELEVANT] = torch.randint(1, 5, (rows, RELEVANT))
+    items = torch.arange(rows * LIST).reshape(rows, LIST)
+    other = scores.detach().clone().requires_grad_()
+    batch: dict[str, Tensor] = {
+        "user_id": torch.arange(rows),
+        "item_id": items[:, :RELEVANT] if not ratings else items,
+        "rating": target.float(),
+        "num_pos_items": torch.full((rows,), RELEVANT),
+        "ideal_dcg": torch.full((rows,), 10.0),
+    }
+    own = {"index": items} if ours.index_kind == "item" else {}
+    return (
+        _backward(scores, lambda s: ours(s, target, **own)),
+        _backward(other, lambda s: theirs(s, batch)),
+    )
+
+
+def _of_views(ours: Any, theirs: Any, size: int, lists: Any) -> tuple[Step, Step]:
+    both = torch.nn.functional.normalize(torch.randn(2, size, DIMENSION), dim=-1)
+    leaf, other = both.clone().requires_grad_(), both.clone().requires_grad_()
+    index = torch.arange(size)
+
+    def own(z: Tensor) -> Tensor:
+        found = lists(z[0], z[1], index)
+        loss: Tensor = ours(found.scores, found.target, mask=found.mask, index=found.index)
+        return loss
+
+    def peer(z: Tensor) -> Tensor:
+        result = theirs(z[0], z[1], index)
+        loss: Tensor = result[0] if isinstance(result, tuple) else result
+        return loss
+
+    return _backward(leaf, own), _backward(other, peer)
+
+
+def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
+    """Both steps of a pair."""
+    from libauc import losses as theirs  # noqa: PLC0415
+
+    import rankwise.baselines as b  # noqa: PLC0415
+    import rankwise.objectives as o  # noqa: PLC0415
+    from rankwise.pairs import SquaredHinge  # noqa: PLC0415
+
+    pairs = size * CLASSES
+    match name:
+        case "PairwiseAUC":
+            return _of_scores(o.PairwiseAUC(), theirs.PairwiseAUCLoss(), size, by_item=False)
+        case "MinMaxAUC":
+            return _of_scores(o.MinMaxAUC(), theirs.AUCMLoss(), size, by_item=False)
+        case "CompositionalAUC":
+            return _of_scores(
+                o.CompositionalAUC(), theirs.CompositionalAUCLoss(), size, by_item=False
+            )
+        case "SOAP":
+            ours = o.SOAP(0.5, size, score_scale=1.0)
+            return _of_scores(ours, theirs.APLoss(data_len=size), size, by_item=True)
+        case "SOPRC":
+            ours = o.SOPRC(0.5, score_scale=1.0)
+            return _of_scores(ours, theirs.APLoss(data_len=size), size, by_item=True)
+        case "PartialAUC, cvar":
+            peer = theirs.pAUC_CVaR_Loss(data_len=size, pos_len=size, beta=0.2)
+            ours = o.PartialAUC(0.2, form="cvar", items=size)
+            return _of_scores(ours, peer, size, by_item=True)
+        case "PartialAUC, kl":
+            peer = theirs.pAUC_DRO_Loss(data_len=size)
+            ours = o.PartialAUC(0.2, form="kl", items=size)
+            return _of_scores(ours, peer, size, by_item=True)
+        case "PartialAUC, kl, squared hinge":
+            peer = theirs.pAUC_DRO_Loss(data_len=size)
+            hinge = SquaredHinge(1.0)
+            ours = o.PartialAUC(0.2, form="kl", items=size, surrogate=hinge)
+            return _of_scores(ours, peer, size, by_item=True)
+        case "TwoWayPartialAUC, kl":
+            peer = theirs.tpAUC_KL_Loss(data_len=size)
+            ours = o.TwoWayPartialAUC(0.5, 0.5, form="kl", items=size)
+            return _of_scores(ours, peer, size, by_item=True)
+        case "OneVsRest(MinMaxAUC), 10 classes":
+            ours = o.OneVsRest(o.MinMaxAUC(lists=CLASSES))
+            peer = theirs.MultiLabelAUCMLoss(num_classes=CLASSES)
+            return _of_classes(ours, peer, size, by_item=False)
+        case "OneVsRest(SOAP), 10 classes":
+            ours = o.OneVsRest(o.SOAP(0.5, pairs, score_scale=1.0))
+            peer = theirs.mAPLoss(data_len=size, num_labels=CLASSES)
+            return _of_classes(ours, peer, size, by_item=True)
+        case "NDCG":
+            peer = theirs.NDCGLoss(
+                N=size, num_user=size // LIST, num_item=size, num_pos=RELEVANT, topk=-1
+            )
+            return _of_lists(o.NDCG(items=size), peer, size, ratings=True)
+        case "ListNet":
+            peer = theirs.ListwiseCELoss(N=size, num_pos=RELEVANT, gamma=0.9)
+            return _of_lists(o.ListNet(), peer, size, ratings=False)
+        case "GlobalContrastive, two views":
+            ours = o.GlobalContrastive(size)
+            return _of_views(ours, theirs.GCLoss("unimodal", N=size), size, o.two_views)
+        case "GlobalContrastive, two modalities":
+            ours = o.GlobalContrastive(2 * size, 0.01)
+            return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, o.two_modalities)
+        case "CrossEntropy":
+            return _of_scores(b.CrossEntropy(), theirs.CrossEntropyLoss(), size, logits=True)
+        case "Focal":
+            return _of_scores(b.Focal(), theirs.FocalLoss(), size, logits=True)
+    raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")
+
+
+def main(name: str, size: str, side: str = "") -> None:
+    torch.manual_seed(0)
+    if side:
+        twin(name, 128)[side == "theirs"]()  # what libraries load on first use is not the loss's
+        print(json.dumps({"peak": peak_bytes_of(twin(name, int(size))[side == "theirs"])}))
+        return
+    ours, theirs = seconds_side_by_side(list(twin(name, int(size))), 5)
+    print(json.dumps({"ours": ours, "theirs": theirs}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

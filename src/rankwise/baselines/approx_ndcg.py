@@ -1,0 +1,23 @@
+"""ApproxNDCG: NDCG with ranks made of sigmoids."""
+
+from __future__ import annotations
+
+from rankwise.checks import require_positive
+from rankwise.metrics.ndcg import Gain
+from rankwise.objectives.ndcg import NDCG
+from rankwise.pairs import Sigmoid
+
+__all__ = ["ApproxNDCG"]
+
+
+class ApproxNDCG(NDCG):
+    """1 − (1/Z) Σ_i gain(y_i) / log₂(1 + r_i), r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T)   (Qin et al. 2010).
+
+    The sigmoid σ is the step that counts who is above i, smoothed over the ``temperature`` T (the
+    paper's α = 1/T). It is :class:`~rankwise.objectives.ndcg.NDCG` with that surrogate, in n log n.
+    """
+
+    def __init__(self, temperature: float = 0.1, gain: Gain = "exponential") -> None:
+        require_positive("temperature", temperature)
+        super().__init__(None, Sigmoid(1 / temperature), gain)
+        self.temperature = temperature

@@ -1,0 +1,44 @@
+"""InfoNCE and NT-Xent: the positive picked out of a batch by a softmax."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from rankwise.baselines.precision import widened
+from rankwise.checks import require_positive
+from rankwise.lists import Lists
+from rankwise.objectives import Objective
+from rankwise.objectives.contrastive.formulas import log_sum_exp
+
+__all__ = ["InfoNCE", "NTXent"]
+
+
+class InfoNCE(Objective):
+    """mean_{p∈P} −log( e^(s_p/τ) / (e^(s_p/τ) + Σ_{j∈N} e^(s_j/τ)) ), one anchor a list.
+
+    Van den Oord et al. 2018; τ = 0.07 as in MoCo (He et al. 2020). Every positive stands against
+    the negatives only, not against the other positives. The sum over the negatives is taken once
+    for all positives, so that a list costs its items, not pairs of them.
+    """
+
+    def __init__(self, temperature: float = 0.07) -> None:
+        super().__init__()
+        require_positive("temperature", temperature)
+        self.temperature = temperature
+
+    def risk(self, lists: Lists) -> Tensor:
+        lists = widened(lists)
+        negatives = log_sum_exp(lists.negatives / self.temperature, lists.negative_weight)
+        above = negatives.unsqueeze(-1) - lists.positives / self.temperature
+        return lists.mean_over_positives(softplus(above))
+
+
+class NTXent(InfoNCE):
+    """InfoNCE over two views, :func:`~rankwise.objectives.two_views`   (SimCLR, Chen et al. 2020).
+
+    τ = 0.1 as in the paper's ImageNet runs; its CIFAR-10 runs have 0.5.
+    """
+
+    def __init__(self, temperature: float = 0.1) -> None:
+        super().__init__(temperature)

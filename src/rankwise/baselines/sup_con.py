@@ -1,0 +1,32 @@
+"""SupCon: the contrastive loss with all items of a class as positives."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rankwise.baselines.precision import widened
+from rankwise.checks import require_positive
+from rankwise.lists import Lists
+from rankwise.objectives import Objective
+from rankwise.objectives.contrastive.formulas import log_sum_exp
+
+__all__ = ["SupCon"]
+
+
+class SupCon(Objective):
+    """−mean_{p∈P} log( e^(s_p/τ) / Σ_a e^(s_a/τ) ), a over all the items, one anchor a list.
+
+    Khosla et al. 2020, L_out, the form they recommend; τ = 0.1 as in the paper. The positives stand
+    against each other too. An anchor without a negative, which the paper would count, contributes
+    nothing, as in every objective here.
+    """
+
+    def __init__(self, temperature: float = 0.1) -> None:
+        super().__init__()
+        require_positive("temperature", temperature)
+        self.temperature = temperature
+
+    def risk(self, lists: Lists) -> Tensor:
+        lists = widened(lists)
+        everything = log_sum_exp(lists.scores / self.temperature, lists.weight)
+        return everything - lists.mean_over_positives(lists.positives / self.temperature)

@@ -1,0 +1,74 @@
+"""The points near each item of a batch: where an attack may go."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_floating, require_one_of, require_positive
+
+__all__ = ["Ball", "Norm"]
+
+Norm = Literal["linf", "l2"]
+
+
+class Ball:
+    """The points within ``radius`` of each item of ``centre`` that lie in ``bounds``."""
+
+    def __init__(
+        self, centre: Tensor, radius: float, norm: Norm, bounds: tuple[float, float] | None
+    ) -> None:
+        require_floating("x", centre)
+        require_positive("radius", radius)
+        require_one_of("norm", norm, ("linf", "l2"))
+        if norm == "l2" and centre.dim() < 2:
+            shape = tuple(centre.shape)
+            raise ValueError(f"x must have shape (items, …) for norm='l2', got {shape}")
+        if bounds is not None and centre.numel():
+            low, high = (float(end) for end in centre.aminmax())
+            if not bounds[0] <= low <= high <= bounds[1]:
+                raise ValueError(
+                    f"bounds must hold all of x, which goes from {low} to {high}, got {bounds!r}"
+                )
+        self.centre, self.radius, self.norm, self.bounds = centre, radius, norm, bounds
+
+    def points(self, delta: Tensor) -> Tensor:
+        """The items, moved."""
+        moved = self.centre + delta
+        return moved if self.bounds is None else moved.clamp(*self.bounds)
+
+    def inside(self, delta: Tensor) -> Tensor:
+        """The nearest way from the centre that ends in the ball, cut off at the bounds."""
+        if self.norm == "linf":
+            delta = delta.clamp(-self.radius, self.radius)
+        else:
+            length = _lengths(delta)
+            delta = torch.where(length > self.radius, delta * (self.radius / length), delta)
+        # The centre is in the box, so that cutting each coordinate never leaves the ball.
+        return delta if self.bounds is None else self.points(delta) - self.centre
+
+    def direction(self, gradient: Tensor) -> Tensor:
+        """The steepest way of length 1; no way where there is no slope."""
+        if self.norm == "linf":
+            return gradient.sign()
+        length = _lengths(gradient)
+        return torch.where(length > 0, gradient / length, 0)
+
+    def random(self, generator: torch.Generator | None) -> Tensor:
+        """A point drawn evenly from the ball."""
+        like = self.centre
+        if self.norm == "linf":
+            start = torch.empty_like(like).uniform_(-self.radius, self.radius, generator=generator)
+            return self.inside(start)
+        way = self.direction(torch.empty_like(like).normal_(generator=generator))
+        share = torch.empty_like(_lengths(like)).uniform_(generator=generator)
+        dimensions = max(1, like[:1].numel())
+        return self.inside(self.radius * share ** (1 / dimensions) * way)
+
+
+def _lengths(t: Tensor) -> Tensor:
+    """Euclidean length of every item, in a shape that broadcasts with them."""
+    length: Tensor = torch.linalg.vector_norm(t.flatten(1), dim=1)
+    return length.reshape(-1, *[1] * (t.dim() - 1))

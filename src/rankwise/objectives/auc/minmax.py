@@ -1,0 +1,94 @@
+"""The area under the ROC curve as a saddle point, for any optimiser."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.checks import require_count, require_one_of, require_positive
+from rankwise.lists import Lists
+from rankwise.objectives.auc.compositional import Outer
+from rankwise.objectives.auc.formulas import class_means, precise, square_about
+from rankwise.objectives.base import Objective
+from rankwise.objectives.batch import IndexKind
+
+__all__ = ["MinMaxAUC"]
+
+
+class MinMaxAUC(Objective):
+    """min_{a,b} max_α mean_P (s−a)² + mean_N (s−b)² + 2α(c + mean_N s − mean_P s) − α².
+
+    The dual of :class:`~rankwise.objectives.auc.CompositionalAUC`, since (t+c)² is the largest
+    2α(t+c) − α² and (t+c)₊² the largest with α ≥ 0: ``f="squared_hinge"`` is AUCM (Yuan et al.
+    2021), ``"square"`` with a free α the form of Ying et al. 2016. At the saddle a and b are the
+    class means and α = c + b − a, 0 at least for the hinge. Every term is a mean over items, so a
+    batch gives an unbiased gradient whatever its size.
+
+    a, b and α are parameters of the loss: hand ``loss.parameters()`` to the optimiser together
+    with the model's, any optimiser. The gradient of α arrives negated, so what descends for the
+    others ascends for α, and α ≥ 0 is restored in every training call. They start at 0, one of
+    each for all lists, or with ``lists`` one for each list by its ``index`` (classes in
+    ``OneVsRest``).
+
+    The means are those of each class, so the share π of the positives does not enter and ``prior``
+    is not needed. AUCM as published takes means over all items, which is this loss times π(1−π);
+    ``prior=π`` multiplies by that constant, so that published step sizes carry over.
+    """
+
+    index_kind: IndexKind = "list"
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        prior: float | None = None,
+        lists: int = 1,
+        *,
+        f: Outer = "squared_hinge",
+    ) -> None:
+        super().__init__()
+        require_one_of("f", f, ("squared_hinge", "square"))
+        require_positive("margin", margin)
+        require_count("lists", lists)
+        if prior is not None and not 0 < prior < 1:
+            raise ValueError(f"prior must be None or a number between 0 and 1, got {prior!r}")
+        self.f, self.margin, self.prior, self.keys = f, margin, prior, lists
+        self.a = nn.Parameter(torch.zeros(lists))
+        self.b = nn.Parameter(torch.zeros(lists))
+        self.alpha = nn.Parameter(torch.zeros(lists))
+
+    @property
+    def lowest(self) -> float | None:
+        """The least α may be, None where it is free."""
+        return 0.0 if self.f == "squared_hinge" else None
+
+    def risk(self, lists: Lists) -> Tensor:
+        exact = precise(lists)
+        index = lists.index
+        if index is None:
+            index = torch.zeros_like(exact.n_positives.squeeze(-1), dtype=torch.long)
+        alpha: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
+        a, b, alpha = (p[index].to(exact.positives.dtype) for p in (self.a, self.b, alpha))
+        above, below = class_means(exact)
+        value = square_about(exact, a, b) + 2 * alpha * (self.margin + below - above) - alpha**2
+        if self.prior is not None:
+            value = self.prior * (1 - self.prior) * value
+        return value.to(lists.positive_weight.dtype)
+
+    def learn(self, like: Tensor) -> None:
+        """Bring α back to where it may be, which is where the risk was taken."""
+        super().learn(like)
+        if self.lowest is not None and self.training and torch.is_grad_enabled():
+            with torch.no_grad():
+                self.alpha.clamp_(min=self.lowest)
+
+
+class _Ascending(torch.autograd.Function):
+    """The parameter where it may be; its gradient there, negated: who descends then ascends."""
+
+    @staticmethod
+    def forward(ctx, parameter: Tensor, lowest: float | None) -> Tensor:  # type: ignore[no-untyped-def]
+        return parameter.clone() if lowest is None else parameter.clamp_min(lowest)
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+        return -gradient, None

@@ -1,0 +1,75 @@
+"""The area under the ROC curve of several classes: each against each, or against the rest."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_one_of
+from rankwise.lists import split_lists
+from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.classes import ClassLists, ClassObjective
+from rankwise.pairs import Square, Surrogate
+
+__all__ = ["MultiClassAUC"]
+
+
+class MultiClassAUC(ClassObjective):
+    """mean_{a≠b} mean_{i∈a, j∈b} ℓ(f_a(i) − f_a(j))   (MAUC, Yang et al. 2021).
+
+    ``scheme="ovo"``: every class against every other, all pairs of classes alike however many
+    items they have; ``"ovr"``: mean_a mean_{i∈a, j∉a} ℓ, each class against all the others
+    together. f is the softmax of the logits, or with ``softmax=False`` the logits themselves; f_a
+    scores how much an item is of class a. Means are over the classes that the list has; a list of
+    one class contributes nothing. Published (one-vs-one, ``Square``), the sum is half of this.
+
+    Class a is one list, its negatives weighted by 1/n_b for one-vs-one: a pair sum for each class,
+    classes × items · log items, and linear for ``Square`` and ``Exponential``.
+
+    The targets are class ids. For several labels by item, take
+    ``OneVsRest(PairwiseAUC(surrogate))``, which also knows labels that are missing.
+    """
+
+    def __init__(
+        self,
+        surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
+        *,
+        scheme: Literal["ovo", "ovr"] = "ovo",
+        softmax: bool = True,
+    ) -> None:
+        super().__init__()
+        require_surrogate(surrogate)
+        require_one_of("scheme", scheme, ("ovo", "ovr"))
+        self.surrogate, self.scheme, self.softmax = surrogate, scheme, softmax
+
+    def counts(self, lists: ClassLists) -> Tensor:
+        """Which lists have two classes at least."""
+        return (_mass(lists) > 0).sum(-1) > 1
+
+    def risk(self, lists: ClassLists) -> Tensor:
+        f = (lists.scores.softmax(-1) if self.softmax else lists.scores).transpose(1, 2)
+        mass = _mass(lists)
+        weight = lists.weight
+        if self.scheme == "ovo":
+            # Each class weighs 1: a list's negatives then weigh as many as there are other classes.
+            own = mass.gather(1, lists.target)
+            weight = weight / torch.where(own > 0, own, 1)
+        ids = torch.arange(f.shape[1], device=f.device)
+        hot = lists.target.unsqueeze(1) == ids.unsqueeze(-1)
+        by_class = split_lists(f, hot, weight=weight.unsqueeze(1).expand_as(f))
+        present = (mass > 0).flatten()
+        risks = f.new_zeros(present.shape)
+        risks[present] = pair_mean(self.surrogate, by_class.select(present))
+        return risks.reshape(mass.shape).sum(-1) / (mass > 0).sum(-1)
+
+    def extra_repr(self) -> str:
+        """The settings."""
+        return f"{self.surrogate}, scheme={self.scheme!r}, softmax={self.softmax}"
+
+
+def _mass(lists: ClassLists) -> Tensor:
+    """Weight of every class, (lists, classes)."""
+    total = lists.weight.new_zeros(len(lists.weight), lists.scores.shape[-1])
+    return total.scatter_add(1, lists.target, lists.weight)

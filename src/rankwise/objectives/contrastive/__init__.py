@@ -1,0 +1,13 @@
+"""Contrastive losses: every anchor is a list that ranks its positives above everything else."""
+
+from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
+from rankwise.objectives.contrastive.individual import IndividualTemperatures
+from rankwise.objectives.contrastive.views import ContrastiveLists, two_modalities, two_views
+
+__all__ = [
+    "ContrastiveLists",
+    "GlobalContrastive",
+    "IndividualTemperatures",
+    "two_modalities",
+    "two_views",
+]

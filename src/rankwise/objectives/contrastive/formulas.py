@@ -1,0 +1,39 @@
+"""What the contrastive losses share: the negatives of a list against its positives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rankwise.lists import Lists
+
+__all__ = ["ids", "log_mean_exp", "log_sum_exp", "mean_under_softmax", "negatives_above"]
+
+
+def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
+    """(s_j − s̄⁺)/τ of every negative, s̄⁺ the mean positive; τ is one number or (lists, 1)."""
+    dtype = lists.positive_weight.dtype  # float32 at least, whatever the scores are
+    centre = lists.mean_over_positives(lists.positives.to(dtype)).unsqueeze(-1)
+    return (lists.negatives.to(dtype) - centre) / temperature
+
+
+def log_sum_exp(exponent: Tensor, weight: Tensor) -> Tensor:
+    """log Σ weight·e^exponent over the last dimension; weight 0 is an item that is not there."""
+    return torch.logsumexp(exponent + weight.log(), dim=-1)
+
+
+def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
+    """log of the weighted mean of e^exponent over the last dimension."""
+    return log_sum_exp(exponent, weight) - weight.sum(-1).log()
+
+
+def mean_under_softmax(exponent: Tensor, weight: Tensor) -> Tensor:
+    """Σ e^x·x / Σ e^x with weights: the mean exponent, each by its share of the sum."""
+    return (torch.softmax(exponent + weight.log(), dim=-1) * exponent).sum(-1)
+
+
+def ids(lists: Lists) -> Tensor:
+    """Which item every list is; the only one there is, where none are given."""
+    if lists.index is not None:
+        return lists.index
+    return torch.zeros(len(lists.positives), dtype=torch.long, device=lists.positives.device)

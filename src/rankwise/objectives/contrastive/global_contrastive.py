@@ -1,0 +1,71 @@
+"""The global contrastive loss: every anchor against all negatives, by small batches (SogCLR)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_positive
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage
+from rankwise.objectives.base import Objective
+from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.contrastive.formulas import ids, log_mean_exp, negatives_above
+
+__all__ = ["GlobalContrastive"]
+
+
+class GlobalContrastive(Objective):
+    """mean_i τ log(ε + u_i), u_i ← (1−γ)u_i + γ·mean_{j∈N_i} exp((s_ij − s̄_i⁺)/τ)   (EXM 2.3.5).
+
+    Every anchor i is a list (:func:`two_views`, :func:`two_modalities`, :func:`embedding_scores`),
+    ``index`` its id in the data set, below ``items``. The mean over the negatives of a small batch
+    is inside a logarithm, so its loss is not the loss over all negatives; the average u_i over the
+    batches that showed i is, in the limit, and is what the value and the gradient use: SogCLR (Yuan
+    et al. 2022). ``items=None`` keeps no average: the loss of the batch alone.
+
+    s̄_i⁺ is the mean similarity of the positives. One positive is the published form. With several
+    and ε = 0 a batch has exactly the mean over them of the loss of each:
+    mean_p τ log mean_j e^((s_j − s_p)/τ) = τ log mean_j e^(s_j/τ) − mean_p s_p. All is done in
+    logarithms, so that no temperature is too small; a list costs its items.
+    """
+
+    index_kind: IndexKind = "list"
+    average: FollowedAverage | None
+
+    def __init__(
+        self,
+        items: int | None,
+        temperature: float = 0.1,
+        epsilon: float = 0.0,
+        *,
+        gamma: float = 0.9,
+    ) -> None:
+        super().__init__()
+        require_positive("temperature", temperature)
+        if not (math.isfinite(epsilon) and epsilon >= 0):
+            raise ValueError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+        self.temperature, self.epsilon = temperature, epsilon
+        self.average = None if items is None else FollowedAverage(items, rate=gamma, log=True)
+        if items is None:
+            self.index_kind = None
+        else:
+            self.keys = items
+
+    def risk(self, lists: Lists) -> Tensor:
+        exponent = negatives_above(lists, self.temperature)
+        return self.temperature * self.followed(
+            lists, log_mean_exp(exponent, lists.negative_weight)
+        )
+
+    def followed(self, lists: Lists, log_mean: Tensor) -> Tensor:
+        """log(ε + u) of every list, with the gradient of the batch's own logarithm of a mean."""
+        log_u = log_mean
+        if self.average is not None:
+            everyone = torch.ones_like(log_u, dtype=torch.bool)
+            log_u = self.average.follow(ids(lists), log_u.unsqueeze(-1), everyone).squeeze(-1)
+        if self.epsilon == 0:
+            return log_u
+        return torch.logaddexp(log_u, log_u.new_tensor(math.log(self.epsilon)))

@@ -1,0 +1,115 @@
+"""Contrastive losses whose temperature is learnt for every anchor (iSogCLR)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_positive
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage
+from rankwise.objectives.contrastive.formulas import (
+    ids,
+    log_mean_exp,
+    mean_under_softmax,
+    negatives_above,
+)
+from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
+
+__all__ = ["IndividualTemperatures", "Temperatures"]
+
+
+class Temperatures(FollowedAverage):
+    """One temperature by key, moved against its slope and kept between two bounds.
+
+    It is a memory like any other: slopes wait in ``pending`` and are taken in when all of a call
+    are known, of all processes at once; the average that it keeps by key is that of the slopes.
+    """
+
+    temperature: Tensor
+
+    def __init__(
+        self, keys: int, start: float, bounds: tuple[float, float], *, step: float, rate: float
+    ) -> None:
+        super().__init__(keys, rate=rate)
+        self.bounds, self.step = bounds, step
+        self.register_buffer("temperature", torch.full((keys,), start))
+
+    @property
+    def columns(self) -> int:
+        """A slope has nothing beside it."""
+        return 1
+
+    def add(self, index: Tensor, slope: Tensor) -> None:
+        """Slopes (n,) of the keys ``index`` (n,), to be taken in at the end of the call."""
+        self.pending.append((index, slope.unsqueeze(-1)))
+
+    def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
+        """One step for every key; several slopes of a key are averaged."""
+        if not self.updates():
+            return
+        slope = self(index, columns).squeeze(-1)
+        moved = self.temperature[index] - self.step * slope
+        # A key that comes twice has one slope, hence one temperature, written twice.
+        self.temperature[index] = moved.clamp(*self.bounds)
+
+
+class IndividualTemperatures(GlobalContrastive):
+    """mean_i τ_i (log(ε + u_i) + ρ), minimised over every τ_i in [lowest, highest] as well.
+
+    iSogCLR (Qiu et al. 2023): ρ bounds how far the worst-case weights of the negatives may be from
+    uniform (KL), and τ_i is its dual variable. Anchors with many neighbours of their kind come to a
+    high temperature, rare ones to a low one. With h_j = s_j − s̄⁺ the slope is
+
+    ∂/∂τ_i = log(ε + u_i) + ρ − mean_j [e^(h_j/τ_i)·h_j/τ_i] / (ε + u_i),
+
+    the mean that of the batch. Every training call ends with τ_i ← clip(τ_i − ``step``·v_i),
+    v_i ← (1−β)v_i + β·slope: the model itself may have any optimiser. The temperatures start at
+    ``temperature`` and live in the buffer ``temperatures.temperature``.
+    """
+
+    average: FollowedAverage
+
+    def __init__(
+        self,
+        items: int,
+        temperature: float = 0.1,
+        epsilon: float = 0.0,
+        *,
+        gamma: float = 0.9,
+        rho: float = 0.3,
+        lowest: float = 0.05,
+        highest: float = 0.7,
+        step: float = 0.01,
+        beta: float = 0.9,
+    ) -> None:
+        super().__init__(items, temperature, epsilon, gamma=gamma)
+        if not (math.isfinite(rho) and rho >= 0):
+            raise ValueError(f"rho must be a finite number >= 0, got {rho!r}")
+        require_positive("step", step)
+        if not 0 < beta <= 1:
+            raise ValueError(f"beta must be in (0, 1], got {beta!r}")
+        if not 0 < lowest <= temperature <= highest < math.inf:
+            raise ValueError(
+                "lowest, temperature and highest must satisfy 0 < lowest <= temperature <= "
+                f"highest, got {lowest!r}, {temperature!r} and {highest!r}"
+            )
+        self.rho = rho
+        self.temperatures = Temperatures(
+            items, temperature, (lowest, highest), step=step, rate=beta
+        )
+
+    def risk(self, lists: Lists) -> Tensor:
+        index = ids(lists)
+        temperature = self.temperatures.temperature[index].to(lists.positive_weight.dtype)
+        exponent = negatives_above(lists, temperature.unsqueeze(-1))
+        log_mean = log_mean_exp(exponent, lists.negative_weight)
+        log_g = self.followed(lists, log_mean)
+        with torch.no_grad():
+            # ĝ/(ε + u) is at most 1/γ in training; elsewhere the slope is not used.
+            share = (log_mean - log_g).clamp_max(-math.log(self.average.rate)).exp()
+            leaning = mean_under_softmax(exponent, lists.negative_weight)
+            self.temperatures.add(index, log_g + self.rho - share * leaning)
+        return temperature * (log_g + self.rho)

@@ -1,0 +1,139 @@
+"""Anchors as lists: two views of the same things, in one modality or in two."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from rankwise.memory import require_index
+
+__all__ = ["ContrastiveLists", "two_modalities", "two_views"]
+
+
+class ContrastiveLists(NamedTuple):
+    """Arguments of an objective: ``loss(**lists._asdict())``."""
+
+    scores: Tensor  # (anchors, compared with) similarities
+    target: Tensor  # the other view of the anchor?
+    mask: Tensor | None  # False for the anchor itself
+    # (anchors,) ids, for a memory; it hides a method that tuples have
+    index: Tensor | None  # type: ignore[assignment]
+
+
+def two_views(
+    first: Tensor,
+    second: Tensor,
+    index: Tensor | None = None,
+    *,
+    others: Tensor | None = None,
+    normalise: bool = True,
+) -> ContrastiveLists:
+    """Two views (B, dimension) of the same B things: 2B anchors against the 2B embeddings.
+
+    The positive of an anchor is its other view; itself is left out, and all the rest are negatives.
+    ``index`` are the B ids of the things, repeated for both views: their memory is shared.
+    ``others`` are more negatives for all anchors, such as the embeddings of other processes.
+    ``normalise=False`` takes inner products in place of cosines.
+
+    On several processes either gather first, second and index by
+    :func:`~rankwise.distributed.gather_with_gradient` and let all processes do the same, or keep
+    the anchors of each process to itself: gather by ``torch.distributed.nn.all_gather``, whose
+    gradient comes back from all processes, give what is not its own as ``others``, and wrap the
+    objective in :class:`~rankwise.distributed.AcrossProcesses`. Both are one process's training.
+    """
+    _check("first", first)
+    _check_pair("second", second, first)
+    _check_index(index, first)
+    size = len(first)
+    anchors = torch.cat([first, second])
+    compared = anchors if others is None else torch.cat([anchors, _more("others", others, first)])
+    mask = torch.ones(2 * size, len(compared), dtype=torch.bool, device=first.device)
+    mask.fill_diagonal_(False)
+    target = torch.zeros_like(mask)
+    target[:, : 2 * size].fill_diagonal_(True)
+    target = target.roll(size, dims=0)  # row i has its mark in the column of its other view
+    both = None if index is None else index.repeat(2)
+    return ContrastiveLists(_similarity(anchors, compared, normalise), target, mask, both)
+
+
+def two_modalities(
+    images: Tensor,
+    texts: Tensor,
+    index: Tensor | None = None,
+    items: int | None = None,
+    *,
+    others: tuple[Tensor, Tensor] | None = None,
+    normalise: bool = True,
+) -> ContrastiveLists:
+    """Pairs (B, dimension) of images and texts: B images against the texts, B texts the other way.
+
+    ``index`` are the B ids of the pairs, below ``items``, the number of pairs in the data set. An
+    image and its text have a memory each: the text's id is items + id, so that the objective is to
+    be made for 2·items. ``others`` are more (images, texts) to be compared with, as in
+    :func:`two_views`; ``normalise=False`` takes inner products in place of cosines.
+    """
+    _check("images", images)
+    _check_pair("texts", texts, images)
+    _check_index(index, images)
+    if index is not None:
+        if items is None:
+            raise ValueError(
+                "items is needed beside index: the texts have ids of their own, items + id"
+            )
+        require_index("index", index, items)
+        index = torch.cat([index, index + items])
+    all_images, all_texts = images, texts
+    if others is not None:
+        all_images = torch.cat([images, _more("others[0]", others[0], images)])
+        all_texts = torch.cat([texts, _more("others[1]", others[1], texts)])
+        if len(all_images) != len(all_texts):
+            raise ValueError(
+                "others must have as many images as texts, "
+                f"got {len(others[0])} and {len(others[1])}"
+            )
+    scores = torch.cat(
+        [_similarity(images, all_texts, normalise), _similarity(texts, all_images, normalise)]
+    )
+    target = torch.zeros_like(scores, dtype=torch.bool)
+    for rows in target.split(max(1, len(images))):
+        rows.fill_diagonal_(True)
+    return ContrastiveLists(scores, target, None, index)
+
+
+def _similarity(anchors: Tensor, compared: Tensor, normalise: bool) -> Tensor:
+    if normalise:
+        anchors = torch.nn.functional.normalize(anchors, dim=-1)
+        compared = torch.nn.functional.normalize(compared, dim=-1)
+    return anchors @ compared.T
+
+
+def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
+    if embeddings.dim() != 2 or embeddings.shape[1] != like.shape[1]:
+        raise ValueError(
+            f"{name} must have shape (items, {like.shape[1]}), got {tuple(embeddings.shape)}"
+        )
+    return embeddings.to(like.dtype)
+
+
+def _check(name: str, embeddings: Tensor) -> None:
+    if embeddings.dim() != 2:
+        raise ValueError(
+            f"{name} must have shape (items, dimension), got {tuple(embeddings.shape)}"
+        )
+
+
+def _check_pair(name: str, embeddings: Tensor, first: Tensor) -> None:
+    if embeddings.shape != first.shape:
+        raise ValueError(
+            f"{name} must have the shape {tuple(first.shape)} of the other view, "
+            f"got {tuple(embeddings.shape)}"
+        )
+
+
+def _check_index(index: Tensor | None, first: Tensor) -> None:
+    if index is not None and index.shape != first.shape[:1]:
+        raise ValueError(
+            f"index must have one id per item, shape ({len(first)},), got {tuple(index.shape)}"
+        )

@@ -1,0 +1,66 @@
+"""ListNet: the cross-entropy of a list, with each item's own normaliser followed on request."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_count, require_one_of
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage
+from rankwise.objectives.base import Objective
+from rankwise.pairs import Linear, pair_logsumexp
+
+__all__ = ["ListNet", "TopOnePrior"]
+
+TopOnePrior = Literal["exp", "uniform"]
+"""How likely each relevant item should come first: p ∝ e^y, or all alike."""
+
+
+class ListNet(Objective):
+    """Σ_{i relevant} p_i · log Σ_j e^(s_j − s_i), j over the whole list   (EXM 2.3.4, ListNet).
+
+    That is the cross-entropy between p, how likely each item should come first, and the softmax of
+    the scores. ``prior="exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list (Cao et al. 2007),
+    summed over the relevant items only, as the book writes it; ``"uniform"``: 1/n⁺. Linear time.
+
+    Where batches show a part of their lists, ``items`` is the number of items in the data set, and
+    the mean_j e^(s_j − s_i) of every relevant item is followed over the batches at the rate
+    ``gamma``, in logarithms; ``index`` is then one id per item (an id for each pair of query and
+    document where documents are shared), below ``items``. How much of a list is shown only adds a
+    constant.
+    """
+
+    graded: ClassVar[bool] = True
+
+    def __init__(
+        self, prior: TopOnePrior = "exp", *, items: int | None = None, gamma: float = 0.9
+    ) -> None:
+        super().__init__()
+        require_one_of("prior", prior, ("exp", "uniform"))
+        self.prior = prior
+        self.average: FollowedAverage | None = None
+        if items is not None:
+            require_count("items", items)
+            self.index_kind, self.keys = "item", items
+            self.average = FollowedAverage(items, rate=gamma, log=True)
+
+    def risk(self, lists: Lists) -> Tensor:
+        surprise = pair_logsumexp(Linear(), lists.positives, lists.scores, weight=lists.weight)
+        if self.average is not None:
+            assert lists.positive_index is not None
+            log_size = lists.weight.sum(-1, keepdim=True).log()
+            estimate = (surprise - log_size).unsqueeze(-1)
+            present = lists.positive_weight > 0
+            followed = self.average.follow(lists.positive_index, estimate, present)
+            surprise = followed.squeeze(-1) + log_size
+        return (self._first(lists) * surprise).sum(-1)
+
+    def _first(self, lists: Lists) -> Tensor:
+        """p of every relevant item, times its weight."""
+        if self.prior == "uniform":
+            return lists.positive_weight / lists.n_positives
+        mass = torch.softmax(lists.relevances + lists.weight.log(), dim=-1)
+        return mass[:, : lists.positives.shape[-1]]

@@ -1,0 +1,49 @@
+"""The formulas of the NDCG family as functions of lists: the stateless core of its objectives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rankwise.lists import Lists
+from rankwise.metrics.ndcg import Gain, _dcg
+from rankwise.metrics.ranking import rank_items
+from rankwise.objectives.selection import hardest
+from rankwise.pairs import Surrogate, pair_sum
+
+__all__ = ["normalised_gains", "share_at_the_top", "surrogate_rank"]
+
+
+def surrogate_rank(surrogate: Surrogate, lists: Lists) -> Tensor:
+    """g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j) at every relevant item, (lists, positives)   (EXM 2.3.4).
+
+    The sum is over the whole list. The item itself counts as exactly 1 whatever ℓ(0) is, so that
+    g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁.
+    """
+    at_zero = surrogate.value(lists.positives.new_zeros((), dtype=lists.positive_weight.dtype))
+    # Of an item of weight w the sum has w·ℓ(0): one of them is the item, the others its copies.
+    itself = 1 - at_zero * lists.positive_weight.clamp_max(1)
+    return pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) + itself
+
+
+@torch.no_grad()
+def normalised_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
+    """gain(y)/Z of all items, positives first, with Z the discounted gain of the best order.
+
+    Z is that of :func:`rankwise.metrics.ndcg` with the same options: at most ``k`` ranks count, and
+    an item of weight 2 takes two of them. 0 where no gain is more than rounding.
+    """
+    relevance = lists.relevances.double()
+    best = _dcg(rank_items(relevance, relevance, lists.weight), gain, k).unsqueeze(-1)
+    gains = relevance.exp2() - 1 if gain == "exponential" else relevance
+    return torch.where(best > 0, gains / best, 0).to(lists.weight.dtype)
+
+
+def share_at_the_top(lists: Lists, k: Tensor | float) -> Tensor:
+    """How much of each relevant item is among the k highest of its list, (lists, positives).
+
+    ``k`` is a number or one per list, (lists, 1). 1 or 0, and between them for items tied at the
+    k-th score, which share what is left there. Without a gradient.
+    """
+    part = hardest(lists.scores, lists.weight, k)[:, : lists.positives.shape[-1]]
+    return torch.where(lists.positive_weight > 0, part / lists.positive_weight, 0)

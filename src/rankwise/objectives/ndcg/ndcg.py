@@ -1,0 +1,88 @@
+"""NDCG and NDCG@k by a surrogate of the rank, with each item's own rank followed on request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_count, require_one_of
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage
+from rankwise.metrics.ndcg import Gain
+from rankwise.objectives.base import Objective
+from rankwise.objectives.ndcg.formulas import (
+    normalised_gains,
+    share_at_the_top,
+    surrogate_rank,
+)
+from rankwise.pairs import SquaredHinge, Surrogate
+
+__all__ = ["NDCG"]
+
+
+class NDCG(Objective):
+    """1 − (1/Z) Σ_{i relevant} gain(y_i) / log₂(1 + g_i), g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j)."""
+
+    graded: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        k: int | None = None,
+        surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        gain: Gain = "exponential",
+        *,
+        items: int | None = None,
+        length: int | None = None,
+        gamma: float = 0.9,
+    ) -> None:
+        super().__init__()
+        for name, value in (("k", k), ("items", items), ("length", length)):
+            if value is not None:
+                require_count(name, value)
+        require_one_of("gain", gain, ("exponential", "linear"))
+        self.k, self.surrogate, self.gain, self.length = k, surrogate, gain, length
+        self.average: FollowedAverage | None = None
+        if items is not None:
+            self.index_kind, self.keys = "item", items
+            self.average = FollowedAverage(items, 2, rate=gamma)
+
+    def risk(self, lists: Lists) -> Tensor:
+        rank = surrogate_rank(self.surrogate, lists)
+        times = torch.ones_like(lists.n_positives)  # how many items each one stands for
+        if self.length is not None:
+            size = self._size(lists)
+            rank = 1 + (rank - 1) * (self.length - 1) / (size - 1).clamp_min(1)
+            times = self.length / size
+            lists = _repeated(lists, times)
+        share = torch.ones_like(rank)
+        if self.k is not None:
+            # The highest item counts whole even if it stands for more than k.
+            share = share_at_the_top(lists, times.clamp_min(self.k)).to(rank.dtype)
+        if self.average is not None:
+            assert lists.positive_index is not None
+            estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
+            rank, share = self.average.follow(lists.positive_index, estimate, present).unbind(-1)
+        gains = normalised_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
+        return 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
+
+    def _size(self, lists: Lists) -> Tensor:
+        """Mass of each list, (lists, 1), which cannot be more than that of the whole list."""
+        size = lists.weight.sum(-1, keepdim=True)
+        if bool((size > self.length).any()):
+            raise ValueError(
+                f"length must be the number of items of each whole list, got {self.length} and "
+                f"a list of {size.max().item():g} in the batch"
+            )
+        return size
+
+
+def _repeated(lists: Lists, times: Tensor) -> Lists:
+    """Every item of a list so many times, (lists, 1)."""
+    return replace(
+        lists,
+        positive_weight=lists.positive_weight * times,
+        negative_weight=lists.negative_weight * times,
+    )

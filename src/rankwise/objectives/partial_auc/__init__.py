@@ -1,0 +1,6 @@
+"""Losses for partial AUC: over a range of false positive rates, and with a least true one."""
+
+from rankwise.objectives.partial_auc.one_way import PartialAUC
+from rankwise.objectives.partial_auc.two_way import TwoWayPartialAUC
+
+__all__ = ["PartialAUC", "TwoWayPartialAUC"]

@@ -1,0 +1,111 @@
+"""Partial AUC as a conditional value at risk, with thresholds that the batches share: SOPA."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.lists import Lists
+from rankwise.memory import FollowedAverage
+from rankwise.objectives.ap.formulas import false_positive_rate
+from rankwise.objectives.partial_auc.selected import ranked_negatives
+from rankwise.objectives.partial_auc.thresholds import Thresholds
+from rankwise.objectives.selection import hardest
+from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
+from rankwise.pairs.rows import accumulating
+
+__all__ = ["CVaROverNegatives", "CVaROverPositives", "excess", "require_hinge"]
+
+
+def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:
+    """Beyond a threshold only these two are again sums that the engine has."""
+    if not isinstance(surrogate, Hinge | SquaredHinge):
+        raise ValueError(
+            f"surrogate must be Hinge or SquaredHinge for form='cvar', got {surrogate!r}; "
+            "form='direct' takes any"
+        )
+    return surrogate
+
+
+def excess(
+    surrogate: Hinge | SquaredHinge, lists: Lists, threshold: Tensor
+) -> tuple[Tensor, Tensor]:
+    """mean_{j∈N} (ℓ_ij − λ_i)₊ and mean_{j∈N} 1[ℓ_ij > λ_i] at every positive, in n log n.
+
+    ``threshold`` is λ ≥ 0, (lists, positives). The hinge (c − x)₊ is above λ by (c − x − λ)₊: a
+    hinge of the positive moved up by λ. The squared hinge, with t = √λ and z = (c − x − t)₊ the
+    hinge of the positive moved up by t, is above it by (z + t)² − t² = z² + 2tz.
+    """
+    squared = isinstance(surrogate, SquaredHinge)
+    # In the precision of the sums: half an ulp of a half-precision score is more than a threshold.
+    move = accumulating(threshold).sqrt() if squared else accumulating(threshold)
+    upper, lower = accumulating(lists.positives) + move, accumulating(lists.negatives)
+    weight = accumulating(lists.negative_weight)
+    n = weight.sum(-1, keepdim=True)
+    total = pair_sum(surrogate, upper, lower, weight=weight)
+    if squared:
+        total = total + 2 * move * pair_sum(Hinge(surrogate.margin), upper, lower, weight=weight)
+    with torch.no_grad():  # all but those with s_j ≤ u_i − c
+        within = pair_sum(ZeroOne(), surrogate.margin - upper, -lower, weight=weight)
+    return total / n, 1 - within / n
+
+
+class CVaROverNegatives(nn.Module):
+    """λ_i + (1/β)·mean_{j∈N} (ℓ_ij − λ_i)₊ at every positive, λ_i remembered by item.
+
+    At the first visit of an item it is the minimum over λ_i in the batch: the mean of the largest
+    losses, a share β of them. A loss that falls with s_i − s_j has these at the highest negatives.
+    """
+
+    def __init__(self, surrogate: Surrogate, level: float, items: int, step: float) -> None:
+        super().__init__()
+        self.surrogate = require_hinge(surrogate)
+        self.level = level
+        self.thresholds = Thresholds(items, level=level, step=step)
+
+    def forward(self, lists: Lists) -> Tensor:
+        """One value for each positive, (lists, positives)."""
+        assert lists.positive_index is not None
+        hard = ranked_negatives(lists, 0.0, self.level, rounded=False)
+        least = hard.negatives.detach().masked_fill(hard.negative_weight == 0, torch.inf)
+        gap = accumulating(lists.positives.detach()) - accumulating(least.amin(-1, keepdim=True))
+        threshold, seen = self.thresholds.known(lists.positive_index)
+        above, beyond = excess(self.surrogate, lists, threshold)
+        self.thresholds.descend(
+            lists.positive_index, self.surrogate.value(gap), beyond, lists.positive_weight > 0
+        )
+        first = false_positive_rate(self.surrogate, hard)
+        return torch.where(seen, (threshold + above / self.level).to(first.dtype), first)
+
+
+class CVaROverPositives(nn.Module):
+    """ν + (1/α)·mean_{i∈P} (u_i − ν)₊ of one value per positive, one ν remembered for all lists.
+
+    In the first batch it is the minimum over ν: the mean of the largest values, a share α of them.
+    The mean of (·)₊ over batches is not (·)₊ of the mean: u_i is the average of the values that
+    item i had over the batches, at the ``rate``, and the gradient that of FCCO.
+    """
+
+    def __init__(self, level: float, items: int, *, rate: float, step: float) -> None:
+        super().__init__()
+        self.level = level
+        self.average = FollowedAverage(items, rate=rate)
+        self.thresholds = Thresholds(1, level=level, step=step)
+
+    def forward(self, values: Tensor, lists: Lists) -> Tensor:
+        """One value for each list."""
+        assert lists.positive_index is not None
+        present = lists.positive_weight > 0
+        estimate = values.unsqueeze(-1)
+        values = self.average.follow(lists.positive_index, estimate, present).squeeze(-1)
+        mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * self.level
+        part = hardest(values.detach(), lists.positive_weight, mass)
+        first = (part * values).sum(-1) / part.sum(-1)
+        start = values.detach().masked_fill(part == 0, torch.inf).amin(-1)
+        key = torch.zeros_like(start, dtype=torch.long)
+        threshold, seen = self.thresholds.known(key)
+        above = values - threshold.to(values.dtype).unsqueeze(-1)
+        beyond = lists.mean_over_positives((above > 0).to(values.dtype))
+        self.thresholds.descend(key, start, beyond, torch.ones_like(key, dtype=torch.bool))
+        later = threshold + lists.mean_over_positives(above.clamp_min(0)) / self.level
+        return torch.where(seen, later.to(first.dtype), first)

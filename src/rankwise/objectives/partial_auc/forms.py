@@ -1,0 +1,63 @@
+"""The three forms of a partial AUC: what is made of one positive and its negatives."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from torch import nn
+
+from rankwise.checks import require_count, require_one_of
+from rankwise.objectives.auc.formulas import require_surrogate
+from rankwise.objectives.partial_auc.cvar import CVaROverNegatives, require_hinge
+from rankwise.objectives.partial_auc.kl import KLOverNegatives, temperature_for
+from rankwise.objectives.partial_auc.selected import SelectedNegatives
+from rankwise.pairs import Hinge, SquaredHinge, Surrogate
+
+__all__ = ["Form", "over_negatives", "require_form"]
+
+Form = Literal["direct", "cvar", "kl"]
+
+
+def require_form(form: Form, *, items: int | None, **temperatures: float | None) -> None:
+    """The form is one of the three, and is given nothing that is for another."""
+    require_one_of("form", form, get_args(Form))
+    if items is not None:
+        require_count("items", items)
+        if form == "direct":
+            raise ValueError(
+                f"items is for form='cvar' or 'kl', got items={items!r} and form='direct', "
+                "which has nothing to remember"
+            )
+    for name, value in temperatures.items():
+        if value is not None and form != "kl":
+            raise ValueError(f"{name} is for form='kl', got {name}={value!r} and form={form!r}")
+
+
+def over_negatives(
+    form: Form,
+    surrogate: Surrogate | None,
+    fpr: tuple[float, float],
+    *,
+    temperature: float | None,
+    items: int | None,
+    gamma: float,
+    threshold_rate: float,
+) -> nn.Module:
+    """The module that gives every positive its value, from lists to (lists, positives)."""
+    if surrogate is None:
+        surrogate = Hinge(1.0) if form == "kl" else SquaredHinge(1.0)
+    require_surrogate(surrogate)
+    low, high = fpr
+    if form == "direct":
+        return SelectedNegatives(surrogate, low, high, rounded=True)
+    if low != 0:
+        raise ValueError(
+            f"min_fpr must be 0 for form={form!r}, which looks at the hardest negatives, "
+            f"got {low!r}; form='direct' takes any range"
+        )
+    if form == "kl":
+        temperature = temperature_for("temperature", temperature, high)
+        return KLOverNegatives(surrogate, temperature, items, gamma)
+    if items is None:
+        return SelectedNegatives(require_hinge(surrogate), 0.0, high, rounded=False)
+    return CVaROverNegatives(surrogate, high, items, threshold_rate)

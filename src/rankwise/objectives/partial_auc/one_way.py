@@ -1,0 +1,70 @@
+"""Partial AUC over a range of false positive rates."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rankwise.checks import require_fraction_range
+from rankwise.lists import Lists
+from rankwise.objectives.base import Objective
+from rankwise.objectives.partial_auc.forms import Form, over_negatives, require_form
+from rankwise.pairs import Surrogate
+
+__all__ = ["PartialAUC"]
+
+
+class PartialAUC(Objective):
+    """1 − AUC where the false positive rate is from ``min_fpr`` to ``max_fpr``   (EXM 2.3.3).
+
+    - ``form="direct"``: the mean of ℓ(s_i − s_j) over all positives × the negatives ranked k₁+1 …
+      k₂, those of :func:`rankwise.metrics.partial_auroc`; with ``ZeroOne`` it is 1 − that metric,
+      ties against the ranking.
+    - ``form="cvar"``: mean_P min_λ { λ_i + (1/β)·mean_N (ℓ_ij − λ_i)₊ }, β = ``max_fpr``: the mean
+      of the largest losses of each positive, a share β of them. For the hinge and the squared
+      hinge; it is the direct form where β·n⁻ is whole, and else counts one negative in part.
+    - ``form="kl"``: mean_P τ log mean_N exp(ℓ_ij/τ), smooth: every negative counts, the harder the
+      more. A small ``temperature`` τ stands for a small range: the maximum at 0, the mean at ∞. By
+      default τ = 1/√(2 log 1/max_fpr), right for losses whose spread is about 1 (.47 for .1, .64
+      for .3); where it is given, ``max_fpr`` does nothing.
+
+    The hardest negatives of a batch are easier than those of the data set. With ``items``, the
+    number of items of the data set, ``cvar`` and ``kl`` remember what the batches showed of each
+    positive, ``index`` being one id per item: λ_i makes a step of ``threshold_rate`` down its
+    subgradient at each visit (SOPA); mean_N is averaged at the rate ``gamma`` (SOPA-s), as
+    logarithms, of which one visit forgets no more than log 1/(1−γ): with a τ far below the
+    losses, take γ near 1.
+
+    ``surrogate`` is by default ``SquaredHinge(1.0)``, and ``Hinge(1.0)`` for ``kl``: there the
+    hinge takes n log n and any other loss all pairs, in chunks, and e to a squared loss is one
+    outlier's. The published SOPA-s is ``surrogate=SquaredHinge(1.0), temperature=1.0``.
+    """
+
+    def __init__(
+        self,
+        max_fpr: float,
+        min_fpr: float = 0.0,
+        form: Form = "direct",
+        *,
+        surrogate: Surrogate | None = None,
+        temperature: float | None = None,
+        items: int | None = None,
+        gamma: float = 0.9,
+        threshold_rate: float = 0.1,
+    ) -> None:
+        super().__init__()
+        require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
+        require_form(form, items=items, temperature=temperature)
+        if items is not None:
+            self.index_kind, self.keys = "item", items
+        self.over_negatives = over_negatives(
+            form,
+            surrogate,
+            (min_fpr, max_fpr),
+            temperature=temperature,
+            items=items,
+            gamma=gamma,
+            threshold_rate=threshold_rate,
+        )
+
+    def risk(self, lists: Lists) -> Tensor:
+        return lists.mean_over_positives(self.over_negatives(lists))

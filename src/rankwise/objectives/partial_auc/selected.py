@@ -1,0 +1,79 @@
+"""The pairs that a partial AUC looks at: negatives by their rank, the lowest positives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor, nn
+
+from rankwise.lists import Lists
+from rankwise.metrics.auc import SLACK
+from rankwise.objectives.ap.formulas import false_positive_rate
+from rankwise.objectives.selection import between, gathered, hardest
+from rankwise.pairs import Surrogate
+from rankwise.pairs.rows import accumulating
+
+__all__ = ["SelectedNegatives", "SelectedPositives", "ranked_negatives"]
+
+
+def ranked_negatives(
+    lists: Lists, min_fpr: float, max_fpr: float, *, rounded: bool = True
+) -> Lists:
+    """The lists with those negatives only that are ranked k₁+1 … k₂ from the top.
+
+    k₁ = ⌈n⁻·min_fpr⌉ and k₂ = ⌊n⁻·max_fpr⌋, at least one negative, as
+    :func:`rankwise.metrics.partial_auroc` has it; where weights are not whole numbers, or without
+    ``rounded``, the mass from n⁻·min_fpr to n⁻·max_fpr, the last item in part. A sum over pairs
+    then costs what is selected and not what is there.
+    """
+    n = accumulating(lists.negative_weight).sum(-1, keepdim=True)
+    low, high = n * min_fpr, n * max_fpr
+    if rounded:
+        counts = _counts(lists)
+        first = (low - SLACK).ceil().minimum(n - 1)
+        last = (high + SLACK).floor().maximum(first + 1)
+        low, high = first.where(counts, low), last.where(counts, high)
+    part = between(lists.negatives.detach(), lists.negative_weight, low, high)
+    negatives, weight = gathered(lists.negatives, part)
+    return replace(lists, negatives=negatives, negative_weight=weight)
+
+
+def _counts(lists: Lists) -> Tensor:
+    """Whether all weights of a list are whole numbers, (lists, 1): its masses are counts."""
+    return (lists.weight == lists.weight.round()).all(-1, keepdim=True)
+
+
+class SelectedNegatives(nn.Module):
+    """mean_j ℓ(s_i − s_j) at every positive, over the negatives in a range of ranks."""
+
+    def __init__(
+        self, surrogate: Surrogate, min_fpr: float, max_fpr: float, *, rounded: bool
+    ) -> None:
+        super().__init__()
+        self.surrogate, self.min_fpr, self.max_fpr = surrogate, min_fpr, max_fpr
+        self.rounded = rounded
+
+    def forward(self, lists: Lists) -> Tensor:
+        """One value for each positive, (lists, positives)."""
+        selected = ranked_negatives(lists, self.min_fpr, self.max_fpr, rounded=self.rounded)
+        return false_positive_rate(self.surrogate, selected)
+
+
+class SelectedPositives(nn.Module):
+    """The mean of one value per positive over the ⌈n⁺(1 − min_tpr)⌉ lowest positives.
+
+    As :func:`rankwise.metrics.two_way_partial_auroc` has it; over the mass n⁺(1 − min_tpr) itself
+    where weights are not whole numbers, or without ``rounded``.
+    """
+
+    def __init__(self, min_tpr: float, *, rounded: bool) -> None:
+        super().__init__()
+        self.min_tpr, self.rounded = min_tpr, rounded
+
+    def forward(self, values: Tensor, lists: Lists) -> Tensor:
+        """One value for each list."""
+        mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * (1 - self.min_tpr)
+        if self.rounded:
+            mass = (mass - SLACK).ceil().where(_counts(lists), mass)
+        part = hardest(lists.positives.detach(), lists.positive_weight, mass, largest=False)
+        return (part * values).sum(-1) / part.sum(-1)

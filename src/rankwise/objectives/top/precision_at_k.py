@@ -1,0 +1,89 @@
+"""Precision@k by surrogates that bound its error from above."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_count, require_one_of
+from rankwise.lists import Lists
+from rankwise.objectives.base import Objective
+from rankwise.objectives.selection import hardest, sum_of_hardest
+from rankwise.pairs.rows import accumulating, result_dtype
+
+__all__ = ["PrecisionAtK"]
+
+PrecisionSurrogate = Literal["avg", "ramp", "max"]
+
+
+class PrecisionAtK(Objective):
+    """Surrogates of 1 − precision@k   (Kar, Narasimhan and Jain 2015).
+
+    ŷ runs over the choices of k items, Δ(ŷ) is how many of them are negatives, FN(ŷ) the positives
+    left out. Each is max_ŷ {Δ(ŷ) + Σ_{i∈ŷ} s_i − S(ŷ)}/k with S(ŷ) the scores of k positives:
+
+    - ``"ramp"``: the k highest there are; not convex
+    - ``"avg"``: those of ŷ, and Δ(ŷ) times the mean of FN(ŷ); convex
+    - ``"max"``: those of ŷ, and the lowest Δ(ŷ) of FN(ŷ); convex
+
+    so that 1 − precision@k ≤ ramp ≤ avg ≤ max, ties against the ranking. The best ŷ has the highest
+    m negatives for some m, which leaves a few sorts and, for avg, one value for each m ≤ k. Each is
+    zero under its margin condition: ramp where k positives are 1 above all negatives, max where all
+    are, avg where the mean of the lowest n⁺ − k + 1 is.
+
+    A list with fewer than k positives is judged by precision@n⁺: no ranking has k of them. Items
+    are counted by weight; m runs over whole numbers.
+    """
+
+    def __init__(self, k: int, surrogate: PrecisionSurrogate = "avg") -> None:
+        super().__init__()
+        require_count("k", k)
+        require_one_of("surrogate", surrogate, get_args(PrecisionSurrogate))
+        self.k, self.surrogate = k, surrogate
+
+    def risk(self, lists: Lists) -> Tensor:
+        k = accumulating(lists.n_positives).clamp_max(self.k)
+        positives, negatives = accumulating(lists.positives), accumulating(lists.negatives)
+        taken, displaced = self._choice(lists.detached(), k)
+        # Both have the same mass, so that a constant added to all scores changes nothing.
+        total = (taken * (1 + negatives)).sum(-1) - (displaced * positives).sum(-1)
+        return (total / k.squeeze(-1)).to(result_dtype(lists.positives))
+
+    @torch.no_grad()
+    def _choice(self, lists: Lists, k: Tensor) -> tuple[Tensor, Tensor]:
+        """The part of each negative in the best ŷ, and the positives in whose place they are.
+
+        Given ŷ the risk is linear in the scores, and ŷ maximises it: its gradient is that of the
+        linear function.
+        """
+        positives, negatives = accumulating(lists.positives), accumulating(lists.negatives)
+        weight, other = (accumulating(t) for t in (lists.positive_weight, lists.negative_weight))
+        if self.surrogate == "avg":
+            left = weight.sum(-1, keepdim=True) - k
+            m = self._most_harmful(lists, k)
+            share = torch.where(m > 0, m / (left + m), 0)
+            lowest = hardest(positives, weight, left + m, largest=False)
+            return hardest(negatives, other, m), share * lowest
+        rivals = hardest(positives, weight, k, largest=self.surrogate == "ramp")
+        # ŷ is the top k of these positives and of all negatives with 1 added for the error.
+        best = hardest(
+            torch.cat([positives, negatives + 1], dim=-1), torch.cat([rivals, other], dim=-1), k
+        )
+        kept, taken = best.split([positives.shape[-1], negatives.shape[-1]], dim=-1)
+        return taken, rivals - kept
+
+    def _most_harmful(self, lists: Lists, k: Tensor) -> Tensor:
+        """The number m of negatives in the best ŷ of avg, (lists, 1).
+
+        For m negatives the best are the highest, and the best to leave out the lowest positives:
+        m + Σ highest m negatives − m · mean of the lowest n⁺ − k + m positives.
+        """
+        most = k.minimum(accumulating(lists.n_negatives))
+        m = torch.arange(1, int(most.max().ceil()) + 1, device=k.device).minimum(most)
+        left = accumulating(lists.n_positives) - k + m
+        high = sum_of_hardest(lists.negatives, lists.negative_weight, m)
+        low = sum_of_hardest(lists.positives, lists.positive_weight, left, largest=False)
+        value, where = (m + high - m * low / left).max(-1, keepdim=True)
+        return torch.where(value > 0, m.gather(-1, where), 0)

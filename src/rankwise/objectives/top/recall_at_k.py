@@ -1,0 +1,52 @@
+"""Recall@k with both of its steps made smooth: the rank, and whether it is within k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import require_count, require_positive
+from rankwise.lists import Lists
+from rankwise.objectives.base import Objective
+from rankwise.pairs import Sigmoid, pair_sum
+
+__all__ = ["RecallAtK"]
+
+
+class RecallAtK(Objective):
+    """1 − mean_k min(1, Σ_{i∈P} σ((k − r_i)/τ_k) / min(k, n⁺))   (Patel, Tolias and Matas 2022).
+
+    r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/τ) is the smooth rank of a positive among all items of its list,
+    positives and negatives, and σ the logistic function. ``k`` is a number or several, over which
+    the mean is taken: the paper has (1, 2, 4, 8, 16). The recall of a list with more than k
+    positives is of the k that fit, as in the authors' code. A positive exactly at rank k counts
+    half, whatever the temperatures.
+
+    ``tau`` is in units of the scores: the default is the paper's, for cosines; logits want a
+    larger one. ``tau_k`` is in ranks.
+    """
+
+    def __init__(self, k: int | Sequence[int], *, tau_k: float = 1.0, tau: float = 0.01) -> None:
+        super().__init__()
+        self.k = tuple(k) if isinstance(k, Sequence) else (k,)
+        if not self.k:
+            raise ValueError("k must be a whole number >= 1 or several of them, got none")
+        for cut in self.k:
+            require_count("k", cut)
+        require_positive("tau_k", tau_k)
+        require_positive("tau", tau)
+        self.tau_k, self.tau = tau_k, tau
+
+    def risk(self, lists: Lists) -> Tensor:
+        surrogate = Sigmoid(1 / self.tau)
+        everything = torch.cat([lists.positives, lists.negatives], dim=-1)
+        weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
+        # The sum has the item itself as one more at its own score, which is worth σ(0).
+        above = pair_sum(surrogate, lists.positives, everything, weight=weight) - 0.5
+        cuts = torch.tensor(self.k, dtype=above.dtype, device=above.device)
+        within = torch.sigmoid((cuts - 1 - above.unsqueeze(-1)) / self.tau_k)
+        found = (lists.positive_weight.unsqueeze(-1) * within).sum(1)
+        recall = found / lists.n_positives.minimum(cuts)
+        return 1 - recall.clamp_max(1).mean(-1)

@@ -1,0 +1,52 @@
+"""What each form is given: the surrogate by default, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankwise.objectives.partial_auc.forms import over_negatives, require_form
+from rankwise.pairs import Hinge, Logistic, SquaredHinge
+
+NOTHING = dict(temperature=None, items=None, gamma=0.9, threshold_rate=0.1)
+
+
+def test_the_surrogate_by_default():
+    for form, surrogate in (
+        ("direct", SquaredHinge(1)),
+        ("cvar", SquaredHinge(1)),
+        ("kl", Hinge(1)),
+    ):
+        assert over_negatives(form, None, (0.0, 0.1), **NOTHING).surrogate == surrogate
+        given = over_negatives(form, Hinge(0.5), (0.0, 0.1), **NOTHING)
+        assert given.surrogate == Hinge(0.5)
+
+
+@pytest.mark.parametrize("form", ["cvar", "kl"])
+def test_the_hardest_negatives_start_at_the_top(form):
+    with pytest.raises(ValueError, match=f"min_fpr must be 0 for form='{form}'.*got 0.1"):
+        over_negatives(form, None, (0.1, 0.2), **NOTHING)
+
+
+@pytest.mark.parametrize("items", [None, 10])
+def test_cvar_takes_the_two_hinges_only(items):
+    with pytest.raises(ValueError, match="must be Hinge or SquaredHinge"):
+        over_negatives("cvar", Logistic(), (0.0, 0.2), **{**NOTHING, "items": items})
+
+
+def test_a_surrogate_by_name_is_refused():
+    with pytest.raises(ValueError, match=r"surrogate must be one of rankwise\.pairs"):
+        over_negatives("direct", "squared_hinge", (0.0, 0.2), **NOTHING)
+
+
+def test_options_of_another_form_are_refused():
+    require_form("kl", items=3, temperature=1.0)
+    with pytest.raises(ValueError, match="form must be one of 'direct', 'cvar', 'kl', got 'dro'"):
+        require_form("dro", items=None)
+    with pytest.raises(ValueError, match="items is for form='cvar' or 'kl'"):
+        require_form("direct", items=3)
+    with pytest.raises(ValueError, match="items must be a whole number"):
+        require_form("kl", items=0)
+    with pytest.raises(
+        ValueError, match=r"positive_temperature is for form='kl', got .*1\.0.*'cvar'"
+    ):
+        require_form("cvar", items=None, temperature=None, positive_temperature=1.0)

@@ -1,0 +1,77 @@
+"""Selections by rank against the counts written out, with weights, ties and several lists."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from rankwise.lists import split_lists
+from rankwise.objectives.partial_auc.selected import (
+    SelectedNegatives,
+    SelectedPositives,
+    ranked_negatives,
+)
+from rankwise.pairs import SquaredHinge
+
+
+def lists_of(positives, negatives, weight=None):
+    scores = torch.tensor([[*positives, *negatives]], dtype=torch.float64)
+    target = torch.arange(scores.shape[1]) < len(positives)
+    weight = None if weight is None else torch.tensor([weight], dtype=torch.float64)
+    return split_lists(scores, target[None], weight=weight)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10, 30])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.3), (0.1, 0.3), (0.95, 1), (0, 0.01)])
+def test_the_ranks_of_the_seed(n, low, high):
+    """0.3 · 10 is 3 items, though the product of the floats is less, and 0.1 · 30 is 3, not 4."""
+    negatives = torch.randperm(n, generator=torch.Generator().manual_seed(n)).tolist()
+    chosen = ranked_negatives(lists_of([0.0], negatives), low, high)
+    first = min(math.ceil(n * low - 1e-9), n - 1)
+    last = max(first + 1, math.floor(n * high + 1e-9))
+    assert sorted(chosen.negatives[0].tolist()) == list(range(n - last, n - first))
+    assert (chosen.negative_weight == 1).all()
+
+
+def test_mass_that_is_not_rounded():
+    negatives = [4.0, 1.0, 3.0, 2.0, 0.0]
+    chosen = ranked_negatives(lists_of([0.0], negatives), 0.0, 0.5, rounded=False)
+    parts = dict(zip(chosen.negatives[0].tolist(), chosen.negative_weight[0].tolist(), strict=True))
+    assert parts == {4.0: 1.0, 3.0: 1.0, 2.0: 0.5}
+
+
+def test_fractional_weights_are_not_rounded_and_whole_ones_are():
+    """Whole weights on both sides are counts; half a positive makes a mass of all of them."""
+    negatives = [3.0, 2.0, 1.0]
+    whole = ranked_negatives(lists_of([0.0], negatives, [1.0, 2.0, 2.0, 1.0]), 0.0, 0.5)
+    assert whole.negative_weight.sum() == 2
+    half = ranked_negatives(lists_of([0.0], negatives, [0.5, 2.0, 2.0, 1.0]), 0.0, 0.5)
+    assert half.negative_weight.sum() == 2.5
+
+
+def test_value_of_each_positive_by_hand():
+    values = SelectedNegatives(SquaredHinge(1.0), 0.0, 0.5, rounded=True)(
+        lists_of([2.0, 0.0], [1.5, -9.0, 0.5, -8.0])
+    )
+    first = ((1 - 0.5) ** 2 + 0) / 2
+    second = ((1 + 1.5) ** 2 + (1 + 0.5) ** 2) / 2
+    torch.testing.assert_close(values, torch.tensor([[first, second]], dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    ("min_tpr", "rounded", "expected"),
+    [
+        (0.0, True, (1 + 2 + 4 + 8) / 4),
+        (0.5, True, (1 + 2) / 2),
+        (0.6, True, (1 + 2) / 2),  # ⌈1.6⌉ = 2
+        (0.6, False, (1 + 0.6 * 2) / 1.6),
+        (0.99, True, 1),
+    ],
+)
+def test_mean_over_the_lowest_positives(min_tpr, rounded, expected):
+    lists = lists_of([0.0, 3.0, 1.0, 2.0], [0.0])
+    values = torch.tensor([[1.0, 8.0, 2.0, 4.0]], dtype=torch.float64)
+    mean = SelectedPositives(min_tpr, rounded=rounded)(values, lists)
+    torch.testing.assert_close(mean, torch.tensor([expected], dtype=torch.float64))

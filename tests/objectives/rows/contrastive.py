@@ -1,0 +1,67 @@
+"""Rows of the contrastive losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tests.objectives.contract import Row, sides
+from torch import Tensor
+
+from rankwise.objectives import Objective
+from rankwise.objectives.contrastive import GlobalContrastive, IndividualTemperatures
+
+
+def by_list(objective: type[Objective]) -> Callable[..., Objective]:
+    """The table says ``lists`` where these say ``items``."""
+
+    def make(lists: int = 1, **options: Any) -> Objective:
+        return objective(items=lists, **options)
+
+    return make
+
+
+def dense(
+    scores: Tensor, target: Tensor, temperature: float, epsilon: float = 0.0, rho: float = 0.0
+) -> Tensor:
+    positives, negatives = sides(scores, target)
+    inner = ((negatives - positives.mean()) / temperature).exp().mean()
+    return temperature * ((epsilon + inner).log() + rho)
+
+
+def dense_over_pairs(scores: Tensor, target: Tensor) -> Tensor:
+    """Several positives are the mean over them of the loss with that one."""
+    positives, negatives = sides(scores, target)
+    return (0.5 * ((negatives - positives[:, None]) / 0.5).exp().mean(1).log()).mean()
+
+
+GLOBAL, INDIVIDUAL = by_list(GlobalContrastive), by_list(IndividualTemperatures)
+ROWS = [
+    Row("GlobalContrastive", GLOBAL, dense_over_pairs, {"temperature": 0.5}),
+    Row("GlobalContrastive, tau .1", GLOBAL, partial(dense, temperature=0.1)),
+    Row(
+        "GlobalContrastive, epsilon",
+        GLOBAL,
+        partial(dense, temperature=0.3, epsilon=0.2),
+        {"temperature": 0.3, "epsilon": 0.2},
+    ),
+    Row(
+        "GlobalContrastive, no memory",
+        partial(GlobalContrastive, None),
+        partial(dense, temperature=0.5, epsilon=1e-3),
+        {"temperature": 0.5, "epsilon": 1e-3},
+    ),
+    Row(
+        "IndividualTemperatures",
+        INDIVIDUAL,
+        partial(dense, temperature=0.3, rho=0.3),
+        {"temperature": 0.3},
+    ),
+    Row(
+        "IndividualTemperatures, epsilon",
+        INDIVIDUAL,
+        partial(dense, temperature=0.3, epsilon=0.1, rho=0.5),
+        {"temperature": 0.3, "epsilon": 0.1, "rho": 0.5, "gamma": 0.5, "step": 0.1, "beta": 0.5},
+    ),
+]

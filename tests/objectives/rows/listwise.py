@@ -1,0 +1,105 @@
+"""Rows of what takes relevances: NDCG, the listwise losses and their baselines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from tests.objectives.contract import ITEMS, Row
+from torch import Tensor
+
+from rankwise.baselines.approx_ndcg import ApproxNDCG
+from rankwise.baselines.lambda_loss import LambdaLoss
+from rankwise.baselines.list_mle import ListMLE
+from rankwise.objectives.listwise import ListNet
+from rankwise.objectives.ndcg import NDCG
+from rankwise.pairs import OneSidedHuber, Sigmoid, SquaredHinge, Surrogate
+
+
+def gains_of(target: Tensor, kind: str = "exponential") -> Tensor:
+    y = target.double()
+    return 2**y - 1 if kind == "exponential" else y
+
+
+def best(gains: Tensor, k: int | None) -> Tensor:
+    ordered = gains.sort(descending=True).values[:k]
+    return (ordered / torch.log2(torch.arange(len(ordered)) + 2.0)).sum()
+
+
+def dense_ndcg(
+    surrogate: Surrogate, k: int | None = None, kind: str = "exponential"
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        gains = gains_of(target, kind)
+        others = surrogate.value(scores[:, None] - scores) * (1 - torch.eye(len(scores)))
+        terms = gains / torch.log2(2 + others.sum(1))
+        if k is not None:
+            position = scores.argsort(descending=True).argsort()
+            terms = terms * (position < k)
+        return 1 - terms.sum() / best(gains, k)
+
+    return risk
+
+
+def dense_list_net(uniform: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        y = target.double()
+        relevant = y > 0
+        first = relevant / relevant.sum() if uniform else y.exp() / y.exp().sum()
+        surprise = scores.logsumexp(0) - scores
+        return (first * surprise)[relevant].sum()
+
+    return risk
+
+
+def dense_list_mle(scores: Tensor, target: Tensor) -> Tensor:
+    pairs = list(zip(target.tolist(), scores.tolist(), strict=True))
+    order = sorted(range(len(pairs)), key=lambda i: (-pairs[i][0], -pairs[i][1]))
+    ordered = scores[order]
+    return sum(ordered[r:].logsumexp(0) - ordered[r] for r in range(len(ordered)))
+
+
+def dense_lambda(k: int | None, mu: float = 10.0) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        gains = gains_of(target) / best(gains_of(target), k)
+        rank = (scores.argsort(descending=True).argsort() + 1).tolist()
+        total = 0 * scores.sum()
+        for i in range(len(scores)):
+            for j in range(len(scores)):
+                if target[i] <= target[j] or (k and rank[i] > k and rank[j] > k):
+                    continue
+                d_i, d_j = (0 if k and r > k else 1 / math.log2(1 + r) for r in (rank[i], rank[j]))
+                apart = abs(rank[i] - rank[j])
+                weight = abs(d_i - d_j) + mu * (1 / math.log2(1 + apart) - 1 / math.log2(2 + apart))
+                pair = torch.nn.functional.softplus(scores[j] - scores[i]) / math.log(2)
+                total = total + weight * (gains[i] - gains[j]) * pair
+        return total
+
+    return risk
+
+
+row = partial(Row, graded=True)
+HINGE, SMOOTH = SquaredHinge(1.0), Sigmoid(4.0)
+ROWS = [
+    row("NDCG", NDCG, dense_ndcg(HINGE)),
+    row("NDCG@5", NDCG, dense_ndcg(HINGE, 5), {"k": 5}),
+    row("NDCG, linear", NDCG, dense_ndcg(HINGE, None, "linear"), {"gain": "linear"}),
+    row("NDCG, sigmoid", NDCG, dense_ndcg(SMOOTH), {"surrogate": SMOOTH}),
+    row("NDCG, items", NDCG, dense_ndcg(HINGE), {"items": ITEMS}),
+    row(
+        "NDCG@5, items",
+        NDCG,
+        dense_ndcg(OneSidedHuber(1.0), 5),
+        {"k": 5, "items": ITEMS, "surrogate": OneSidedHuber(1.0)},
+    ),
+    row("ListNet", ListNet, dense_list_net(uniform=False)),
+    row("ListNet, uniform", ListNet, dense_list_net(uniform=True), {"prior": "uniform"}),
+    row("ListNet, items", ListNet, dense_list_net(uniform=False), {"items": ITEMS}),
+    row("ListMLE", ListMLE, dense_list_mle),
+    row("ApproxNDCG", ApproxNDCG, dense_ndcg(Sigmoid(10.0))),
+    row("LambdaLoss", LambdaLoss, dense_lambda(None)),
+    row("LambdaLoss@5", LambdaLoss, dense_lambda(5), {"k": 5}),
+    row("LambdaRank", LambdaLoss, dense_lambda(None, 0.0), {"mu": 0.0}),
+]

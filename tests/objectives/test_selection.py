@@ -1,0 +1,125 @@
+"""The selections against items repeated by their weight and taken one by one."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise.objectives.selection import between, gathered, hardest, sum_of_hardest
+
+
+def one_by_one(scores, weight, low, high, largest):
+    """Half units of weight written out, ranked, and the ranks (low, high] counted by item.
+
+    Tied items at a cut share it: the mean over the orders of the tied, here their total by weight.
+    """
+    units = [(s, i) for i, (s, w) in enumerate(zip(scores, weight, strict=True)) for _ in range(w)]
+    units.sort(key=lambda unit: -unit[0] if largest else unit[0])
+    chosen = units[low:high]
+    part = []
+    for s, w in zip(scores, weight, strict=True):
+        tied = sum(unit[0] == s for unit in units)
+        part.append(w * sum(unit[0] == s for unit in chosen) / tied if tied else 0.0)
+    return torch.tensor(part, dtype=torch.float64)
+
+
+ITEMS = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=1, max_size=12)
+
+
+@given(items=ITEMS, low=st.integers(0, 10), width=st.integers(0, 12), largest=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_parts_equal_units_counted_one_by_one(items, low, width, largest):
+    scores, weight = zip(*items, strict=True)
+    expected = one_by_one(scores, weight, low, low + width, largest)
+    given_scores = torch.tensor([scores], dtype=torch.float64)
+    # Half units: the cut goes through the middle of a weight of 1.
+    half = torch.tensor([weight], dtype=torch.float64) / 2
+    part = between(given_scores, half, low / 2, (low + width) / 2, largest)
+    torch.testing.assert_close(part[0], expected / 2)
+
+
+def test_the_first_two_and_a_half():
+    scores = torch.tensor([[0.0, 3.0, 1.0, 2.0]])
+    ones = torch.ones(1, 4)
+    assert hardest(scores, ones, 2.5).tolist() == [[0.0, 1.0, 0.5, 1.0]]
+    assert hardest(scores, ones, 2.5, largest=False).tolist() == [[1.0, 0.0, 1.0, 0.5]]
+    assert between(scores, ones, 1.0, 2.5).tolist() == [[0.0, 0.0, 0.5, 1.0]]
+    assert hardest(scores, torch.tensor([[1.0, 2.0, 1.0, 1.0]]), 2).tolist() == [[0, 2, 0, 0]]
+
+
+def test_ties_share_the_cut_in_proportion_to_their_weights():
+    scores, weight = torch.tensor([[5.0, 1.0, 1.0, 0.0]]), torch.tensor([[1.0, 1.0, 3.0, 1.0]])
+    assert hardest(scores, weight, 3).tolist() == [[1.0, 0.5, 1.5, 0.0]]
+
+
+def test_every_list_has_its_own_mass_and_padding_takes_no_part():
+    scores = torch.tensor([[1.0, 2.0, 3.0], [9.0, 9.0, 4.0]])
+    weight = torch.tensor([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    mass = torch.tensor([[1.0], [2.0]])
+    assert hardest(scores, weight, mass).tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    assert hardest(scores, weight, 100.0).tolist() == weight.tolist()
+    assert hardest(scores, torch.zeros(2, 3), 2.0).tolist() == torch.zeros(2, 3).tolist()
+
+
+def test_what_is_taken_whole_keeps_its_weight_to_the_last_digit():
+    torch.manual_seed(0)
+    scores = torch.randint(0, 20, (5, 200)).double()
+    weight = torch.rand(5, 200, dtype=torch.float64)
+    part = hardest(scores, weight, 40.0)
+    whole = part == weight
+    torch.testing.assert_close(part.sum(-1), torch.full((5,), 40.0, dtype=torch.float64))
+    for row in range(5):
+        partial_levels = scores[row][(part[row] > 0) & ~whole[row]].unique()
+        assert len(partial_levels) == 1
+
+
+def test_permuting_the_items_permutes_their_parts():
+    torch.manual_seed(1)
+    scores, weight = torch.randint(0, 4, (3, 30)).double(), torch.rand(3, 30).double()
+    order = torch.randperm(30)
+    part = between(scores, weight, 2.5, 7.0)
+    torch.testing.assert_close(
+        between(scores[:, order], weight[:, order], 2.5, 7.0), part[:, order]
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_no_gradient_and_the_dtype_of_the_weight(dtype):
+    scores = torch.randn(2, 5).to(dtype).requires_grad_()
+    part = hardest(scores, torch.ones(2, 5), 2)
+    assert part.dtype == torch.float32
+    assert not part.requires_grad
+
+
+def test_nothing_to_choose_from():
+    assert hardest(torch.zeros(2, 0), torch.zeros(2, 0), 3).shape == (2, 0)
+    scores, parts = gathered(torch.zeros(0, 4), torch.zeros(0, 4))
+    assert scores.shape == parts.shape == (0, 0)
+
+
+def test_gathered_keeps_the_chosen_and_their_gradient():
+    scores = torch.tensor([[4.0, 1.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0]], requires_grad=True)
+    part = torch.tensor([[1.0, 0.0, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    chosen, parts = gathered(scores, part)
+    assert chosen.shape == (2, 2)
+    assert (chosen * parts).sum(-1).tolist() == [5.5, 4.0]
+    (gradient,) = torch.autograd.grad((chosen * parts).sum(), scores)
+    assert torch.equal(gradient, part)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_sums_at_many_masses_equal_the_selections_one_by_one(largest):
+    torch.manual_seed(2)
+    scores, weight = torch.randint(0, 9, (4, 25)).double(), torch.rand(4, 25).double()
+    weight[:, ::5] = 0
+    masses = torch.cat([torch.arange(1.0, 8), torch.tensor([0.3, 99.0])]).double().expand(4, 9)
+    expected = [(hardest(scores, weight, m[:, None], largest) * scores).sum(-1) for m in masses.T]
+    sums = sum_of_hardest(scores, weight, masses, largest)
+    torch.testing.assert_close(sums, torch.stack(expected, dim=-1))
+
+
+def test_a_wrong_shape_is_named():
+    with pytest.raises(ValueError, match=r"weight \(1, 3\) and scores \(1, 4\)"):
+        hardest(torch.zeros(1, 4), torch.zeros(1, 3), 1)
