@@ -1,58 +1,45 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from rankwise.cli import app
-
-RUN = CliRunner()
+from rankwise.cli import app, main
 
 
-@pytest.fixture(autouse=True)
-def wide(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-
-
-def test_a_quick_study_writes_its_page_and_says_where(tmp_path):
-    done = RUN.invoke(
-        app, ["study", "stability", "--quick", "--draws", "2", "--out", str(tmp_path)]
-    )
-    assert done.exit_code == 0, done.output
-    page = tmp_path / "stability" / "index.html"
-    assert page.exists()
-    assert str(page) in done.output.replace("\n", "")
-    assert "plain AP" in done.output
-
-
-def test_a_quick_estimator_bias(tmp_path):
-    arguments = ["study", "estimator-bias", "--quick", "--draws", "10", "--seed", "4"]
-    done = RUN.invoke(app, [*arguments, "--out", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    assert "binormal" in done.output
-    assert "seed 4" in (tmp_path / "estimator-bias" / "index.html").read_text()
-
-
-def test_a_wrong_name_suggests_the_right_one_and_exits_with_2(tmp_path):
-    done = RUN.invoke(app, ["study", "estimater-bias", "--out", str(tmp_path)])
-    assert done.exit_code == 2
-    assert "did you mean 'estimator-bias'?" in done.output
-    assert not list(tmp_path.iterdir())
-
-
-def test_list_and_help():
-    done = RUN.invoke(app, ["study", "--list"])
+def test_the_commands_are_there():
+    done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "100"})
     assert done.exit_code == 0
-    assert "estimator-bias" in done.output
-    assert RUN.invoke(app, ["study"]).exit_code == 2
-    assert "--quick" in RUN.invoke(app, ["study", "--help"]).output
+    assert "study" in done.output
+    assert "objectives" in done.output
 
 
-def test_studies_are_named_without_loading_matplotlib():
-    code = (
-        "import sys, rankwise.studies; print('matplotlib' in sys.modules, 'typer' in sys.modules)"
+def test_no_command_and_a_wrong_one_are_wrong_usage():
+    assert CliRunner().invoke(app, []).exit_code == 2
+    done = CliRunner().invoke(app, ["objective"])
+    assert done.exit_code == 2
+    assert "No such command" in done.output
+
+
+def test_the_entry_point_reads_the_arguments(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["rankwise", "objectives", "--metrics"])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert not done.value.code
+    assert "precision@k" in capsys.readouterr().out
+
+
+def test_a_terminal_without_greek_letters_is_no_error():
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwise.cli", "objectives"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "100"},
+        check=True,
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert b"compositional_auc" in done.stdout
+    assert b"?" in done.stdout
+    assert done.stdout.isascii()
+    assert done.stderr == b""

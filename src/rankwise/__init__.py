@@ -12,10 +12,12 @@ if TYPE_CHECKING:
         functional,
         memory,
         metrics,
+        naming,
         objectives,
         pairs,
         samplers,
     )
+    from rankwise.naming import metric, objective
     from rankwise.objectives import embedding_scores
 
 __version__ = "0.1.0"
@@ -26,17 +28,22 @@ __all__ = [
     "embedding_scores",
     "functional",
     "memory",
+    "metric",
     "metrics",
+    "naming",
+    "objective",
     "objectives",
     "pairs",
     "samplers",
 ]
 
+_FUNCTIONS = {"embedding_scores": "objectives", "metric": "naming", "objective": "naming"}
+
 
 def __getattr__(name: str) -> object:
     """Load a part when it is first named: nobody waits for what they do not use."""
-    if name == "embedding_scores":
-        return import_module("rankwise.objectives").embedding_scores
+    if name in _FUNCTIONS:
+        return getattr(import_module(f"rankwise.{_FUNCTIONS[name]}"), name)
     if name in __all__:
         return import_module(f"rankwise.{name}")
     raise AttributeError(f"module 'rankwise' has no attribute {name!r}")

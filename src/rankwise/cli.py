@@ -1,26 +1,18 @@
-"""The command ``rankwise``."""
+"""The command ``rankwise``, put together from :mod:`rankwise.commands`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Annotated, TypeVar
+import io
+import sys
 
-import torch
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table as Shown
 
-from rankwise.report import Table
-from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
+from rankwise.commands.objectives import objectives
+from rankwise.commands.study import study
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-_Item = TypeVar("_Item")
 
 
 @app.callback()
@@ -28,59 +20,15 @@ def rankwise() -> None:
     """Train models on the ranking metric they are judged by."""
 
 
-@app.command()
-def study(  # noqa: PLR0917  (a command line is called by names)
-    name: Annotated[str | None, typer.Argument(help="Which study; --list shows them.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder to write into; the study gets its own.")] = Path(
-        "out"
-    ),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small run, to see that it works.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    draws: Annotated[
-        int | None, typer.Option(min=2, help="How often the random part is repeated.")
-    ] = None,
-    show: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
-) -> None:
-    """Run a study of the papers' claims: data, figures and a small page."""
-    console, complaints = Console(), Console(stderr=True)
-    if show or name is None:
-        console.print(_list_of_studies())
-        raise typer.Exit(0 if show else 2)
-
-    torch.set_num_threads(1)  # the tensors of the studies are too small to share
-
-    def shown(work: Sequence[_Item], doing: str) -> Iterable[_Item]:
-        return track(work, description=doing, console=complaints, transient=True)
-
-    try:
-        result = run_study(name, out, Setting(seed=seed, quick=quick, draws=draws, track=shown))
-    except UnknownStudyError as error:
-        complaints.print(str(error), style="red", highlight=False, markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    console.print(_shown(result.table))
-    console.print(str(result.page), style="bold", highlight=False, markup=False, soft_wrap=True)
-
-
-def _list_of_studies() -> Shown:
-    table = Shown("study", "question")
-    for name, question in STUDIES.items():
-        table.add_row(name, question)
-    return table
-
-
-def _shown(table: Table) -> Shown:
-    shown = Shown(caption=table.caption or None, box=SIMPLE_HEAD, padding=0)
-    for number, name in enumerate(table.header):
-        shown.add_column(name, justify="right" if number else "left", no_wrap=not number)
-    for row in table.rows:
-        shown.add_row(*map(str, row))
-    return shown
+for command in (study, objectives):
+    app.command()(command)
 
 
 def main() -> None:
     """Entry point of the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters gets "?"
     app()
 
 

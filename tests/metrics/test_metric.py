@@ -81,6 +81,23 @@ def test_forward_accumulates_and_returns_the_batch():
     assert metric.compute() == m.auroc(SCORES, TARGET)
 
 
+@pytest.mark.parametrize("data", [{}, {"groups": GROUPS}, {"weight": WEIGHT, "mask": WEIGHT != 1}])
+def test_value_takes_nothing_in(data):
+    metric = m.Metric(m.ndcg, k=4, ties="against")
+    metric.update(SCORES[:9], TARGET[:9])
+    before = metric.compute()
+    value = metric.value(SCORES, TARGET, **data)
+    assert value == m.ndcg(SCORES, TARGET, k=4, ties="against", **data)
+    assert metric.compute() == before
+    assert isinstance(metric.value(SCORES.numpy(), TARGET.numpy()), np.ndarray | np.floating)
+
+
+def test_value_warns_where_the_caller_is():
+    with pytest.warns(RuntimeWarning, match="1 of 1 lists") as caught:
+        m.Metric(m.auroc).value(SCORES, torch.ones_like(TARGET))
+    assert caught[0].filename == __file__
+
+
 def test_reset_and_empty():
     metric = filled(m.Metric(m.auroc))
     metric.reset()
@@ -145,14 +162,20 @@ def test_bad_input_is_found_by_update():
 def test_pickles_and_prints():
     metric = pickle.loads(pickle.dumps(filled(m.Metric(m.ndcg, k=5))))
     assert metric.compute() == m.ndcg(SCORES, TARGET, k=5)
-    assert repr(metric) == "Metric(ndcg, k=5)"
+    assert repr(metric) == "ndcg(k=5)"
+    assert repr(m.Metric(m.auprc, prior=np.float64(0.1), ties="against")) == (
+        "auprc(prior=0.1, ties='against')"
+    )
+    assert repr(torch.nn.ModuleDict({"first": m.Metric(m.average_precision)})).split() == (
+        ["ModuleDict(", "(first):", "ap", ")"]
+    )
 
 
 def test_contract_of_torchmetrics():
     contract = {name for name in dir(m.Metric) if not name.startswith("_")}
     own = contract - set(dir(torch.nn.Module))
     assert own >= {"update", "compute", "reset", "merge_state", "clone", "device"}
-    assert own <= set(dir(torchmetrics.Metric))
+    assert own - {"value"} <= set(dir(torchmetrics.Metric))
     for name in ("compute", "reset", "merge_state"):
         theirs = inspect.signature(getattr(torchmetrics.Metric, name)).parameters
         assert list(inspect.signature(getattr(m.Metric, name)).parameters) == list(theirs)

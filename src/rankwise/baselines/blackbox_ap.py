@@ -57,10 +57,6 @@ class BlackBoxAP(Objective):
         gradient = weight * (_ranks(moved, weight) / size - ranks) / self.lam
         return 1 - lists.mean_over_positives(among / rank), gradient
 
-    def extra_repr(self) -> str:
-        """λ and margin."""
-        return f"lam={self.lam}, margin={self.margin}"
-
 
 def _ranks(scores: Tensor, weight: Tensor) -> Tensor:
     """Mass of the items with s_j ≥ s_i, for every item i of a row."""

@@ -31,7 +31,3 @@ class Contrastive(Objective):
         near = (lists.negatives - self.margin).clamp_min(0) * lists.negative_weight
         size = lists.n_positives + lists.n_negatives
         return (apart.sum(-1) + near.sum(-1)) / size.squeeze(-1)
-
-    def extra_repr(self) -> str:
-        """The margin."""
-        return f"margin={self.margin}"

@@ -8,11 +8,12 @@ from torch import Tensor, nn
 from rankwise.baselines.options import require_steps
 from rankwise.memory import EmbeddingBank
 from rankwise.objectives import Objective, embedding_scores
+from rankwise.objectives.options import KnowsItsOptions
 
 __all__ = ["CrossBatchMemory"]
 
 
-class CrossBatchMemory(nn.Module):
+class CrossBatchMemory(KnowsItsOptions, nn.Module):
     """Every embedding is a query that ranks its batch and a memory of ``size`` embeddings.
 
     Wang et al. 2020, "Cross-batch memory for embedding learning": embeddings drift slowly, so those
@@ -50,7 +51,3 @@ class CrossBatchMemory(nn.Module):
             lists.scores, lists.target, mask=lists.mask, index=labels if by_class else None
         )
         return loss
-
-    def extra_repr(self) -> str:
-        """When it starts."""
-        return f"start={self.start}"

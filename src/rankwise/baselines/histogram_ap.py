@@ -56,10 +56,6 @@ class SoftHistogramAP(Objective):
         histogram = histogram.scatter_add(-1, node.long(), weight * (1 - share))
         return histogram.scatter_add(-1, node.long() + 1, weight * share)
 
-    def extra_repr(self) -> str:
-        """Nodes and range."""
-        return f"nodes={self.nodes}, low={self.low}, high={self.high}"
-
 
 class HistogramAP(SoftHistogramAP):
     """1 − AP_Q with ``bins`` bins   (Revaud et al. 2019, "Listwise loss"; DIR).

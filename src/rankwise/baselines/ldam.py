@@ -77,8 +77,3 @@ class LDAM(ClassObjective):
         if self.reweights:
             weight = weight * self.class_weight.to(dtype)[lists.target]
         return (weight * loss).sum(-1) / weight.sum(-1)
-
-    def extra_repr(self) -> str:
-        """The settings."""
-        margins = f"max_margin={self.max_margin}, scale={self.scale}"
-        return f"{margins}, defer={self.defer}, beta={self.beta}"

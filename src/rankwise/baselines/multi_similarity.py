@@ -52,10 +52,6 @@ class MultiSimilarity(Objective):
             + _log_one_plus_sum(pushed, lists.negative_weight, hard_negative) / self.beta
         )
 
-    def extra_repr(self) -> str:
-        """The four settings."""
-        return f"alpha={self.alpha}, beta={self.beta}, base={self.base}, epsilon={self.epsilon}"
-
 
 def _log_one_plus_sum(exponent: Tensor, weight: Tensor, chosen: Tensor) -> Tensor:
     """log(1 + Σ weight · e^exponent) over the chosen ones, in the log domain."""

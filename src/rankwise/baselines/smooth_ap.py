@@ -31,7 +31,3 @@ class SmoothAP(Objective):
         negatives_above = false_positive_rate(step, lists) * lists.n_negatives
         positives_above = true_positive_rate(step, lists) * lists.n_positives
         return lists.mean_over_positives(saturating(negatives_above / positives_above))
-
-    def extra_repr(self) -> str:
-        """The temperature."""
-        return f"tau={self.tau}"

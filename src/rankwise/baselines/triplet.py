@@ -42,7 +42,3 @@ class Triplet(Objective):
         return lists.n_positives.squeeze(-1) * lists.mean_over_positives(above).to(
             lists.positive_weight.dtype
         )
-
-    def extra_repr(self) -> str:
-        """Margin and mean."""
-        return f"margin={self.hinge.margin}, violating_only={self.violating_only}"

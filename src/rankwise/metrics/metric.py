@@ -30,6 +30,21 @@ WORDS = {
 }
 
 
+# What `rankwise.metric` calls a function where the two differ.
+SHORT = {
+    "average_precision": "ap",
+    "auroc": "auc",
+    "partial_auroc": "opauc",
+    "two_way_partial_auroc": "tpauc",
+    "pap_at_k": "pap",
+    "precision_at_k": "precision",
+    "recall_at_k": "recall",
+    "hit_at_k": "hit",
+    "map_at_r": "map@r",
+    "mean_reciprocal_rank": "mrr",
+}
+
+
 class Metric(nn.Module):
     """An accumulating metric around any function of :mod:`rankwise.metrics`.
 
@@ -40,9 +55,10 @@ class Metric(nn.Module):
 
     One-dimensional updates are parts of *one* list; updates with ``groups`` are parts of lists
     known by id; updates with leading dimensions bring whole lists, of which only the value is kept
-    unless ``average`` pools them. Follows the contract of ``torchmetrics.Metric``: the state is in
-    ``state_dict``, moves with ``.to(device)`` (its precision never changes), and under
-    ``torch.distributed`` ``compute`` gives every process the value over all of them.
+    unless ``average`` pools them. :meth:`value` is that of some data alone. Follows the contract of
+    ``torchmetrics.Metric``: the state is in ``state_dict``, moves with ``.to(device)`` (its
+    precision never changes), and under ``torch.distributed`` ``compute`` gives every process the
+    value over all of them.
     """
 
     higher_is_better: bool = True
@@ -109,10 +125,22 @@ class Metric(nn.Module):
         )
         return self.setting.summary(self.setting.values(items))
 
+    def value(
+        self,
+        scores: Array,
+        target: Array,
+        *,
+        mask: Array | None = None,
+        groups: Array | None = None,
+        weight: Array | None = None,
+    ) -> Array:
+        """The value of this data alone: nothing is taken in, by no process."""
+        return self.setting(scores, target, mask, groups, weight)
+
     def forward(self, scores: Array, target: Array, **data: Any) -> Array:
         """Take in a batch and return the value of this batch alone."""
         self.update(scores, target, **data)
-        value: Array = self.metric(scores, target, **data, **self.options)
+        value: Array = self.value(scores, target, **data)
         return value
 
     def merge_state(self, incoming_state: Metric) -> None:
@@ -132,10 +160,11 @@ class Metric(nn.Module):
         """Where the state is."""
         return self.anchor.device
 
-    def extra_repr(self) -> str:
-        """The metric and its options."""
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
-        return f"{self.metric.__name__}{options}"
+    def __repr__(self) -> str:
+        """The metric with the options that were chosen, as `rankwise.metric` reads it."""
+        options = ", ".join(f"{name}={_plain(value)!r}" for name, value in self.options.items())
+        name = SHORT.get(self.metric.__name__, self.metric.__name__)
+        return f"{name}({options})" if options else name
 
     def _keep(self, kind: str, columns: dict[str, Tensor]) -> None:
         if self._kind not in (None, kind):
@@ -198,3 +227,8 @@ class Metric(nn.Module):
             if all(prefix + name in state_dict for name in names):
                 self._keep(kind, {name: state_dict[prefix + name] for name in names})
                 break
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy or torch as one of Python."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +18,7 @@ from rankwise.objectives.batch import (
     read_batch,
     sum_with_gradient_in_forward,
 )
-from rankwise.objectives.options import given_options, written
+from rankwise.objectives.options import KnowsItsOptions
 
 __all__ = ["Exchange", "Objective"]
 
@@ -40,7 +40,7 @@ class Exchange(Protocol):
         """Σ total / Σ count over all processes, with the gradient that averaging makes right."""
 
 
-class Objective(nn.Module, ABC):
+class Objective(KnowsItsOptions, nn.Module, ABC):
     """A ranking risk, called as ``loss(scores, target)``.
 
     ``scores`` are logits or similarities of any floating dtype, ``target`` is 0/1. The last
@@ -59,21 +59,9 @@ class Objective(nn.Module, ABC):
 
     graded: ClassVar[bool] = False
     index_kind: IndexKind = None
-    options: dict[str, Any]  # what the constructor was given
     keys: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
     exchange: Exchange | None = None  # how to hear of the lists of other processes
-
-    def __new__(cls, *args: Any, **options: Any) -> Self:
-        objective = super().__new__(cls)
-        # Straight into the dictionary: the module is not initialised yet, and copies come this way
-        # without arguments and bring theirs along.
-        objective.__dict__["options"] = given_options(cls, args, options)
-        return objective
-
-    def __repr__(self) -> str:
-        """The call that makes it, defaults left out: :func:`rankwise.objective` reads it."""
-        return written(type(self), self.options)
 
     @abstractmethod
     def risk(self, lists: Lists) -> Tensor:

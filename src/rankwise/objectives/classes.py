@@ -15,6 +15,7 @@ from rankwise.checks import (
     require_same_device,
     require_same_shape,
 )
+from rankwise.objectives.options import KnowsItsOptions
 from rankwise.pairs.ragged import size_classes
 
 __all__ = ["ClassLists", "ClassObjective", "read_classes"]
@@ -33,7 +34,7 @@ class ClassLists:
         return ClassLists(self.scores[chosen], self.target[chosen], self.weight[chosen])
 
 
-class ClassObjective(nn.Module, ABC):
+class ClassObjective(KnowsItsOptions, nn.Module, ABC):
     """A loss of logits (…, items, classes) and one class per item, called like an ``Objective``.
 
     The last dimension has the classes and the one before it the list, usually the batch; ``mask``,

@@ -6,11 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.objectives.base import Objective
+from rankwise.objectives.options import KnowsItsOptions
 
 __all__ = ["OneVsRest"]
 
 
-class OneVsRest(nn.Module):
+class OneVsRest(KnowsItsOptions, nn.Module):
     """Each class ranks all items: its own are positive, those of the other classes negative.
 
     ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of

@@ -1,13 +1,29 @@
-"""The options an objective was made with, and the call that would make it again."""
+"""The options a module was made with, and the call that would make it again."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Self
 
-from torch import Tensor
+__all__ = ["KnowsItsOptions", "given_options", "written"]
 
-__all__ = ["given_options", "written"]
+
+class KnowsItsOptions:
+    """Keeps what its constructor was given; its repr is the call that makes it again."""
+
+    options: dict[str, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        made = super().__new__(cls)
+        # Straight into the dictionary: a module is not initialised yet, and copies come this way
+        # without arguments and bring theirs along.
+        made.__dict__["options"] = given_options(cls, args, options)
+        return made
+
+    def __repr__(self) -> str:
+        """The call that makes it, defaults left out: :func:`rankwise.objective` reads it."""
+        return written(type(self), self.options)
+
 
 
 def given_options(cls: type, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
@@ -35,4 +51,5 @@ def _signature(cls: type) -> inspect.Signature:
 
 
 def _value(value: object) -> str:
-    return repr(value.tolist() if isinstance(value, Tensor) else value)
+    # Tensors and numpy's numbers as plain ones, which can be read back.
+    return repr(value.tolist() if hasattr(value, "tolist") else value)

@@ -41,6 +41,7 @@ def all_losses(surrogate, lists):
 @settings(max_examples=10, deadline=None)
 def test_excess_equals_all_pairs(surrogate, seed, weighted):
     scores, lists = random_lists(seed, weighted=weighted, requires_grad=True)
+    torch.manual_seed(seed)
     threshold = torch.rand(lists.positives.shape, dtype=torch.float64) * 3
     threshold[:, 0] = 0
     above, beyond = excess(surrogate, lists, threshold)
@@ -57,6 +58,7 @@ def test_excess_equals_all_pairs(surrogate, seed, weighted):
 def test_excess_on_the_sorted_engine():
     """Enough pairs that prefix sums are taken and not blocks of all pairs."""
     _, lists = random_lists(0, n=600, rows=1)
+    torch.manual_seed(0)
     threshold = torch.rand(lists.positives.shape, dtype=torch.float64) * 3
     for surrogate in SURROGATES:
         above, beyond = excess(surrogate, lists, threshold)

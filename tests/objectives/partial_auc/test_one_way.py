@@ -36,7 +36,8 @@ def test_with_zero_one_it_is_one_minus_the_metric(low, high, weights, seed, leve
     scores, target = random_list(seed=seed, levels=levels)
     weight = None
     if weights != "none":
-        weight = torch.rand(len(scores), dtype=torch.float64) * 3 + 0.1
+        rng = torch.Generator().manual_seed(seed)
+        weight = torch.rand(len(scores), dtype=torch.float64, generator=rng) * 3 + 0.1
         weight = weight.ceil() if weights == "whole" else weight
     loss = PartialAUC(high, low, surrogate=ZeroOne())(scores, target, weight=weight)
     metric = partial_auroc(scores, target, min_fpr=low, max_fpr=high, weight=weight, ties="against")
@@ -203,6 +204,20 @@ def test_kl_of_huge_scores_at_a_small_temperature(dtype, surrogate, items):
         (gradient,) = torch.autograd.grad(value, scores)
         assert torch.isfinite(value)
         assert torch.isfinite(gradient).all()
+
+
+def test_the_first_visit_has_the_gradient_of_the_batch():
+    """Also where the logarithms are so large that the memory does not hold all their digits."""
+    scores, target = random_list(seed=6)
+    scores = (1000 * scores).requires_grad_()
+    for form, options in (("kl", {"temperature": 1e-3}), ("cvar", {})):
+        gradients = []
+        for beside in ({}, {"items": 40}):
+            index = {"index": torch.arange(40)} if beside else {}
+            loss = PartialAUC(0.13, form=form, **options, **beside)
+            (gradient,) = torch.autograd.grad(loss(scores, target, **index), scores)
+            gradients.append(gradient)
+        torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-6)
 
 
 def test_training_raises_the_metric():

@@ -23,10 +23,10 @@ def lists_of(positives, negatives, weight=None):
     return split_lists(scores, target[None], weight=weight)
 
 
-@pytest.mark.parametrize("n", [1, 3, 10, 30])
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.3), (0.1, 0.3), (0.95, 1), (0, 0.01)])
+@pytest.mark.parametrize("n", [1, 3, 10, 100])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 0.3), (0.07, 0.29), (0.95, 1), (0, 0.01)])
 def test_the_ranks_of_the_seed(n, low, high):
-    """0.3 · 10 is 3 items, though the product of the floats is less, and 0.1 · 30 is 3, not 4."""
+    """0.29 · 100 is 29 items, though the product of the floats is less; 0.07 · 100 is 7, not 8."""
     negatives = torch.randperm(n, generator=torch.Generator().manual_seed(n)).tolist()
     chosen = ranked_negatives(lists_of([0.0], negatives), low, high)
     first = min(math.ceil(n * low - 1e-9), n - 1)
@@ -75,3 +75,10 @@ def test_mean_over_the_lowest_positives(min_tpr, rounded, expected):
     values = torch.tensor([[1.0, 8.0, 2.0, 4.0]], dtype=torch.float64)
     mean = SelectedPositives(min_tpr, rounded=rounded)(values, lists)
     torch.testing.assert_close(mean, torch.tensor([expected], dtype=torch.float64))
+
+
+def test_a_product_a_little_above_a_whole_number_is_that_number():
+    """100 · (1 − .42) is 58 positives, though the product of the floats is more."""
+    lists = lists_of([float(score) for score in range(100)], [0.0])
+    mean = SelectedPositives(0.42, rounded=True)(lists.positives, lists)
+    torch.testing.assert_close(mean.item(), sum(range(58)) / 58)

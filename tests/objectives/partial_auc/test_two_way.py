@@ -32,7 +32,8 @@ def test_with_zero_one_it_is_one_minus_the_metric(min_tpr, max_fpr, weights, see
     scores, target = random_list(seed=seed, levels=levels)
     weight = None
     if weights != "none":
-        weight = torch.rand(len(scores), dtype=torch.float64) * 3 + 0.1
+        rng = torch.Generator().manual_seed(seed)
+        weight = torch.rand(len(scores), dtype=torch.float64, generator=rng) * 3 + 0.1
         weight = weight.ceil() if weights == "whole" else weight
     loss = TwoWayPartialAUC(min_tpr, max_fpr, surrogate=ZeroOne())(scores, target, weight=weight)
     metric = two_way_partial_auroc(

@@ -64,10 +64,6 @@ class MultiClassAUC(ClassObjective):
         risks[present] = pair_mean(self.surrogate, by_class.select(present))
         return risks.reshape(mass.shape).sum(-1) / (mass > 0).sum(-1)
 
-    def extra_repr(self) -> str:
-        """The settings."""
-        return f"{self.surrogate}, scheme={self.scheme!r}, softmax={self.softmax}"
-
 
 def _mass(lists: ClassLists) -> Tensor:
     """Weight of every class, (lists, classes)."""

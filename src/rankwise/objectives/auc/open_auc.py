@@ -82,10 +82,6 @@ class OpenAUC(ClassObjective):
         ranked[pairs.complete] = pair_mean(self.surrogate, pairs.select(pairs.complete))
         return cross_entropy + self.open_weight * correct.sum(-1) / mass * ranked
 
-    def extra_repr(self) -> str:
-        """The settings."""
-        return f"{self.surrogate}, open_weight={self.open_weight}"
-
 
 def open_auc(
     logits: Array,

@@ -46,7 +46,3 @@ class Thresholds(FollowedAverage):
 
     def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
         self(index, columns)
-
-    def extra_repr(self) -> str:
-        """Number of keys, level and step."""
-        return f"keys={len(self.value)}, level={self.level}, step={self.step}"

@@ -43,7 +43,3 @@ class AUTKC(ClassObjective):
         rivals = f.scatter(-1, own, -inf).topk(among, dim=-1).values
         error = pair_sum(self.surrogate, f.gather(-1, own), rivals).squeeze(-1) / self.k
         return (error * lists.weight).sum(-1) / lists.weight.sum(-1)
-
-    def extra_repr(self) -> str:
-        """The settings."""
-        return f"k={self.k}, surrogate={self.surrogate}, softmax={self.softmax}"

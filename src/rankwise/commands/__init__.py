@@ -1,0 +1,1 @@
+"""The commands of ``rankwise``, one file each; ``rankwise.cli`` puts them together."""

@@ -1,0 +1,101 @@
+"""``rankwise contrast``: image networks trained without labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as Shown
+
+from rankwise.commands.console import complaints, paper, refuse
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def contrast() -> None:
+    """Train an image network without labels, by telling images apart."""
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    data: Annotated[Path, typer.Argument(help="npz: x_train, y_train, x_test, y_test, classes.")],
+    objective: Annotated[
+        str, typer.Option(help="global_contrastive (SogCLR) or nt_xent (SimCLR).")
+    ] = "global_contrastive",
+    temperature: Annotated[float, typer.Option(help="What the cosines are divided by.")] = 0.2,
+    gamma: Annotated[
+        float, typer.Option(help="How fast an image's average follows its batches.")
+    ] = 0.9,
+    batch: Annotated[int, typer.Option(help="Images in a batch, each in two views.")] = 64,
+    epochs: Annotated[int, typer.Option(help="Passes over the training images.")] = 100,
+    optimiser: Annotated[str, typer.Option(help="adamw or sgd.")] = "adamw",
+    learning_rate: Annotated[float, typer.Option(help="At the start; falls to 0.")] = 1e-3,
+    weight_decay: Annotated[float, typer.Option(help="Of the optimiser.")] = 1e-4,
+    width: Annotated[int, typer.Option(help="Channels of the first layer.")] = 32,
+    dimension: Annotated[int, typer.Option(help="Of the embedding that is contrasted.")] = 64,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/contrast"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+    ] = False,
+) -> None:
+    """Train on two views of every image, then measure a linear probe and retrieval."""
+    # Here, so that the other commands need neither kornia nor the seconds its import takes.
+    from rankwise.tasks import contrast as task  # noqa: PLC0415
+
+    try:
+        settings = task.Settings(
+            objective=objective,
+            temperature=temperature,
+            gamma=gamma,
+            batch=batch,
+            epochs=epochs,
+            optimiser=optimiser,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            width=width,
+            dimension=dimension,
+            seed=seed,
+        )
+        images = task.read_images(data)
+        steps = task.steps_per_epoch(images, settings)
+        with Progress(
+            TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
+            BarColumn(),
+            TextColumn("loss {task.fields[loss]}"),
+            TimeRemainingColumn(),
+            console=complaints(),
+            transient=True,
+        ) as progress:
+            bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")
+
+            def advance(step: task.Step) -> None:
+                done = (step.epoch - 1) * steps + step.step
+                progress.update(bar, completed=done, epoch=step.epoch, loss=f"{step.loss:.4f}")
+
+            finished = task.run(images, settings, out, resume=resume, on_step=advance)
+    except (task.UsageError, FileNotFoundError) as error:
+        refuse(str(error))
+    except (ValueError, OSError, ImportError) as error:
+        _fail(str(error))
+    found = task.results_table(finished.results)
+    shown = Shown(caption=found.caption, box=SIMPLE_HEAD, padding=0)
+    for number, name in enumerate(found.header):
+        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
+    for row in found.rows:
+        shown.add_row(*map(str, row))
+    console = paper()
+    console.print(shown)
+    console.print(str(finished.page), style="bold", highlight=False, markup=False, soft_wrap=True)
+
+
+def _fail(message: str) -> NoReturn:
+    """One line on standard error, and the exit code of a failure."""
+    complaints().print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(1) from None

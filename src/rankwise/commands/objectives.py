@@ -1,0 +1,57 @@
+"""``rankwise objectives``: the names there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from rankwise.commands.console import paper
+from rankwise.naming.entry import MetricEntry, ObjectiveEntry, shown_names
+from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
+
+__all__ = ["objectives"]
+
+
+def objectives(
+    metrics: Annotated[bool, typer.Option("--metrics", help="The metrics instead.")] = False,
+) -> None:
+    """List the objectives by name: the metric of each, when to use it, what it needs and costs."""
+    paper().print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))
+
+
+def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
+    table = _table("objective")
+    table.add_column("metric", max_width=11, overflow="fold")
+    table.add_column("when to use it", ratio=1, min_width=20)
+    for name, width in (("index", 11), ("cost", 9), ("paper", 14)):
+        table.add_column(name, max_width=width)
+    for section in sections:
+        for entry in section:
+            cells = (entry.shown_metric, entry.use, entry.index, entry.cost, entry.paper)
+            table.add_row(_names(entry), *map(Text, cells))
+        table.add_section()
+    return table
+
+
+def _metrics(entries: Iterable[MetricEntry]) -> Table:
+    table = _table("metric")
+    table.add_column("what it is", ratio=1, min_width=20)
+    table.add_column("options")
+    for entry in entries:
+        table.add_row(_names(entry), Text(entry.what), Text(", ".join(entry.options) or "–"))
+    return table
+
+
+def _table(names: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
+    table.add_column(names, no_wrap=True)  # a name broken in two could not be copied
+    return table
+
+
+def _names(entry: ObjectiveEntry | MetricEntry) -> Text:
+    return Text("\n".join(shown_names(entry)))

@@ -1,0 +1,78 @@
+"""What the table says of an objective and of a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from rankwise.naming.spec import Value
+
+__all__ = ["FACTS", "MetricEntry", "ObjectiveEntry", "all_names", "load", "shown_names"]
+
+FACTS = {
+    "prior": "the share of positives in the data set, a number or one per list",
+    "items": "the number of items of the data set",
+    "lists": "the number of lists (queries, users or classes) of the data set",
+}
+"""What an objective may have to know of the data, beside its own options."""
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveEntry:
+    """An objective under its names; the class is loaded when it is used."""
+
+    names: tuple[str, ...]  # the first is the one shown; that of the class is one by itself
+    path: str  # "module:Class"
+    metric: str | None  # a name of the metric it stands for; None: that of the objective inside
+    use: str  # when to use it, in one short sentence
+    paper: str
+    cost: str = "n log n"
+    index: str = "–"  # what the index of a call is for
+    at: str | None = None  # which argument of the constructor @k fills
+    fixed: Mapping[str, Value] = field(default_factory=dict)  # options that come with the name
+    facts: tuple[str, ...] = ()  # of FACTS, those that are handed to the constructor
+    needs: tuple[str, ...] = ()  # of these, those that must be known though it would do without
+    when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options that want the facts
+
+    def facts_for(self, options: Mapping[str, Value]) -> tuple[str, ...]:
+        """The facts to hand over beside these options."""
+        wanted = all(options.get(option) in words for option, words in self.when.items())
+        return self.facts if wanted else ()
+
+    @property
+    def shown_metric(self) -> str:
+        """Its metric as a reader is told of it."""
+        if self.metric is None:
+            return "as its objective"
+        return f"{self.metric}@k" if self.at is not None else self.metric
+
+
+@dataclass(frozen=True, eq=False)
+class MetricEntry:
+    """A metric under its names."""
+
+    names: tuple[str, ...]  # the first is the one shown; that of the function is one by itself
+    path: str  # "module:function"
+    what: str  # what it is, in one short sentence
+    options: tuple[str, ...] = ()  # its own, which its objectives share, in their order
+    at: str | None = None  # which option @k fills
+
+
+def all_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
+    """Its names, and behind them that of its class or function."""
+    return (*entry.names, entry.path.partition(":")[2])
+
+
+def shown_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
+    """The names as a reader is told of them, the first with @k where it takes one."""
+    first, *others = entry.names
+    return (first if entry.at is None else f"{first}@k", *others)
+
+
+def load(entry: ObjectiveEntry | MetricEntry) -> Callable[..., Any]:
+    """The class or the function of an entry."""
+    module, _, name = entry.path.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found

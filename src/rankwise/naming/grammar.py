@@ -1,0 +1,136 @@
+"""The grammar of names: ``name``, ``name@k`` and ``name(option=value, …)``.
+
+Nothing is ever executed: a name is read token by token, and only numbers, words, quoted strings,
+``True``, ``False``, ``None``, tuples, lists and names inside names can come out of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+
+from rankwise.naming.spec import CONSTANTS, WORD, Spec, Value
+
+__all__ = ["parse"]
+
+_FORM = 'write "name", "name@10" or "name(option=value, …)"'
+_DEEPEST = 20  # brackets inside brackets: more is a mistake, and would exhaust the stack
+
+# Only the escapes that Python itself prints.
+_ESCAPE = r"""\\(?:[\\'"nrt]|x[\da-f]{2}|u[\da-f]{4}|U00(?:0[\da-f]|10)[\da-f]{4})"""
+_TOKENS = re.compile(
+    rf"""(?P<space>\s+)
+      | (?P<number>[+-]?(?:inf|(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.-]))
+      | (?P<word>{WORD})
+      | (?P<quoted>'(?:[^'\\\r\n\0]|{_ESCAPE})*'|"(?:[^"\\\r\n\0]|{_ESCAPE})*")
+      | (?P<mark>[@()\[\],=])
+      | (?P<unknown>.)""",
+    re.VERBOSE,
+)
+
+
+def parse(text: str) -> Spec:
+    """A name with its options; a ValueError says where it cannot be read, and the right form."""
+    if not isinstance(text, str):
+        raise ValueError(f"name must be a string, got {text!r}; {_FORM}")
+    reader = _Reader(text)
+    spec = reader.spec(reader.take("word", "a name"))
+    reader.take("end", "its end")
+    return spec
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+class _Reader:
+    """The tokens of a text, taken one after the other."""
+
+    def __init__(self, text: str) -> None:
+        found = [_Token(str(m.lastgroup), m.group(), m.start()) for m in _TOKENS.finditer(text)]
+        self.tokens = [token for token in found if token.kind != "space"]
+        self.tokens.append(_Token("end", "", len(text)))
+        self.text, self.place, self.depth = text, 0, 0
+
+    def fail(self, expected: str) -> NoReturn:
+        rest = self.text[self.tokens[self.place].start :]
+        where = f'at "{rest}"' if rest else "at its end"
+        raise ValueError(f'"{self.text}" cannot be read {where}: expected {expected}; {_FORM}')
+
+    def take(self, kind: str, expected: str) -> str:
+        """The next token, which must be of this kind."""
+        if not self.sees(kind):
+            self.fail(expected)
+        self.place += 1
+        return self.tokens[self.place - 1].text
+
+    def sees(self, kind: str, *, after: int = 0) -> bool:
+        """Whether a token of this kind, or this mark, comes next (or ``after`` so many)."""
+        token = self.tokens[min(self.place + after, len(self.tokens) - 1)]
+        return kind in (token.kind, token.text if token.kind == "mark" else None)
+
+    def passes(self, mark: str) -> bool:
+        """Whether this mark comes next; if so it is behind us now."""
+        here = self.sees(mark)
+        self.place += here
+        return here
+
+    def spec(self, name: str) -> Spec:
+        """What follows a name: perhaps @k, perhaps options."""
+        k = None
+        if self.passes("@"):
+            if self.sees("word"):  # map@r
+                name = f"{name}@{self.take('word', 'a word')}"
+            elif self.tokens[self.place].text.isdecimal():
+                k = int(self.take("number", "a whole number"))
+            else:
+                self.fail("a whole number after @")
+        args: list[Value] = []
+        options: dict[str, Value] = {}
+        for _ in self.places(")") if self.passes("(") else ():
+            if not (self.sees("word") and self.sees("=", after=1)):
+                if options:
+                    self.fail("option=value, as before it")
+                args.append(self.value())
+                continue
+            option = self.take("word", "an option")
+            if option in options:
+                raise ValueError(f'"{self.text}" gives {option} twice')
+            self.passes("=")
+            options[option] = self.value()
+        return Spec(name, k, tuple(args), options)
+
+    def places(self, closing: str) -> Iterator[None]:
+        """A turn for every value, with the commas and the closing bracket passed between them."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail(f"at most {_DEEPEST} brackets inside each other")
+        while not self.passes(closing):
+            yield
+            if not self.passes(",") and not self.sees(closing):
+                self.fail(f'"," or "{closing}"')
+        self.depth -= 1
+
+    def value(self) -> Value:
+        """A number, a word, a string, a name with options, or several of them in brackets."""
+        if self.sees("number"):
+            text = self.take("number", "a number")
+            return int(text) if re.fullmatch(r"[+-]?[\d_]+", text) else float(text)
+        if self.sees("quoted"):
+            return str(ast.literal_eval(self.take("quoted", "a string")))
+        if self.sees("word"):
+            word = self.take("word", "a word")
+            named = self.sees("@") or self.sees("(")
+            return self.spec(word) if named else CONSTANTS.get(word, word)
+        if self.passes("["):
+            return [self.value() for _ in self.places("]")]
+        if not self.passes("("):
+            self.fail("a value")
+        values = tuple([self.value() for _ in self.places(")")])
+        # As in Python: brackets around one value alone are only brackets.
+        lone = len(values) == 1 and self.tokens[self.place - 2].text != ","
+        return values[0] if lone else values

@@ -1,0 +1,80 @@
+"""The table of names as docs/naming.md has it: ``python -m rankwise.naming.markdown PAGE``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names, shown_names
+from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
+
+__all__ = ["updated"]
+
+
+def updated(page: str) -> str:
+    """The page with its tables made anew, each between ``<!-- name -->`` and ``<!-- end -->``."""
+    tables = {
+        "objectives": _objectives(OBJECTIVES),
+        "baselines": _objectives(BASELINES),
+        "metrics": _metrics(METRICS),
+    }
+    for name, table in tables.items():
+        start, mark, rest = page.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition("<!-- end -->\n")
+        if not (mark and end):
+            raise ValueError(f"page must have a line <!-- {name} --> and a line <!-- end --> below")
+        page = f"{start}{mark}\n{table}\n{end}{after}"
+    return page
+
+
+def _objectives(entries: Iterable[ObjectiveEntry]) -> str:
+    header = ("name", "class", "metric", "when to use it", "data", "index", "cost", "paper")
+    rows = (
+        (
+            _names(entry),
+            f"`{all_names(entry)[-1]}`",
+            entry.shown_metric if entry.metric is None else f"`{entry.shown_metric}`",
+            entry.use,
+            ", ".join(f"`{fact}`" for fact in entry.facts) or "–",
+            entry.index,
+            entry.cost,
+            entry.paper,
+        )
+        for entry in entries
+    )
+    return _table(header, rows)
+
+
+def _metrics(entries: Iterable[MetricEntry]) -> str:
+    rows = (
+        (
+            _names(entry),
+            f"`{all_names(entry)[-1]}`",
+            entry.what,
+            ", ".join(f"`{option}`" for option in entry.options) or "–",
+        )
+        for entry in entries
+    )
+    return _table(("name", "function", "what it is", "options"), rows)
+
+
+def _names(entry: ObjectiveEntry | MetricEntry) -> str:
+    return ", ".join(f"`{name}`" for name in shown_names(entry))
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def main() -> None:
+    """Write the tables into the page that is named."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m rankwise.naming.markdown PAGE")
+    path = Path(sys.argv[1])
+    path.write_text(updated(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

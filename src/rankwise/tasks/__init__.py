@@ -1,0 +1,1 @@
+"""Whole applications on top of the library, one folder each."""

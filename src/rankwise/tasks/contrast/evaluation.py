@@ -1,0 +1,111 @@
+"""What features are worth: a linear classifier on them, and retrieval by their cosines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.metrics import average_precision, mean_over_lists
+from rankwise.tasks.contrast.data import Images
+from rankwise.tasks.contrast.network import ContrastNet
+
+__all__ = ["Evaluation", "Share", "evaluate", "features_of", "linear_probe", "retrieval_map"]
+
+_AT_ONCE = 512  # images through the network, or queries ranked
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean over test images with its standard error."""
+
+    value: float
+    standard_error: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.4f} ± {1.96 * self.standard_error:.4f}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Both numbers of one network."""
+
+    probe: Share  # accuracy of the linear classifier
+    retrieval: Share  # mean average precision
+
+
+def evaluate(network: ContrastNet, images: Images) -> Evaluation:
+    """Features frozen, the classifier fitted on the training images, both measured on the test."""
+    train, test = features_of(network, images.x_train), features_of(network, images.x_test)
+    return Evaluation(
+        linear_probe((train, images.y_train), (test, images.y_test), len(images.classes)),
+        retrieval_map(test, images.y_test),
+    )
+
+
+@torch.no_grad()
+def features_of(network: ContrastNet, pixels: Tensor) -> Tensor:
+    """Features of images without augmentation, in blocks, in the mode of evaluation."""
+    training = network.training
+    network.eval()
+    found = [network.features(part.float() / 255) for part in pixels.split(_AT_ONCE)]
+    network.train(training)
+    return torch.cat(found)
+
+
+def linear_probe(
+    train: tuple[Tensor, Tensor],
+    test: tuple[Tensor, Tensor],
+    classes: int,
+    *,
+    ridge: float = 1e-3,
+    iterations: int = 200,
+) -> Share:
+    """Test accuracy of logistic regression on standardised features.
+
+    Minimises mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
+    nothing random in it.
+    """
+    (x, y), (test_x, test_y) = train, test
+    mean, deviation = x.mean(0), x.std(0).clamp_min(1e-6)
+    x, test_x = (x - mean) / deviation, (test_x - mean) / deviation
+    weight = torch.zeros(x.shape[1], classes, requires_grad=True)
+    bias = torch.zeros(classes, requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [weight, bias], max_iter=iterations, history_size=20, line_search_fn="strong_wolfe"
+    )
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        loss = nn.functional.cross_entropy(x @ weight + bias, y)
+        loss = loss + 0.5 * ridge * weight.square().sum()
+        loss.backward()
+        return loss
+
+    with torch.enable_grad():
+        optimiser.step(closure)
+    right = ((test_x @ weight + bias).detach().argmax(1) == test_y).double().mean().item()
+    return Share(right, math.sqrt(right * (1 - right) / len(test_y)), len(test_y))
+
+
+@torch.no_grad()
+def retrieval_map(features: Tensor, labels: Tensor) -> Share:
+    """Every image ranks all the others by cosine; the mean average precision of its class.
+
+    An image without another of its class, or with no other class, has nothing to find.
+    """
+    features = nn.functional.normalize(features, dim=1)
+    counts = torch.bincount(labels)[labels]
+    queries = ((counts > 1) & (counts < len(labels))).nonzero().squeeze(1)
+    values = []
+    for rows in queries.split(_AT_ONCE):
+        mask = torch.ones(len(rows), len(labels), dtype=torch.bool)
+        mask.scatter_(1, rows.unsqueeze(1), False)
+        target = labels[rows].unsqueeze(1) == labels
+        scores = features[rows] @ features.T
+        values.append(average_precision(scores, target, mask=mask, average="none"))
+    found = mean_over_lists(torch.cat(values))
+    return Share(found.mean, found.standard_error, found.count)

@@ -1,0 +1,54 @@
+"""A whole run: train, evaluate, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from rankwise.tasks.contrast.checkpoint import CHECKPOINT
+from rankwise.tasks.contrast.data import Images
+from rankwise.tasks.contrast.evaluation import Evaluation, evaluate
+from rankwise.tasks.contrast.page import write_config, write_results
+from rankwise.tasks.contrast.settings import Settings, UsageError
+from rankwise.tasks.contrast.training import Step, new_network, train
+
+__all__ = ["Finished", "run"]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to, and its page."""
+
+    results: dict[str, Evaluation]
+    page: Path
+
+
+def run(
+    images: Images,
+    settings: Settings,
+    out: Path,
+    *,
+    resume: bool = False,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Finished:
+    """Train into the folder ``out``, then measure the network beside the untrained one.
+
+    A folder that holds a run already is only touched with ``resume``, which continues it.
+    """
+    if not resume and (out / CHECKPOINT).exists():
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder"
+        )
+    if not resume or not (out / CHECKPOINT).exists():
+        write_config(out, settings)
+    trained = train(images, settings, out, resume=resume, on_step=on_step)
+    with torch.random.fork_rng(devices=[]):
+        untrained = new_network(images, settings)
+    results = {
+        "untrained": evaluate(untrained, images),
+        settings.objective: evaluate(trained.network, images),
+    }
+    return Finished(results, write_results(out, settings, trained, results))

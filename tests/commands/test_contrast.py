@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from tests.tasks.contrast.cases import write
+from typer.testing import CliRunner
+
+from rankwise.commands.contrast import app
+
+RUN = CliRunner()
+SMALL = ["--batch", "8", "--epochs", "2", "--width", "2", "--dimension", "4"]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_trains_and_says_where(tmp_path):
+    data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
+    arguments = ["train", str(data), *SMALL, "--objective", "nt_xent", "--out", str(out)]
+    done = RUN.invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    for words in ("untrained", "nt_xent", "retrieval, mAP", str(out / "index.html")):
+        assert words in done.output
+    assert re.search(r"0\.\d{4} ± 0\.\d{4}|1\.0000 ± 0\.0000", done.output)
+    assert json.loads((out / "config.json").read_text())["objective"] == "nt_xent"
+    again = RUN.invoke(app, arguments)
+    assert again.exit_code == 2
+    assert "already holds a run; pass --resume" in again.output
+    assert RUN.invoke(app, [*arguments, "--resume"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--objective", "simclr"], "objective must be one of global_contrastive, nt_xent"),
+        (["--batch", "100"], "batch must be at most the 24 training images, got 100"),
+        (["--temperature", "0"], "temperature must be a finite number > 0, got 0.0"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_2(tmp_path, arguments, message):
+    data = write(tmp_path / "stripes.npz")
+    done = RUN.invoke(app, ["train", str(data), *arguments, "--out", str(tmp_path / "run")])
+    assert done.exit_code == 2
+    assert message in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_file_is_wrong_usage(tmp_path):
+    done = RUN.invoke(app, ["train", str(tmp_path / "nowhere.npz")])
+    assert done.exit_code == 2
+    assert "nowhere.npz: there is no such file" in done.output
+
+
+def test_data_that_cannot_be_used_fail_with_1_and_one_line(tmp_path):
+    data = write(tmp_path / "wrong.npz", y_train=None)
+    done = RUN.invoke(app, ["train", str(data), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert "y_train must be in the file" in done.output
+    assert len(done.output.strip().splitlines()) == 1

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from rankwise.cli import app
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_a_quick_study_writes_its_page_and_says_where(tmp_path):
+    done = RUN.invoke(
+        app, ["study", "stability", "--quick", "--draws", "2", "--out", str(tmp_path)]
+    )
+    assert done.exit_code == 0, done.output
+    page = tmp_path / "stability" / "index.html"
+    assert page.exists()
+    assert str(page) in done.output.replace("\n", "")
+    assert "plain AP" in done.output
+
+
+def test_a_quick_estimator_bias(tmp_path):
+    arguments = ["study", "estimator-bias", "--quick", "--draws", "10", "--seed", "4"]
+    done = RUN.invoke(app, [*arguments, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "binormal" in done.output
+    assert "seed 4" in (tmp_path / "estimator-bias" / "index.html").read_text()
+
+
+def test_a_wrong_name_suggests_the_right_one_and_exits_with_2(tmp_path):
+    done = RUN.invoke(app, ["study", "estimater-bias", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "did you mean 'estimator-bias'?" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_and_help():
+    done = RUN.invoke(app, ["study", "--list"])
+    assert done.exit_code == 0
+    assert "estimator-bias" in done.output
+    assert RUN.invoke(app, ["study"]).exit_code == 2
+    assert "--quick" in RUN.invoke(app, ["study", "--help"]).output
+
+
+def test_studies_are_named_without_loading_matplotlib():
+    code = (
+        "import sys, rankwise.studies; print('matplotlib' in sys.modules, 'typer' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

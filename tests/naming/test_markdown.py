@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankwise.naming.entry import shown_names
+from rankwise.naming.markdown import main, updated
+from rankwise.naming.table import ENTRIES, METRICS
+
+PAGE = Path(__file__).parents[2] / "docs" / "naming.md"
+
+
+def test_the_tables_of_the_page_are_those_of_the_code():
+    page = PAGE.read_text(encoding="utf-8")
+    assert updated(page) == page, "run: python -m rankwise.naming.markdown docs/naming.md"
+
+
+def test_every_name_is_on_the_page():
+    page = PAGE.read_text(encoding="utf-8")
+    for entry in (*ENTRIES, *METRICS):
+        assert all(f"`{name}`" in page for name in shown_names(entry))
+
+
+def test_what_stands_between_the_marks_is_replaced(tmp_path, monkeypatch):
+    names = ("objectives", "baselines", "metrics")
+    blank = "".join(f"<!-- {name} -->\nold\n<!-- end -->\nkept\n" for name in names)
+    path = tmp_path / "page.md"
+    path.write_text(blank)
+    monkeypatch.setattr("sys.argv", ["markdown", str(path)])
+    main()
+    page = path.read_text()
+    assert page == updated(blank)
+    assert "old" not in page
+    assert page.count("kept") == 3
+    assert "| `soap` | `SOAP` | `ap` |" in page
+
+
+def test_a_page_without_marks():
+    with pytest.raises(ValueError, match="page must have a line <!-- objectives -->"):
+        updated("nothing\n")

@@ -1,0 +1,74 @@
+"""ListNet by hand, its copies, and the normalisers it follows."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from rankwise.objectives.listwise import ListNet
+
+
+def test_by_hand():
+    scores, target = torch.tensor([0.0, math.log(2), 0.0]), torch.tensor([2, 1, 0])
+    e = math.e
+    total = e**2 + e + 1
+    expected = e**2 / total * math.log(4) + e / total * math.log(2)  # softmax ¼, ½, ¼
+    assert ListNet()(scores, target).item() == pytest.approx(expected, rel=1e-6)
+    expected = (math.log(4) + math.log(2)) / 2
+    assert ListNet("uniform")(scores, target).item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("prior", ["exp", "uniform"])
+def test_whole_weights_are_copies(prior):
+    torch.manual_seed(1)
+    scores = torch.randn(12, dtype=torch.float64, requires_grad=True)
+    target, weight = torch.randint(0, 4, (12,)), torch.randint(0, 4, (12,))
+    copies = torch.repeat_interleave(torch.arange(12), weight)
+    loss = ListNet(prior)
+    value = loss(scores, target, weight=weight.double())
+    expected = loss(scores[copies], target[copies])
+    torch.testing.assert_close(value, expected)
+    (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
+    torch.testing.assert_close(a, b)
+
+
+def test_two_steps_of_the_followed_mean_by_hand():
+    torch.manual_seed(0)
+    target, index = torch.tensor([2, 0, 1, 0]), torch.arange(4)
+    first = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    second = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    loss = ListNet("uniform", items=4, gamma=0.25)
+    loss(first, target, index=index)
+    value = loss(second, target, index=index)
+
+    def means(scores):
+        return (scores - scores[:, None]).exp().mean(1)[[0, 2]]
+
+    g = means(second)
+    u = (0.75 * means(first) + 0.25 * g).detach()
+    expected = (u.log() + math.log(4)).mean()
+    torch.testing.assert_close(value, expected, rtol=1e-6, atol=1e-7)
+    (gradient,) = torch.autograd.grad(value, second)
+    (by_hand,) = torch.autograd.grad((g / u).mean(), second)
+    torch.testing.assert_close(gradient, by_hand, rtol=1e-5, atol=1e-7)
+    assert loss.average.seen.tolist() == [True, False, True, False]
+
+
+def test_scores_far_apart_keep_the_memory_finite():
+    loss = ListNet(items=4)
+    scores = torch.tensor([-1e4, 1e4, 0.0, 1.0], requires_grad=True)
+    for _ in range(2):
+        value = loss(scores, torch.tensor([1, 0, 2, 0]), index=torch.arange(4))
+    (gradient,) = torch.autograd.grad(value, scores)
+    assert value.isfinite()
+    assert gradient.isfinite().all()
+    assert loss.average.value.isfinite().all()
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ValueError, match="prior must be one of 'exp', 'uniform', got 'log'"):
+        ListNet("log")
+    with pytest.raises(ValueError, match="items must be a whole number"):
+        ListNet(items=0)

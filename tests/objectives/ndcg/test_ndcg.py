@@ -1,0 +1,159 @@
+"""NDCG as a loss: its bound, its copies, what it follows, and parts of lists."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwise.metrics import ndcg
+from rankwise.objectives.ndcg import NDCG
+from rankwise.pairs import Hinge, OneSidedHuber, SquaredHinge, ZeroOne
+
+LIST = st.lists(st.tuples(st.integers(-8, 8), st.integers(0, 4)), min_size=2, max_size=20).filter(
+    lambda items: len({y for _, y in items}) > 1
+)
+
+
+def tensors(items):
+    scores, target = zip(*items, strict=True)
+    return torch.tensor(scores).double() / 4, torch.tensor(target)
+
+
+def test_by_hand():
+    scores = torch.tensor([1.0, 0.5, 0.0], dtype=torch.float64)
+    target = torch.tensor([0, 2, 1])
+    g = [1 + 1.5**2 + 0.5**2, 1 + 2.0**2 + 1.5**2]  # (1 − x)₊² of x = −½, ½ and −1, −½
+    best = 3 + 1 / math.log2(3)
+    expected = 1 - (3 / math.log2(1 + g[0]) + 1 / math.log2(1 + g[1])) / best
+    value = NDCG(surrogate=SquaredHinge(1.0))(scores, target)
+    assert value.item() == pytest.approx(expected, rel=1e-12)
+
+
+@given(items=LIST, k=st.sampled_from([None, 1, 3]), gain=st.sampled_from(["exponential", "linear"]))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("surrogate", [SquaredHinge(1.0), Hinge(1.0), OneSidedHuber(0.5)])
+def test_it_bounds_the_metric_where_the_surrogate_bounds_the_step(surrogate, items, k, gain):
+    scores, target = tensors(items)
+    loss = NDCG(k, surrogate, gain)(scores, target)
+    assert float(loss) >= 1 - float(ndcg(scores, target, k=k, gain=gain)) - 1e-12
+
+
+@pytest.mark.parametrize("k", [None, 1, 5, 100])
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_with_the_zero_one_loss_it_is_the_metric(k, gain):
+    torch.manual_seed(0)
+    scores, target = torch.randn(4, 30, dtype=torch.float64), torch.randint(0, 5, (4, 30))
+    value = NDCG(k, ZeroOne(), gain)(scores, target)
+    torch.testing.assert_close(value, 1 - ndcg(scores, target, k=k, gain=gain))
+
+
+@pytest.mark.parametrize("k", [None, 1, 2, 7])
+def test_whole_weights_are_copies(k):
+    torch.manual_seed(1)
+    scores = torch.randn(12, dtype=torch.float64, requires_grad=True)
+    target, weight = torch.randint(0, 4, (12,)), torch.randint(0, 4, (12,))
+    weight[scores.argmax()] = 3  # across the cut for k = 1 and k = 2
+    copies = torch.repeat_interleave(torch.arange(12), weight)
+    loss = NDCG(k)
+    value, expected = (
+        loss(scores, target, weight=weight.double()),
+        loss(scores[copies], target[copies]),
+    )
+    torch.testing.assert_close(value, expected)
+    (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
+    torch.testing.assert_close(a, b)
+
+
+def test_only_the_top_k_pull_and_a_tied_list_still_learns():
+    scores = torch.tensor([2.0, 1.0, 0.0, -1.0], requires_grad=True)
+    target = torch.tensor([0, 1, 0, 1])
+    value = NDCG(2, OneSidedHuber(0.5))(scores, target)
+    (gradient,) = torch.autograd.grad(value, scores)
+    assert gradient[1] < 0
+    assert gradient[3] == 0
+    tied = torch.zeros(4, requires_grad=True)
+    (gradient,) = torch.autograd.grad(NDCG(1)(tied, target), tied)
+    assert (gradient[target == 1] < 0).all()
+
+
+def test_two_steps_of_the_followed_rank_by_hand():
+    torch.manual_seed(0)
+    target, index = torch.tensor([2, 0, 1, 0, 0]), torch.arange(5) + 3
+    first = torch.randn(5, dtype=torch.float64, requires_grad=True)
+    second = torch.randn(5, dtype=torch.float64, requires_grad=True)
+    loss = NDCG(surrogate=SquaredHinge(1.0), items=9, gamma=0.25)
+    loss(first, target, index=index)
+    value = loss(second, target, index=index)
+
+    def ranks(scores):
+        return SquaredHinge(1.0).value(scores[:, None] - scores).sum(1)[[0, 2]]
+
+    g = ranks(second)
+    u = (0.75 * ranks(first) + 0.25 * g).detach()
+    gains = torch.tensor([3.0, 1.0]) / (3 + 1 / math.log2(3))
+    expected = 1 - (gains / torch.log2(1 + u)).sum()
+    torch.testing.assert_close(value, expected, rtol=1e-6, atol=1e-7, check_dtype=False)
+    slope = gains / (torch.log2(1 + u) ** 2 * (1 + u) * math.log(2))
+    (gradient,) = torch.autograd.grad(value, second)
+    (by_hand,) = torch.autograd.grad((slope * g).sum(), second)
+    torch.testing.assert_close(gradient, by_hand, rtol=1e-5, atol=1e-7)
+    assert loss.average.seen.nonzero().flatten().tolist() == [3, 5]
+
+
+def test_the_share_in_the_top_k_is_followed_too():
+    target, index = torch.tensor([1, 0, 0]), torch.arange(3)
+    loss = NDCG(1, items=3, gamma=0.25)
+    loss(torch.tensor([1.0, 0.0, -1.0], requires_grad=True), target, index=index)
+    below = torch.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+    value = loss(below, target, index=index)
+    rank, share = loss.average.value[0].tolist()
+    assert share == 0.75
+    assert value.item() == pytest.approx(1 - 0.75 / math.log2(1 + rank))
+    assert value.requires_grad
+
+
+def test_the_rank_in_a_part_of_a_list_is_that_in_the_whole_on_average():
+    torch.manual_seed(0)
+    n, shown = 400, 20
+    scores = torch.randn(n, dtype=torch.float64)
+    target = (torch.arange(n) == 7).long()
+    whole = NDCG(surrogate=ZeroOne(), items=1, gamma=1.0)
+    whole(scores.requires_grad_(), target, index=torch.zeros(n, dtype=torch.long))
+    loss = NDCG(surrogate=ZeroOne(), items=1, length=n, gamma=1.0)
+    draws = []
+    for _ in range(600):
+        others = torch.randperm(n)
+        rows = torch.cat([torch.tensor([7]), others[others != 7][: shown - 1]])
+        loss(scores[rows], target[rows], index=torch.zeros(shown, dtype=torch.long))
+        draws.append(float(loss.average.value[0, 0]))
+    error = torch.tensor(draws).std() / math.sqrt(len(draws))
+    assert abs(sum(draws) / len(draws) - float(whole.average.value[0, 0])) < 4 * error
+
+
+def test_the_whole_list_needs_no_scaling_and_the_top_of_a_part_keeps_one_item():
+    torch.manual_seed(0)
+    scores, target = torch.randn(3, 10), torch.randint(0, 3, (3, 10))
+    for k in (None, 4):
+        torch.testing.assert_close(NDCG(k, length=10)(scores, target), NDCG(k)(scores, target))
+    part = torch.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    top = NDCG(1, SquaredHinge(1.0), length=300)(part, torch.tensor([0, 0, 1]))
+    assert top.item() < 1
+    (gradient,) = torch.autograd.grad(
+        NDCG(1, SquaredHinge(2.0), length=300)(part, torch.tensor([0, 0, 1])), part
+    )
+    assert gradient[2] < 0
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ValueError, match="k must be a whole number >= 1, got 0"):
+        NDCG(0)
+    with pytest.raises(ValueError, match="gain must be one of 'exponential', 'linear', got 'log'"):
+        NDCG(gain="log")
+    with pytest.raises(ValueError, match="items must be a whole number"):
+        NDCG(items=2.5)
+    with pytest.raises(ValueError, match="length must be the number .* got 5 and a list of 6"):
+        NDCG(length=5)(torch.randn(6), torch.arange(6) % 3)

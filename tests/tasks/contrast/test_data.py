@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.tasks.contrast.cases import arrays, images, write
+
+from rankwise.tasks.contrast import DataError, read_images
+
+A = arrays()
+
+
+def test_reads_pixels_channels_first_and_labels(tmp_path):
+    found = images(tmp_path)
+    assert found.x_train.shape == (24, 3, 8, 8)
+    assert found.x_train.dtype == torch.uint8
+    assert found.x_train[3, :, 2, 5].tolist() == A["x_train"][3, 2, 5].tolist()
+    assert found.y_test.tolist() == [0, 1] * 6
+    assert found.classes == ("upright", "across")
+
+
+def test_the_fingerprint_is_that_of_the_training_images(tmp_path):
+    first = images(tmp_path).fingerprint()
+    changed = A["x_train"].copy()
+    changed[0, 0, 0, 0] ^= 1
+    other = read_images(write(tmp_path / "other.npz", x_train=changed))
+    same = read_images(write(tmp_path / "same.npz", x_test=A["x_test"][::-1]))
+    assert other.fingerprint() != first
+    assert same.fingerprint() == first
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y_test": None}, "y_test must be in the file, which has x_train, y_train, x_test, cl"),
+        ({"x_train": A["x_train"] / 255.0}, "x_train must be pixels of dtype uint8, .* float64"),
+        ({"x_train": A["x_train"][..., 0]}, r"x_train must have shape .* got \(24, 8, 8\)"),
+        ({"x_test": A["x_test"][:, :4]}, r"at least 8 pixels a side, got \(12, 4, 8, 3\)"),
+        ({"x_test": np.zeros((12, 9, 8, 3), np.uint8)}, r"one size, got \(8, 8, 3\) and \(9, 8"),
+        ({"y_train": A["y_train"][:5]}, r"each image of x_train, shape \(24,\), got \(5,\)"),
+        ({"y_train": A["y_train"] * 1.0}, "y_train must be whole numbers, got float64"),
+        ({"y_train": A["y_train"] + 1}, "between 0 and 1, as there are 2 classes, .* from 1 to 2"),
+        ({"y_train": A["y_train"] * 0}, "y_train must have at least two classes"),
+        ({"y_test": A["y_test"] * 0}, "y_test must have two classes, one of them with two"),
+        ({"classes": np.array(["a", None], dtype=object)}, "cannot be read as numpy arrays"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_named(tmp_path, changed, message):
+    path = write(tmp_path / "wrong.npz", **changed)
+    with pytest.raises(DataError, match=message):
+        read_images(path)
+
+
+def test_files_of_another_kind(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        read_images(tmp_path / "nowhere.npz")
+    text = tmp_path / "text.npz"
+    text.write_text("not an archive")
+    with pytest.raises(DataError, match="cannot be read as numpy arrays"):
+        read_images(text)
+    single = tmp_path / "single.npy"
+    np.save(single, np.zeros(3))
+    with pytest.raises(DataError, match="npz file of several arrays, got a single one"):
+        read_images(single)
+    cut = tmp_path / "cut.npz"
+    cut.write_bytes(write(tmp_path / "whole.npz").read_bytes()[:-200])
+    with pytest.raises(DataError, match="cannot be read as numpy arrays"):
+        read_images(cut)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.tasks.contrast.cases import SETTINGS, images
+
+from rankwise.tasks.contrast import Step, UsageError, train
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from rankwise.tasks.contrast import Settings, read_images, train
+import torch
+
+torch.set_num_threads(1)
+
+def stop(step):
+    if (step.epoch, step.step) == (3, 2):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+settings = Settings(batch=8, epochs=4, width=2, dimension=4, temperature=0.3, learning_rate=0.01)
+train(read_images(Path(sys.argv[1])), settings, Path(sys.argv[2]), on_step=stop)
+"""
+
+
+@pytest.mark.parametrize("objective", ["global_contrastive", "nt_xent"])
+@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
+def test_the_loss_falls(tmp_path, objective, optimiser):
+    settings = replace(SETTINGS, objective=objective, optimiser=optimiser, epochs=8)
+    history = train(images(tmp_path), settings).history
+    losses = [row["loss"] for row in history]
+    assert sum(losses[-2:]) / 2 < losses[0] - 0.02
+
+
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
+    data, settings = images(tmp_path), replace(SETTINGS, epochs=4)
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "stripes.npz"), str(tmp_path / "run")]
+    process = subprocess.run(command, check=False, timeout=100, capture_output=True, text=True)
+    assert process.returncode == -signal.SIGKILL, process.stderr
+    seen: list[Step] = []
+    resumed = train(data, settings, tmp_path / "run", resume=True, on_step=seen.append)
+    assert seen[0].epoch == 3  # the epoch that was cut off starts again
+    straight = train(data, settings, tmp_path / "straight")
+    assert resumed.history == straight.history
+    for name, value in straight.network.state_dict().items():
+        assert torch.equal(resumed.network.state_dict()[name], value), name
+    written = [(tmp_path / run / "metrics.csv").read_text() for run in ("run", "straight")]
+    assert written[0] == written[1]
+
+
+def test_a_finished_run_has_nothing_left_to_do(tmp_path):
+    data = images(tmp_path)
+    first = train(data, SETTINGS, tmp_path / "run")
+    seen: list[Step] = []
+    again = train(data, SETTINGS, tmp_path / "run", resume=True, on_step=seen.append)
+    assert seen == []
+    assert again.history == first.history
+
+
+def test_seeds_decide_and_the_callers_random_numbers_are_left_alone(tmp_path):
+    data = images(tmp_path)
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    first, same = train(data, SETTINGS), train(data, SETTINGS)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert first.history == same.history
+    assert train(data, replace(SETTINGS, seed=1)).history != first.history
+
+
+def test_every_step_is_reported_and_the_rate_follows_a_cosine(tmp_path):
+    data, seen = images(tmp_path), []
+    history = train(data, SETTINGS, on_step=seen.append).history
+    assert [(s.epoch, s.step) for s in seen] == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    assert history[0]["loss"] == pytest.approx(sum(s.loss for s in seen[:3]) / 3)
+    rates = [row["learning_rate"] for row in history]
+    assert rates == pytest.approx(
+        [0.01 * (1 + math.cos(math.pi * step / 6)) / 2 for step in (2, 5)]
+    )
+
+
+def test_a_batch_larger_than_the_data_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="batch must be at most the 24 training images, got 32"):
+        train(images(tmp_path), replace(SETTINGS, batch=32))
+
+
+def test_other_images_are_not_a_continuation(tmp_path):
+    train(images(tmp_path), SETTINGS, tmp_path / "run")
+    other = images(tmp_path)
+    other = replace(other, x_train=255 - other.x_train)
+    with pytest.raises(UsageError, match="other training images"):
+        train(other, SETTINGS, tmp_path / "run", resume=True)
