@@ -24,8 +24,8 @@ def test_tied_items_are_one_rank_apart_and_share_their_mean_rank():
     assert value.item() == pytest.approx(10 * (1 - 1 / math.log2(3)), rel=1e-6)
 
 
-def test_without_the_bound_half_of_it_is_at_least_the_loss_of_the_metric():
-    """With μ → ∞ only δ is left: NDCG-Loss2, which bounds 1 − NDCG (Wang et al. 2018, 3.4)."""
+def test_the_part_of_the_bound_is_one():
+    """With μ → ∞ only δ is left: NDCG-Loss2, an upper bound of 1 − NDCG."""
     torch.manual_seed(0)
     scores, target = torch.randn(50, 12, dtype=torch.float64), torch.randint(0, 5, (50, 12))
     for s, t in zip(scores, target, strict=True):
@@ -47,15 +47,15 @@ def test_whole_weights_are_copies(k):
     torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize("chunk", [1, 50, 1000])
+@pytest.mark.parametrize("chunk", [1, 30, 200])
 def test_chunks_change_nothing(chunk, monkeypatch):
     torch.manual_seed(2)
-    scores = torch.randn(5, 20, dtype=torch.float64, requires_grad=True)
-    target = torch.randint(0, 4, (5, 20))
-    value = LambdaLoss(6)(scores, target)
+    scores = torch.randn(4, 8, dtype=torch.float64, requires_grad=True)
+    target = torch.randint(0, 4, (4, 8))
+    value = LambdaLoss(3)(scores, target)
     (expected,) = torch.autograd.grad(value, scores)
     monkeypatch.setattr("rankwise.baselines.lambda_loss._CHUNK", chunk)
-    again = LambdaLoss(6)(scores, target)
+    again = LambdaLoss(3)(scores, target)
     (gradient,) = torch.autograd.grad(again, scores)
     torch.testing.assert_close(again, value)
     torch.testing.assert_close(gradient, expected)

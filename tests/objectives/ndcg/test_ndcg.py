@@ -118,20 +118,16 @@ def test_the_share_in_the_top_k_is_followed_too():
 
 def test_the_rank_in_a_part_of_a_list_is_that_in_the_whole_on_average():
     torch.manual_seed(0)
-    n, shown = 400, 20
-    scores = torch.randn(n, dtype=torch.float64)
-    target = (torch.arange(n) == 7).long()
-    whole = NDCG(surrogate=ZeroOne(), items=1, gamma=1.0)
-    whole(scores.requires_grad_(), target, index=torch.zeros(n, dtype=torch.long))
-    loss = NDCG(surrogate=ZeroOne(), items=1, length=n, gamma=1.0)
-    draws = []
-    for _ in range(600):
-        others = torch.randperm(n)
-        rows = torch.cat([torch.tensor([7]), others[others != 7][: shown - 1]])
-        loss(scores[rows], target[rows], index=torch.zeros(shown, dtype=torch.long))
-        draws.append(float(loss.average.value[0, 0]))
-    error = torch.tensor(draws).std() / math.sqrt(len(draws))
-    assert abs(sum(draws) / len(draws) - float(whole.average.value[0, 0])) < 4 * error
+    n, shown, draws = 400, 20, 600
+    scores = torch.randn(n, dtype=torch.float64, requires_grad=True)
+    others = torch.rand(draws, n - 1).argsort(-1)[:, : shown - 1] + 1
+    rows = torch.cat([torch.zeros(draws, 1, dtype=torch.long), others], dim=1)
+    target = (rows == 0).long()  # the first item is the relevant one
+    loss = NDCG(surrogate=ZeroOne(), items=draws, length=n)
+    loss(scores[rows], target, index=torch.arange(draws).unsqueeze(1).expand_as(rows))
+    ranks = loss.average.value[:, 0]
+    whole = 1 + int((scores > scores[0]).sum())
+    assert abs(float(ranks.mean()) - whole) < 4 * float(ranks.std()) / math.sqrt(draws)
 
 
 def test_the_whole_list_needs_no_scaling_and_the_top_of_a_part_keeps_one_item():

@@ -1,0 +1,48 @@
+"""A rare class in a plain PyTorch loop: SOPRC, batches that hold positives, any optimiser."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from rankwise.metrics import average_precision
+from rankwise.objectives import SOPRC
+from rankwise.samplers import BalancedBatches
+
+
+def rare_class(items: int, seed: int) -> tuple[Tensor, Tensor]:
+    """One item in fifty is positive: those far from the middle in two of ten directions."""
+    x = torch.randn(items, 10, generator=torch.Generator().manual_seed(seed))
+    radius = x[:, :2].square().sum(1)
+    return x, (radius > radius.quantile(0.98)).long()
+
+
+def main() -> tuple[float, float]:
+    """Train, and return the test AP before and after."""
+    torch.manual_seed(0)
+    x, y = rare_class(4_000, seed=1)
+    x_test, y_test = rare_class(4_000, seed=2)
+    model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 1), nn.Flatten(0))
+    batches = BalancedBatches(y, positives=16, negatives=112)
+    loader = DataLoader(TensorDataset(x, y), batch_sampler=batches)
+    loss = SOPRC(prior=batches.prior)  # the data set's share of positives, not the batch's
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
+
+    def test_precision() -> float:
+        with torch.no_grad():
+            return float(average_precision(model(x_test), y_test))
+
+    before = test_precision()
+    for _ in range(8):
+        for features, target in loader:
+            optimiser.zero_grad()
+            loss(model(features), target).backward()
+            optimiser.step()
+    after = test_precision()
+    print(f"test AP: {before:.3f} before, {after:.3f} after")
+    return before, after
+
+
+if __name__ == "__main__":
+    main()
