@@ -9,6 +9,7 @@ import pytest
 
 from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
 from rankwise.studies.estimator_bias import measure as bias
+from rankwise.studies.fidelity import measure as fidelity
 from rankwise.studies.saturation import measure as saturation
 from rankwise.studies.stability import measure as stability
 
@@ -25,6 +26,7 @@ TINY = {
             points=(10, 50),
         ),
     ),
+    "fidelity": (fidelity.Plan, fidelity.Plan(items=200, steps=2, repeats=2)),
     "saturation": (
         saturation.Plan,
         saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),

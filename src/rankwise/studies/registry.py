@@ -16,6 +16,7 @@ __all__ = ["STUDIES", "UnknownStudyError", "run_study"]
 STUDIES = MappingProxyType(
     {
         "estimator-bias": "Is a batch's AP loss biased by its sampling rate, and SOPRC's not?",
+        "fidelity": "Does training on an objective raise the metric it stands for?",
         "saturation": "Do the losses as printed stall, and does the annealed gain mend it?",
         "stability": "How far does one example move the loss, and the trained model?",
     }

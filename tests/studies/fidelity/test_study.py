@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from rankwise.naming import metric, metric_of, objective
+from rankwise.studies.base import Setting
+from rankwise.studies.fidelity import measure as fidelity
+from rankwise.studies.fidelity.study import best_rows, family
+from rankwise.theory import Mean
+
+
+@pytest.mark.parametrize("name", fidelity.OBJECTIVES.values())
+def test_every_row_has_a_column_of_its_own_family(name):
+    objective(name, prior=0.1, items=10)
+    own = family(metric_of(name))
+    assert own in {family(judge) for judge in fidelity.METRICS.values()}
+
+
+@pytest.mark.parametrize("name", fidelity.METRICS.values())
+def test_every_column_has_a_row_of_its_own_family(name):
+    metric(name)
+    assert family(name) in {family(metric_of(row)) for row in fidelity.OBJECTIVES.values()}
+
+
+def test_the_best_row_of_a_column():
+    gains = {
+        (row, column): Mean(float(row == "soap") + float((row, column) == ("auc", "auc")) * 2, 0, 3)
+        for row in fidelity.OBJECTIVES
+        for column in fidelity.METRICS
+    }
+    best = best_rows(gains)
+    assert best.pop("auc") == "auc"
+    assert set(best.values()) == {"soap"}
+
+
+def test_all_start_where_cross_entropy_ends():
+    """With no step at all every objective has the metrics of cross-entropy."""
+    values = fidelity.measure(fidelity.Plan(items=100, steps=0, repeats=1), Setting())
+    by_metric = {}
+    for value in values:
+        by_metric.setdefault(value.metric, set()).add(value.value)
+    assert all(len(found) == 1 for found in by_metric.values())
