@@ -61,7 +61,7 @@ def _of_classes(ours: Any, theirs: Any, size: int, *, by_item: bool) -> tuple[St
     )
 
 
-def _of_lists(ours: Any, theirs: Any, size: int, *, ratings: bool) -> tuple[Step, Step]:
+def _of_lists(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
     """``size`` scores as lists of 64 with 8 relevant ones, which theirs wants in front."""
     rows = size // LIST
     scores = torch.randn(rows, LIST, requires_grad=True)
@@ -71,7 +71,7 @@ def _of_lists(ours: Any, theirs: Any, size: int, *, ratings: bool) -> tuple[Step
     other = scores.detach().clone().requires_grad_()
     batch: dict[str, Tensor] = {
         "user_id": torch.arange(rows),
-        "item_id": items[:, :RELEVANT] if not ratings else items,
+        "user_item_id": items,
         "rating": target.float(),
         "num_pos_items": torch.full((rows,), RELEVANT),
         "ideal_dcg": torch.full((rows,), 10.0),
@@ -101,6 +101,12 @@ def _of_views(ours: Any, theirs: Any, size: int, lists: Any) -> tuple[Step, Step
     return _backward(leaf, own), _backward(other, peer)
 
 
+def _modalities(images: Tensor, texts: Tensor, index: Tensor) -> Any:
+    from rankwise.objectives import two_modalities  # noqa: PLC0415
+
+    return two_modalities(images, texts, index, len(index), normalise=False)  # as theirs
+
+
 def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
     """Both steps of a pair."""
     from libauc import losses as theirs  # noqa: PLC0415
@@ -110,6 +116,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
     from rankwise.pairs import SquaredHinge  # noqa: PLC0415
 
     pairs = size * CLASSES
+    ours: Any
     match name:
         case "PairwiseAUC":
             return _of_scores(o.PairwiseAUC(), theirs.PairwiseAUCLoss(), size, by_item=False)
@@ -144,7 +151,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             return _of_scores(ours, peer, size, by_item=True)
         case "OneVsRest(MinMaxAUC), 10 classes":
             ours = o.OneVsRest(o.MinMaxAUC(lists=CLASSES))
-            peer = theirs.MultiLabelAUCMLoss(num_classes=CLASSES)
+            peer = theirs.MultiLabelAUCMLoss(num_labels=CLASSES)
             return _of_classes(ours, peer, size, by_item=False)
         case "OneVsRest(SOAP), 10 classes":
             ours = o.OneVsRest(o.SOAP(0.5, pairs, score_scale=1.0))
@@ -154,16 +161,16 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             peer = theirs.NDCGLoss(
                 N=size, num_user=size // LIST, num_item=size, num_pos=RELEVANT, topk=-1
             )
-            return _of_lists(o.NDCG(items=size), peer, size, ratings=True)
+            return _of_lists(o.NDCG(items=size), peer, size)
         case "ListNet":
             peer = theirs.ListwiseCELoss(N=size, num_pos=RELEVANT, gamma=0.9)
-            return _of_lists(o.ListNet(), peer, size, ratings=False)
+            return _of_lists(o.ListNet(), peer, size)
         case "GlobalContrastive, two views":
             ours = o.GlobalContrastive(size)
             return _of_views(ours, theirs.GCLoss("unimodal", N=size), size, o.two_views)
         case "GlobalContrastive, two modalities":
             ours = o.GlobalContrastive(2 * size, 0.01)
-            return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, o.two_modalities)
+            return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, _modalities)
         case "CrossEntropy":
             return _of_scores(b.CrossEntropy(), theirs.CrossEntropyLoss(), size, logits=True)
         case "Focal":

@@ -82,11 +82,7 @@ def require_binary(name: str, value: Tensor) -> None:
     """Labels of a two-class list are 0 and 1 (or booleans)."""
     if value.dtype == torch.bool or value.numel() == 0:
         return
-    low, high = torch.aminmax(value)
-    binary = low >= 0 and high <= 1 and not value.isnan().any()
-    if binary and value.is_floating_point():
-        binary = bool(((value == 0) | (value == 1)).all())
-    if not binary:
+    if not bool(((value == 0) | (value == 1)).all()):
         found = torch.unique(value)[:6].tolist()
         raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
 

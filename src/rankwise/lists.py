@@ -116,12 +116,15 @@ def split_lists(
     items: Tensor | None = None,
     previous: Tensor | None = None,
     graded: bool = False,
+    whole_negatives: bool = False,
 ) -> Lists:
     """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
 
     Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
     which item of the data set each score belongs to, ``previous`` are earlier scores of the items.
-    With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives.
+    With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives. With
+    ``whole_negatives`` all the items stand among the negatives, those that are none with weight 0:
+    nothing large is moved, which pays where nearly all are negatives and none is sorted.
     """
     require_floating("scores", scores)
     for name, given in (("target", target), ("mask", mask), ("weight", weight), ("index", items)):
@@ -134,14 +137,14 @@ def split_lists(
     weight = None if weight is None else weight.reshape(rows)
     items = None if items is None else items.reshape(rows)
     previous = None if previous is None else previous.reshape(rows)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, 0)
-        target = target.masked_fill(~mask, 0)
-    require_finite("scores", scores)
-    if graded:
-        require_relevance("target", target)
-    else:
-        require_binary("target", target)
+    try:
+        _check_values(scores, target, graded)
+    except ValueError:
+        if mask is None:
+            raise
+        # What is not there may hold anything. It seldom does, and then nothing is copied.
+        scores, target = scores.masked_fill(~mask, 0), target.masked_fill(~mask, 0)
+        _check_values(scores, target, graded)
     positive = target > 0
     negative = ~positive
     if mask is not None:
@@ -154,21 +157,44 @@ def split_lists(
         # Only the positives are looked at, so only theirs have to be numbers.
         require_finite("previous_scores", previous[positive])
     above, above_weight = _side(positive, weight, scores.dtype)
-    below, below_weight = _side(negative, weight, scores.dtype)
+    below: Tensor | None = None
+    if whole_negatives:
+        below_weight = negative.to(above_weight.dtype)
+        below_weight = below_weight if weight is None else below_weight * weight
+    else:
+        below, below_weight = _side(negative, weight, scores.dtype)
+
+    def taken(values: Tensor) -> Tensor:
+        return values if below is None else values.gather(-1, below)
+
     return Lists(
         scores.gather(-1, above),
-        scores.gather(-1, below),
+        taken(scores),
         above_weight,
         below_weight,
         positive_index=None if items is None else items.gather(-1, above),
         previous=None if previous is None else previous.gather(-1, above),
-        negative_previous=None if previous is None else previous.gather(-1, below),
+        negative_previous=previous
+        if below is None or previous is None
+        else previous.gather(-1, below),
         relevance=target.gather(-1, above).to(above_weight.dtype) if graded else None,
     )
 
 
+def _check_values(scores: Tensor, target: Tensor, graded: bool) -> None:
+    require_finite("scores", scores)
+    if graded:
+        require_relevance("target", target)
+    else:
+        require_binary("target", target)
+
+
 def _side(chosen: Tensor, weight: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Where the chosen items of every row are, moved to the front, and their weights."""
+    if len(chosen) == 1:  # one list needs no padding
+        where = chosen[0].nonzero().T
+        weights = where.new_ones(where.shape, dtype=torch.promote_types(dtype, torch.float32))
+        return where, weights if weight is None else weight.gather(-1, where)
     counts = chosen.sum(-1)
     longest = int(counts.max()) if len(counts) else 0
     column = torch.arange(longest, device=chosen.device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor
 from torch.nn.functional import softplus
 
@@ -21,6 +23,8 @@ class InfoNCE(Objective):
     the negatives only, not against the other positives. The sum over the negatives is taken once
     for all positives, so that a list costs its items, not pairs of them.
     """
+
+    whole_negatives: ClassVar[bool] = True
 
     def __init__(self, temperature: float = 0.07) -> None:
         super().__init__()

@@ -34,7 +34,10 @@ class ItemwiseObjective(Objective):
         return lists.mean_over_positives(self.item_loss(toward, positive))
 
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
-        """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out."""
+        """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
+
+        The scores are logits and are not scaled.
+        """
         scores, target, weight = batch.scores, batch.target, batch.weight
         require_floating("scores", scores)
         if batch.mask is not None:
@@ -44,7 +47,7 @@ class ItemwiseObjective(Objective):
         require_binary("target", target)
         if weight is not None and (weight < 0).any():
             raise ValueError(f"weight must not be negative, got {weight.min().item()}")
-        scores = scores.to(torch.promote_types(scores.dtype, torch.float32)) / scale
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
         if batch.mask is not None:
             weights = weights.masked_fill(~batch.mask, 0)

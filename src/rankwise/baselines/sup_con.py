@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from rankwise.baselines.precision import widened
@@ -20,6 +22,8 @@ class SupCon(Objective):
     against each other too. An anchor without a negative, which the paper would count, contributes
     nothing, as in every objective here.
     """
+
+    whole_negatives: ClassVar[bool] = True
 
     def __init__(self, temperature: float = 0.1) -> None:
         super().__init__()

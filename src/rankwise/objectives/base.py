@@ -54,10 +54,12 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     To write one, give :meth:`risk`; one with a memory by list also gives :meth:`observe`, which
     says what a list shows, and :meth:`remember`, which takes it in. A
     :class:`~rankwise.memory.FollowedAverage` that is a part of the objective learns by itself what
-    it was asked to follow. An objective of relevances rather than classes sets ``graded``.
+    it was asked to follow. An objective of relevances rather than classes sets ``graded``; one that
+    treats the negatives alike, in any order, sets ``whole_negatives`` and is spared a copy of them.
     """
 
     graded: ClassVar[bool] = False
+    whole_negatives: ClassVar[bool] = False
     index_kind: IndexKind = None
     keys: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
@@ -81,7 +83,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
 
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
         """The lists of a batch that count, taken apart, scores divided by ``scale``."""
-        return batch.split(scale, graded=self.graded)
+        return batch.split(scale, graded=self.graded, whole_negatives=self.whole_negatives)
 
     def learn(self, like: Tensor) -> None:
         """Called after all risks of a call are taken, with a tensor on their device."""

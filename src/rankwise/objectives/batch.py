@@ -57,19 +57,25 @@ class Batch:
         for start in range(0, len(self.scores), at_once):
             yield slice(start, start + at_once)
 
-    def split(self, scale: Tensor | float = 1.0, *, graded: bool = False) -> Lists:
+    def split(
+        self, scale: Tensor | float = 1.0, *, graded: bool = False, whole_negatives: bool = False
+    ) -> Lists:
         """Positives and negatives of the lists that have both, scores divided by ``scale``.
 
-        ``graded`` targets are relevances.
+        The other options are those of :func:`rankwise.lists.split_lists`.
         """
+        # Dividing by one would still be a pass over everything, and another one backward.
+        same = isinstance(scale, float) and scale == 1
+        previous = self.previous
         lists = split_lists(
-            self.scores / scale,
+            self.scores if same else self.scores / scale,
             self.target,
             self.mask,
             self.weight,
             items=self.items,
-            previous=None if self.previous is None else self.previous / scale,
+            previous=previous if same or previous is None else previous / scale,
             graded=graded,
+            whole_negatives=whole_negatives,
         )
         lists = replace(lists, index=self.lists)
         return lists if bool(lists.complete.all()) else lists.select(lists.complete)

@@ -25,7 +25,6 @@ class KnowsItsOptions:
         return written(type(self), self.options)
 
 
-
 def given_options(cls: type, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the constructor by name; nothing where it will refuse them itself."""
     try:

@@ -16,7 +16,7 @@ __all__ = ["Reduction", "dense_reduce", "sum_over_lower"]
 Reduction = Callable[[Tensor, Tensor], Tensor]
 """(values of the pairs, weights of the lower side) → one number for each upper."""
 
-_CHUNK = 1 << 21  # pairs evaluated at once
+_CHUNK = 1 << 18  # pairs evaluated at once: they stay in a cache
 
 
 def sum_over_lower(values: Tensor, weight: Tensor) -> Tensor:

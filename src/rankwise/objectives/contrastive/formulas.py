@@ -19,7 +19,15 @@ def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
 
 def log_sum_exp(exponent: Tensor, weight: Tensor) -> Tensor:
     """log Σ weight·e^exponent over the last dimension; weight 0 is an item that is not there."""
-    return torch.logsumexp(exponent + weight.log(), dim=-1)
+    return torch.logsumexp(_weighted(exponent, weight), dim=-1)
+
+
+def _weighted(exponent: Tensor, weight: Tensor) -> Tensor:
+    """The exponent with log weight added; most weights are 0 and 1, which need no logarithm."""
+    absent = weight == 0
+    if not bool((absent | (weight == 1)).all()):
+        exponent = exponent + weight.masked_fill(absent, 1).log()
+    return exponent.masked_fill(absent, -torch.inf)
 
 
 def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
@@ -29,7 +37,7 @@ def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
 
 def mean_under_softmax(exponent: Tensor, weight: Tensor) -> Tensor:
     """Σ e^x·x / Σ e^x with weights: the mean exponent, each by its share of the sum."""
-    return (torch.softmax(exponent + weight.log(), dim=-1) * exponent).sum(-1)
+    return (torch.softmax(_weighted(exponent, weight), dim=-1) * exponent).sum(-1)
 
 
 def ids(lists: Lists) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -32,6 +33,7 @@ class GlobalContrastive(Objective):
     logarithms, so that no temperature is too small; a list costs its items.
     """
 
+    whole_negatives: ClassVar[bool] = True
     index_kind: IndexKind = "list"
     average: FollowedAverage | None
 

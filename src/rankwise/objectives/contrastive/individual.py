@@ -67,7 +67,8 @@ class IndividualTemperatures(GlobalContrastive):
 
     the mean that of the batch. Every training call ends with τ_i ← clip(τ_i − ``step``·v_i),
     v_i ← (1−β)v_i + β·slope: the model itself may have any optimiser. The temperatures start at
-    ``temperature`` and live in the buffer ``temperatures.temperature``.
+    ``temperature`` and live in the buffer ``temperatures.temperature``. As published, u_i is not
+    converted when τ_i moves, so that the step is to be small.
     """
 
     average: FollowedAverage

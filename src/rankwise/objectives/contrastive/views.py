@@ -47,15 +47,17 @@ def two_views(
     _check_pair("second", second, first)
     _check_index(index, first)
     size = len(first)
-    anchors = torch.cat([first, second])
-    compared = anchors if others is None else torch.cat([anchors, _more("others", others, first)])
+    anchors = _normalised(torch.cat([first, second]), normalise)
+    compared = anchors
+    if others is not None:
+        compared = torch.cat([anchors, _normalised(_more("others", others, first), normalise)])
     mask = torch.ones(2 * size, len(compared), dtype=torch.bool, device=first.device)
     mask.fill_diagonal_(False)
     target = torch.zeros_like(mask)
     target[:, : 2 * size].fill_diagonal_(True)
     target = target.roll(size, dims=0)  # row i has its mark in the column of its other view
     both = None if index is None else index.repeat(2)
-    return ContrastiveLists(_similarity(anchors, compared, normalise), target, mask, both)
+    return ContrastiveLists(anchors @ compared.T, target, mask, both)
 
 
 def two_modalities(
@@ -84,29 +86,28 @@ def two_modalities(
             )
         require_index("index", index, items)
         index = torch.cat([index, index + items])
-    all_images, all_texts = images, texts
+    images, texts = _normalised(images, normalise), _normalised(texts, normalise)
+    both_ways = images @ texts.T
+    forth, back = both_ways, both_ways.T
     if others is not None:
-        all_images = torch.cat([images, _more("others[0]", others[0], images)])
-        all_texts = torch.cat([texts, _more("others[1]", others[1], texts)])
-        if len(all_images) != len(all_texts):
+        more_images = _normalised(_more("others[0]", others[0], images), normalise)
+        more_texts = _normalised(_more("others[1]", others[1], texts), normalise)
+        if len(more_images) != len(more_texts):
             raise ValueError(
                 "others must have as many images as texts, "
                 f"got {len(others[0])} and {len(others[1])}"
             )
-    scores = torch.cat(
-        [_similarity(images, all_texts, normalise), _similarity(texts, all_images, normalise)]
-    )
+        forth = torch.cat([forth, images @ more_texts.T], dim=1)
+        back = torch.cat([back, texts @ more_images.T], dim=1)
+    scores = torch.cat([forth, back])
     target = torch.zeros_like(scores, dtype=torch.bool)
     for rows in target.split(max(1, len(images))):
         rows.fill_diagonal_(True)
     return ContrastiveLists(scores, target, None, index)
 
 
-def _similarity(anchors: Tensor, compared: Tensor, normalise: bool) -> Tensor:
-    if normalise:
-        anchors = torch.nn.functional.normalize(anchors, dim=-1)
-        compared = torch.nn.functional.normalize(compared, dim=-1)
-    return anchors @ compared.T
+def _normalised(embeddings: Tensor, normalise: bool) -> Tensor:
+    return torch.nn.functional.normalize(embeddings, dim=-1) if normalise else embeddings
 
 
 def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
