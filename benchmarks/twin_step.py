@@ -18,7 +18,7 @@ from benchmarks.timing import seconds_side_by_side
 from torch import Tensor
 
 Step = Callable[[], object]
-CLASSES, LIST, RELEVANT, DIMENSION = 10, 64, 8, 64
+CLASSES, DIMENSION = 10, 64
 
 
 def _backward(leaf: Tensor, loss: Callable[[Tensor], Tensor]) -> Step:
@@ -61,25 +61,24 @@ def _of_classes(ours: Any, theirs: Any, size: int, *, by_item: bool) -> tuple[St
     )
 
 
-def _of_lists(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
-    """``size`` scores as lists of 64 with 8 relevant ones, which theirs wants in front."""
-    rows = size // LIST
-    scores = torch.randn(rows, LIST, requires_grad=True)
-    target = torch.zeros(rows, LIST, dtype=torch.long)
-    target[:, :RELEVANT] = torch.randint(1, 5, (rows, RELEVANT))
-    items = torch.arange(rows * LIST).reshape(rows, LIST)
+def _of_relevances(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
+    """One list of ``size`` items, half of them relevant, which theirs wants in front."""
+    relevant, items = size // 2, torch.arange(size)
+    target = torch.zeros(size, dtype=torch.long)
+    target[:relevant] = torch.randint(1, 5, (relevant,))
+    scores = torch.randn(size, requires_grad=True)
     other = scores.detach().clone().requires_grad_()
     batch: dict[str, Tensor] = {
-        "user_id": torch.arange(rows),
-        "user_item_id": items,
-        "rating": target.float(),
-        "num_pos_items": torch.full((rows,), RELEVANT),
-        "ideal_dcg": torch.full((rows,), 10.0),
+        "user_id": torch.zeros(1, dtype=torch.long),
+        "user_item_id": items.unsqueeze(0),
+        "rating": target.float().unsqueeze(0),
+        "num_pos_items": torch.full((1,), relevant),
+        "ideal_dcg": torch.full((1,), 10.0),
     }
     own = {"index": items} if ours.index_kind == "item" else {}
     return (
         _backward(scores, lambda s: ours(s, target, **own)),
-        _backward(other, lambda s: theirs(s, batch)),
+        _backward(other, lambda s: theirs(s.unsqueeze(0), batch)),
     )
 
 
@@ -158,13 +157,11 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             peer = theirs.mAPLoss(data_len=size, num_labels=CLASSES)
             return _of_classes(ours, peer, size, by_item=True)
         case "NDCG":
-            peer = theirs.NDCGLoss(
-                N=size, num_user=size // LIST, num_item=size, num_pos=RELEVANT, topk=-1
-            )
-            return _of_lists(o.NDCG(items=size), peer, size)
+            peer = theirs.NDCGLoss(N=size, num_user=1, num_item=size, num_pos=size // 2, topk=-1)
+            return _of_relevances(o.NDCG(items=size), peer, size)
         case "ListNet":
-            peer = theirs.ListwiseCELoss(N=size, num_pos=RELEVANT, gamma=0.9)
-            return _of_lists(o.ListNet(), peer, size)
+            peer = theirs.ListwiseCELoss(N=size, num_pos=size // 2, gamma=0.9)
+            return _of_relevances(o.ListNet(), peer, size)
         case "GlobalContrastive, two views":
             ours = o.GlobalContrastive(size)
             return _of_views(ours, theirs.GCLoss("unimodal", N=size), size, o.two_views)

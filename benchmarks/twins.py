@@ -22,7 +22,7 @@ TWINS = {
     "SOPRC": ("APLoss", FASTER),
     "PartialAUC, cvar": ("pAUC_CVaR_Loss", FASTER),
     "PartialAUC, kl": ("pAUC_DRO_Loss", FASTER),
-    "PartialAUC, kl, squared hinge": ("pAUC_DRO_Loss", NEVER_SLOWER),
+    "PartialAUC, kl, squared hinge": ("pAUC_DRO_Loss", ""),
     "TwoWayPartialAUC, kl": ("tpAUC_KL_Loss", FASTER),
     "OneVsRest(SOAP), 10 classes": ("mAPLoss", FASTER),
     "NDCG": ("NDCGLoss", FASTER),
@@ -32,8 +32,8 @@ TWINS = {
     "OneVsRest(MinMaxAUC), 10 classes": ("MultiLabelAUCMLoss", NEVER_SLOWER),
     "GlobalContrastive, two views": ("GCLoss, unimodal", NEVER_SLOWER),
     "GlobalContrastive, two modalities": ("GCLoss, bimodal", NEVER_SLOWER),
-    "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
-    "Focal": ("FocalLoss", NEVER_SLOWER),
+    "CrossEntropy": ("CrossEntropyLoss", ""),
+    "Focal": ("FocalLoss", ""),
 }
 LARGEST = {"GlobalContrastive, two views": 4096, "GlobalContrastive, two modalities": 4096}
 

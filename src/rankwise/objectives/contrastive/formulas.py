@@ -19,7 +19,31 @@ def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
 
 def log_sum_exp(exponent: Tensor, weight: Tensor) -> Tensor:
     """log Σ weight·e^exponent over the last dimension; weight 0 is an item that is not there."""
-    return torch.logsumexp(_weighted(exponent, weight), dim=-1)
+    total: Tensor = _LogSumExp.apply(exponent, weight)  # type: ignore[no-untyped-call]
+    return total
+
+
+class _LogSumExp(torch.autograd.Function):
+    """The exponentials are taken once and kept: they are the gradient, but for their sum.
+
+    Scores of anchors against a batch are the one large thing here, and every pass counts.
+    """
+
+    @staticmethod
+    def forward(ctx, exponent: Tensor, weight: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        terms = _weighted(exponent, weight)
+        top = terms.amax(-1, keepdim=True)
+        top = top.masked_fill(top == -torch.inf, 0)
+        total = terms.sub_(top).exp_().sum(-1, keepdim=True)
+        ctx.save_for_backward(terms, total)
+        return (total.log() + top).squeeze(-1)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
+        terms, total = ctx.saved_tensors
+        tiny = torch.finfo(total.dtype).tiny
+        return terms * (arriving.unsqueeze(-1) / total.clamp_min(tiny)), None
 
 
 def _weighted(exponent: Tensor, weight: Tensor) -> Tensor:
