@@ -1,0 +1,107 @@
+"""The files of a run, read with suspicion: what does not fit is said in one line."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Predictions", "missing", "number", "read_object", "read_predictions"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The test part: truth, and what every contender said of it."""
+
+    target: Floats
+    weight: Floats  # one everywhere if the run had none
+    group: NDArray[np.int64] | None
+    scores: Mapping[int, Floats]  # by the number of the contender
+    probabilities: Mapping[int, Floats]  # calibrated, where there are any
+
+
+def missing(path: Path, key: str, wanted: str) -> ValueError:
+    """The error of a file without what it must hold."""
+    return ValueError(f"{path} must hold {key!r}, {wanted}; write it with `rankwise compare`")
+
+
+def number(value: object) -> float:
+    """A number of the results, NaN for what is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return math.nan
+    return float(value) if math.isfinite(value) else math.nan
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """A file of JSON that holds an object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
+    return value
+
+
+def read_predictions(path: Path, contenders: int) -> Predictions:
+    """The arrays of a run, checked against each other; pickled objects are refused."""
+    arrays = _arrays(path)
+    target = arrays.get("target")
+    if target is None or target.ndim != 1 or not len(target):
+        raise missing(path, "target", "one value for each row of the test part")
+    truth = _floats(path, "target", target, len(target))
+    group = arrays.get("group")
+    if group is not None:
+        if group.shape != target.shape:
+            raise _length(path, "group", group, len(target))
+        group = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
+        raise ValueError(f"{path}: target must hold zeros and ones, both of them")
+    weight = arrays.get("weight")
+    weights = np.ones(len(truth)) if weight is None else _floats(path, "weight", weight, len(truth))
+    for label in (0, 1) if group is None else ():
+        if (weights < 0).any() or not weights[truth == label].sum() > 0:
+            raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
+    columns: dict[str, dict[int, Floats]] = {"score": {}, "probability": {}}
+    for kind, found in columns.items():
+        for place in range(contenders):
+            if (array := arrays.get(f"{kind}_{place}")) is not None:
+                found[place] = _floats(path, f"{kind}_{place}", array, len(truth))
+    return Predictions(truth, weights, group, columns["score"], columns["probability"])
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is not a file of plain arrays: {reason}") from None
+
+
+def _floats(path: Path, name: str, array: NDArray[Any], rows: int) -> Floats:
+    if array.shape != (rows,):
+        raise _length(path, name, array, rows)
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"{path}: {name} must hold numbers, got {array.dtype}")
+    floats = array.astype(np.float64)
+    if np.isnan(floats).any():
+        raise ValueError(f"{path}: {name} must not hold NaN")
+    return floats
+
+
+def _length(path: Path, name: str, array: NDArray[Any], rows: int) -> ValueError:
+    return ValueError(f"{path}: {name} must have the {rows} rows of target, got {array.shape}")

@@ -1,0 +1,148 @@
+"""A run of ``rankwise compare`` as its folder holds it, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.report.comparison.reading import (
+    Predictions,
+    missing,
+    number,
+    read_object,
+    read_predictions,
+)
+
+__all__ = ["Contender", "Estimate", "Run", "read_run"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval; what is not known is NaN."""
+
+    value: float
+    low: float
+    high: float
+    p: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of the results."""
+
+    number: int  # its place in results.json, and in the names of the predictions
+    name: str
+    baseline: bool
+    validation: Estimate
+    test: Estimate
+    difference: Estimate | None  # against the baseline; None for the baseline itself
+    seconds: float
+    trials: int | None
+    params: Mapping[str, Any]
+    curve: tuple[tuple[float, float], ...]  # seconds, best validation value so far
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything the page is made from."""
+
+    folder: Path
+    metric: str
+    data: Mapping[str, Any]
+    contenders: tuple[Contender, ...]
+    recommended: Contender
+    why: str
+    choice: str  # how it was made, in words
+    left_out: Mapping[str, Any]  # contenders that could not be trained, and why
+    other_metrics: Mapping[str, list[Any]]
+    config: Mapping[str, Any]
+    predictions: Predictions
+
+    @cached_property
+    def baseline(self) -> Contender | None:
+        """The log-loss contender that differences are taken to."""
+        marked = [each for each in self.contenders if each.baseline]
+        return next((each for each in marked if each.difference is None), next(iter(marked), None))
+
+    @property
+    def drawn(self) -> list[Contender]:
+        """The contenders with scores on the test part."""
+        return [each for each in self.contenders if each.number in self.predictions.scores]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether many lists are ranked, rather than one."""
+        return self.predictions.group is not None
+
+
+def read_run(folder: Path) -> Run:
+    """The run in a folder; a ValueError says in one line what is not right with it."""
+    if not folder.is_dir():
+        raise ValueError(f"folder must be that of a run of `rankwise compare`, got {str(folder)!r}")
+    results = read_object(folder / "results.json")
+    rows = results.get("contenders")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise missing(folder / "results.json", "contenders", "a list of objects")
+    contenders = tuple(_contender(place, row) for place, row in enumerate(rows))
+    chosen = results.get("recommended")
+    if not isinstance(chosen, int) or not 0 <= chosen < len(rows):
+        wanted = f"a number from 0 to {len(rows) - 1}"
+        raise missing(folder / "results.json", "recommended", wanted)
+    predictions = read_predictions(folder / "predictions.npz", len(rows))
+    if chosen not in predictions.scores:
+        raise missing(folder / "predictions.npz", f"score_{chosen}", "that of the recommended")
+    return Run(
+        folder=folder,
+        metric=str(results.get("metric", "metric")),
+        data=_mapping(results.get("data")),
+        contenders=contenders,
+        recommended=contenders[chosen],
+        why=str(results.get("why") or ""),
+        choice=str(results.get("choice") or ""),
+        left_out=_mapping(results.get("left_out")),
+        other_metrics={
+            str(name): values
+            for name, values in _mapping(results.get("other_metrics")).items()
+            if isinstance(values, list) and len(values) == len(rows)
+        },
+        config=read_object(folder / "config.json"),
+        predictions=predictions,
+    )
+
+
+def _contender(place: int, row: Mapping[str, Any]) -> Contender:
+    trials = row.get("trials")
+    points = row.get("curve") or []
+    return Contender(
+        number=place,
+        name=str(row.get("name", f"contender {place + 1}")),
+        baseline=bool(row.get("baseline")),
+        validation=_estimate(row.get("validation"), "mean"),
+        test=_estimate(row.get("test"), "value"),
+        difference=None if row.get("difference") is None else _estimate(row["difference"], "value"),
+        seconds=number(row.get("seconds")),
+        trials=trials if isinstance(trials, int) else None,
+        params=_mapping(row.get("params")),
+        curve=tuple(
+            (number(point[0]), number(point[1]))
+            for point in points
+            if isinstance(point, list) and len(point) == 2
+        ),
+    )
+
+
+def _estimate(value: object, point: str) -> Estimate:
+    known = _mapping(value)
+    return Estimate(*(number(known.get(key)) for key in (point, "low", "high", "p")))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

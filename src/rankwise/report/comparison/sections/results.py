@@ -1,0 +1,160 @@
+"""The result table: every contender, sortable."""
+
+from __future__ import annotations
+
+import math
+
+from rankwise.report.comparison.markup import Child, Markup, element
+from rankwise.report.comparison.part import Part, note, scroll, table
+from rankwise.report.comparison.reading import number
+from rankwise.report.comparison.run import Contender, Estimate, Run
+from rankwise.report.comparison.series import colour_class, swatch
+from rankwise.report.comparison.words import (
+    NOTHING,
+    capitalised,
+    count,
+    decimal,
+    duration,
+    full_name,
+    p_value,
+    signed,
+)
+
+__all__ = ["results"]
+
+# Name, which way a first click sorts, and whether the cells are words.
+_COLUMNS = (
+    ("Contender", "ascending"),
+    ("Test", "descending"),
+    ("95\u202f% interval", "descending"),
+    ("Difference", "descending"),
+    ("p", "ascending"),
+    ("Validation", "descending"),
+    ("Time", "ascending"),
+    ("Trials", "ascending"),
+)
+
+
+def results(run: Run) -> Part:
+    """The table, and under it the other metrics."""
+    heads = [_head(name, first, name == "Test") for name, first in _COLUMNS]
+    ordered = sorted(run.contenders, key=lambda c: -_or_low(c.test.value))
+    low, high = _span(run)
+    rows = [_row(run, each, low, high) for each in ordered]
+    against = "the log-loss baseline" if run.baseline is None else run.baseline.name
+    caption = (
+        f"{capitalised(full_name(run.metric))} on the test part, which was looked at once. "
+        f"{f'The choice was made by {run.choice}. ' if run.choice else ''}"
+        f"Difference and paired p-value against {against}. Click a heading to sort."
+    )
+    made = element(
+        "table",
+        element("thead", element("tr", heads)),
+        element("tbody", rows),
+        class_="results",
+        id="result-table",
+        aria_describedby="result-note",
+    )
+    told = element("p", caption, class_="note", id="result-note")
+    missing = [
+        note(element("strong", name), " was left out: ", str(why))
+        for name, why in run.left_out.items()
+    ]
+    return Part("results", "Results", [told, scroll(made, "Result table"), missing, _others(run)])
+
+
+def _head(name: str, first: str, chosen: bool) -> Markup:
+    button = element(
+        "button", name, element("span", class_="arrow", aria_hidden="true"), type="button"
+    )
+    sort = "descending" if chosen else "none"
+    return element("th", button, scope="col", aria_sort=sort, data_first=first)
+
+
+def _row(run: Run, each: Contender, low: float, high: float) -> Markup:
+    role = (
+        "recommended" if each is run.recommended else "baseline" if each is run.baseline else None
+    )
+    also = "baseline" if each is run.recommended and each is run.baseline else None
+    badges = [element("span", word, class_=f"badge {word}") for word in (role, also) if word]
+    words = element("div", element("span", each.name, class_="name"), " ", badges)
+    name = element("div", swatch(run, each), words, class_="who")
+    gain = each.difference
+    return element(
+        "tr",
+        element("th", name, scope="row", data_value=each.name),
+        _cell(each.test.value, element("strong", decimal(each.test.value))),
+        _cell(each.test.low, _interval(run, each, low, high)),
+        _difference(gain),
+        _cell(math.nan if gain is None else gain.p, NOTHING if gain is None else p_value(gain.p)),
+        _cell(each.validation.value, decimal(each.validation.value)),
+        _cell(each.seconds, duration(each.seconds)),
+        _cell(
+            math.nan if each.trials is None else each.trials,
+            NOTHING if each.trials is None else count(each.trials),
+        ),
+        class_="chosen" if each is run.recommended else None,
+    )
+
+
+def _cell(value: float, shown: Child) -> Markup:
+    return element("td", shown, data_value="" if math.isnan(value) else repr(float(value)))
+
+
+def _difference(gain: Estimate | None) -> Markup:
+    if gain is None:
+        return _cell(math.nan, NOTHING)
+    word, class_ = (
+        ("better", "good")
+        if gain.low > 0
+        else ("worse", "bad")
+        if gain.high < 0
+        else ("within chance", "quiet")
+    )
+    shown = [signed(gain.value), element("span", word, class_=f"sure {class_}")]
+    return _cell(gain.value, shown)
+
+
+def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
+    """The interval in figures, and drawn on a scale that all rows share."""
+    test = each.test
+    if math.isnan(test.low) or math.isnan(test.high) or not low < high:
+        return NOTHING
+
+    def at(value: float) -> float:
+        return round(4 + 132 * (value - low) / (high - low), 1)
+
+    marks: list[Markup] = []
+    if run.baseline is not None and not math.isnan(run.baseline.test.value):
+        place = at(run.baseline.test.value)
+        marks.append(element("line", class_="reference", x1=place, x2=place, y1=0, y2=18))
+    marks.append(element("line", class_="whisker", x1=at(test.low), x2=at(test.high), y1=9, y2=9))
+    marks.append(element("circle", class_="dot", cx=at(test.value), cy=9, r=4))
+    classes = f"forest {colour_class(run, each)}"
+    picture = element("svg", marks, class_=classes, viewBox="0 0 140 18", aria_hidden="true")
+    return [picture, element("span", f"{decimal(test.low)} – {decimal(test.high)}", class_="range")]
+
+
+def _span(run: Run) -> tuple[float, float]:
+    ends = [v for c in run.contenders for v in (c.test.low, c.test.high) if not math.isnan(v)]
+    return (min(ends), max(ends)) if ends else (0.0, 0.0)
+
+
+def _others(run: Run) -> Markup | None:
+    if not run.other_metrics:
+        return None
+    names = list(run.other_metrics)
+    rows = [
+        [each.name, *(decimal(number(run.other_metrics[m][each.number])) for m in names)]
+        for each in run.contenders
+    ]
+    return element(
+        "details",
+        element("summary", "Other metrics"),
+        note("These were measured, not optimised or chosen by."),
+        table("Other metrics on the test part.", ["Contender", *names], rows),
+    )
+
+
+def _or_low(value: float) -> float:
+    return -math.inf if math.isnan(value) else value

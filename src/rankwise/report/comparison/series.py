@@ -1,0 +1,57 @@
+"""Which contender has which colour, wherever it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rankwise.report.comparison.markup import Markup, element
+from rankwise.report.comparison.run import Contender, Run
+
+__all__ = ["colour_class", "legend", "swatch"]
+
+_COLOURS = 6  # beside those of the recommended and of the baseline; see page.css
+
+
+def colour_class(run: Run, contender: Contender) -> str:
+    """The class of its colour: the recommended and the baseline have their own."""
+    if contender is run.recommended:
+        return "best"
+    if contender is run.baseline:
+        return "base"
+    others = [c for c in run.contenders if c is not run.recommended and c is not run.baseline]
+    place = others.index(contender)
+    return f"c{place % _COLOURS}" + (" dashed" if place >= _COLOURS else "")
+
+
+def swatch(run: Run, contender: Contender) -> Markup:
+    """A short piece of its line."""
+    line = element("line", class_="line", x1=1, x2=21, y1=5, y2=5)
+    classes = f"swatch {colour_class(run, contender)}"
+    return element("svg", line, class_=classes, viewBox="0 0 22 10", aria_hidden="true")
+
+
+def legend(run: Run, shown: Iterable[Contender], *, bands: bool = False) -> Markup:
+    """Buttons that show and hide contenders in every chart of the page."""
+
+    def first(each: Contender) -> tuple[bool, bool]:
+        return each is not run.recommended, each is not run.baseline
+
+    keys = [
+        element(
+            "button",
+            swatch(run, each),
+            element("span", each.name, class_="name"),
+            element("span", "recommended", class_="role") if each is run.recommended else None,
+            element("span", "baseline", class_="role") if each is run.baseline else None,
+            type="button",
+            class_="key",
+            aria_pressed="true",
+            data_toggle=each.number,
+        )
+        for each in sorted(shown, key=first)
+    ]
+    box = element("input", type="checkbox", data_bands=True)
+    every = element("label", box, "bands of all", class_="bands") if bands else None
+    return element(
+        "div", keys, every, class_="legend", role="group", aria_label="Contenders that are shown"
+    )
