@@ -62,3 +62,21 @@ def test_data_that_cannot_be_used_fail_with_1_and_one_line(tmp_path):
     assert done.exit_code == 1
     assert "y_train must be in the file" in done.output
     assert len(done.output.strip().splitlines()) == 1
+
+
+def test_a_training_that_runs_away_fails_with_1_and_says_why(tmp_path):
+    data = write(tmp_path / "stripes.npz")
+    wild = [*SMALL, "--learning-rate", "1e30", "--out", str(tmp_path / "run")]
+    done = RUN.invoke(app, ["train", str(data), *wild])
+    assert done.exit_code == 1
+    assert "scores contains NaN" in done.output
+
+
+def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwise.tasks.contrast.run", stop)
+    done = RUN.invoke(app, ["train", str(write(tmp_path / "stripes.npz")), *SMALL])
+    assert done.exit_code == 1
+    assert "the same command with --resume goes on" in done.output

@@ -151,5 +151,5 @@ def test_bad_options_are_named():
         NDCG(gain="log")
     with pytest.raises(ValueError, match="items must be a whole number"):
         NDCG(items=2.5)
-    with pytest.raises(ValueError, match="length must be the number .* got 5 and a list of 6"):
+    with pytest.raises(ValueError, match=r"length must be the number .* got 5 and a list of 6"):
         NDCG(length=5)(torch.randn(6), torch.arange(6) % 3)

@@ -9,6 +9,7 @@ from typing import Any
 from tests.objectives.contract import Row, sides
 from torch import Tensor
 
+from rankwise.baselines import InfoNCE, NTXent, SupCon
 from rankwise.objectives import Objective
 from rankwise.objectives.contrastive import GlobalContrastive, IndividualTemperatures
 
@@ -34,6 +35,16 @@ def dense_over_pairs(scores: Tensor, target: Tensor) -> Tensor:
     """Several positives are the mean over them of the loss with that one."""
     positives, negatives = sides(scores, target)
     return (0.5 * ((negatives - positives[:, None]) / 0.5).exp().mean(1).log()).mean()
+
+
+def dense_info_nce(scores: Tensor, target: Tensor, temperature: float = 0.5) -> Tensor:
+    positives, negatives = (side.div(temperature).exp() for side in sides(scores, target))
+    return -(positives / (positives + negatives.sum())).log().mean()
+
+
+def dense_sup_con(scores: Tensor, target: Tensor) -> Tensor:
+    positives, _ = sides((scores / 0.5).exp(), target)
+    return -(positives / (scores / 0.5).exp().sum()).log().mean()
 
 
 GLOBAL, INDIVIDUAL = by_list(GlobalContrastive), by_list(IndividualTemperatures)
@@ -64,4 +75,7 @@ ROWS = [
         partial(dense, temperature=0.3, epsilon=0.1, rho=0.5),
         {"temperature": 0.3, "epsilon": 0.1, "rho": 0.5, "gamma": 0.5, "step": 0.1, "beta": 0.5},
     ),
+    Row("InfoNCE", InfoNCE, dense_info_nce, {"temperature": 0.5}),
+    Row("NTXent", NTXent, dense_info_nce, {"temperature": 0.5}),
+    Row("SupCon", SupCon, dense_sup_con, {"temperature": 0.5}),
 ]

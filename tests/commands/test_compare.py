@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.tasks.compare.stubs import StubRanker, stubbed, table
+from typer.testing import CliRunner
+
+from rankwise.cli import app
+
+__all__ = ["stubbed"]
+
+RUN = CliRunner()
+SMALL = ["--target", "y", "--trials", "1", "--contenders", "linear"]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def data(tmp_path):
+    table().drop("user", "day").write_csv(tmp_path / "data.csv")
+    return tmp_path / "data.csv"
+
+
+def invoke(*arguments):
+    return RUN.invoke(app, ["compare", *map(str, arguments)])
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_it_prints_the_table_the_reason_and_where(tmp_path, data):
+    done = invoke(data, *SMALL, "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    for row in results["contenders"]:
+        assert row["name"] in done.stdout
+        assert f"{row['test']['value']:.4f}" in done.stdout
+    assert done.stdout.count("★") == 1
+    assert results["why"] in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[-1] == str(tmp_path / "run" / "index.html")
+    assert lines[-2] == str(tmp_path / "run" / "model")
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_the_folder_is_named_after_the_data(tmp_path, data):
+    assert invoke(data, *SMALL).exit_code == 0
+    assert (tmp_path / "runs" / "data" / "results.json").exists()
+    again = invoke(data, *SMALL)
+    assert again.exit_code == 2
+    assert "already holds a run; pass --resume" in again.stderr
+    assert invoke(data, *SMALL, "--resume").exit_code == 0
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, data, monkeypatch):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    real = StubRanker._fit_scores
+    monkeypatch.setattr(StubRanker, "_fit_scores", stop)
+    done = invoke(data, *SMALL, "--out", tmp_path / "run")
+    assert done.exit_code == 1
+    assert "the same command with --resume goes on" in done.stderr
+    assert not (tmp_path / "run" / "results.json").exists()
+    monkeypatch.setattr(StubRanker, "_fit_scores", real)
+    assert invoke(data, *SMALL, "--out", tmp_path / "run", "--resume").exit_code == 0
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_a_failure_is_one_line_and_1(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: {}["no"])
+    done = invoke(data, *SMALL, "--out", tmp_path / "run")
+    assert done.exit_code == 1
+    assert "KeyError: 'no'; --debug shows where" in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert "Traceback" in invoke(data, *SMALL, "--out", tmp_path / "two", "--debug").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "z"], "there is no target column 'z'; the 5 columns are: a, b, c, word, y"),
+        (["--target", "word"], "has 3 values"),
+        (["--target", "y", "--positive", "7"], "--positive must be one of them"),
+        (["--target", "y", "--metric", "ndcg@10"], "with --group"),
+        (["--target", "y", "--metric", "auk"], 'did you mean "auc"'),
+        (["--target", "y", "--budget", "long"], "--budget must be a time such as 90s"),
+        (["--target", "y", "--contenders", "tree"], "--contenders must be a list of"),
+        (["--target", "y", "--group", "usr"], "there is no group column 'usr'"),
+        ([], "needs --target"),
+    ],
+)
+def test_bad_input_is_one_line_and_2_and_nothing_is_written(tmp_path, data, arguments, message):
+    done = invoke(data, *arguments, "--out", tmp_path / "run")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert done.stdout == ""
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,y\n", "no rows"),
+        ("a,a,y\n1,2,0\n", "duplicate columns: 'a'"),
+        ("a,y\n1,0\n2,0\n", "has one class only"),
+        ("a,y\n1,0\n2,1\n3,\n", "missing in 1 of 3 rows, first in row 3"),
+        ("a,y\n" + "1,0\n" * 30 + "1,1\n" * 3, "at least 2 of each are needed"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    done = invoke(tmp_path / "bad.csv", "--target", "y", "--out", tmp_path / "run")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert not (tmp_path / "run").exists()
+
+
+def test_no_file(tmp_path):
+    done = invoke(tmp_path / "none.csv", "--target", "y")
+    assert done.exit_code == 2
+    assert "there is no such file" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
+from typer.testing import CliRunner
+
+from rankwise.cli import app
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def scored(tmp_path):
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.1).astype(int)
+    frame = pl.DataFrame(
+        {
+            "y": y,
+            "s": (y + rng.normal(size=400)).round(1),  # with ties
+            "user": [f"u{number}" for number in rng.integers(20, size=400)],
+            "word": ["many" if value else "few" for value in y],
+            "grade": rng.integers(4, size=400),
+        }
+    )
+    frame.write_csv(tmp_path / "scores.csv")
+    return tmp_path / "scores.csv", frame
+
+
+def invoke(path, *arguments):
+    return RUN.invoke(app, ["evaluate", str(path), *arguments])
+
+
+def test_the_numbers_are_those_of_scikit_learn(scored, tmp_path):
+    path, frame = scored
+    out = tmp_path / "out.json"
+    done = invoke(path, "--target", "y", "--score", "s", "--json", str(out))
+    assert done.exit_code == 0, done.output
+    found = json.loads(out.read_text())
+    y, s = frame["y"].to_numpy(), frame["s"].to_numpy()
+    assert found["rows"] == 400
+    assert found["positives"] == y.sum()
+    metrics = found["metrics"]
+    assert metrics["ap"]["value"] == pytest.approx(average_precision_score(y, s))
+    assert metrics["auc"]["value"] == pytest.approx(roc_auc_score(y, s))
+    assert {metrics["ap"]["method"], metrics["auc"]["method"]} == {"logit", "delong"}
+    assert {"precision@10", "recall@100", "opauc(max_fpr=0.05)", "r_precision"} < set(metrics)
+    for each in metrics.values():
+        assert each["low"] <= each["value"] <= each["high"]
+    assert f"{metrics['ap']['value']:.4f}" in done.stdout
+    assert f"400 rows, {y.sum()} positives" in done.stdout
+
+
+def test_by_group_it_is_the_mean_over_lists(scored, tmp_path):
+    path, frame = scored
+    out = tmp_path / "out.json"
+    done = invoke(path, "--target", "y", "--score", "s", "--group", "user", "--json", str(out))
+    assert done.exit_code == 0, done.output
+    found = json.loads(out.read_text())
+    each = [
+        average_precision_score(part["y"], part["s"])
+        for part in frame.partition_by("user")
+        if 0 < part["y"].sum() < len(part)
+    ]
+    assert found["metrics"]["ap"]["value"] == pytest.approx(np.mean(each))
+    assert found["lists"] - found["lists_left_out"] == len(each)
+    assert {"ndcg@10", "mrr", "hit@10"} < set(found["metrics"])
+
+
+def test_relevances_for_metrics_that_take_them(scored, tmp_path):
+    path, frame = scored
+    arguments = ["--target", "grade", "--score", "s", "--group", "user", "--json"]
+    out = tmp_path / "out.json"
+    done = invoke(path, *arguments, str(out), "--metric", "ndcg@5")
+    assert done.exit_code == 0, done.output
+    found = json.loads(out.read_text())["metrics"]
+    assert list(found) == ["ndcg@5"]
+    each = [
+        ndcg_score([2 ** part["grade"].to_numpy() - 1.0], [part["s"].to_numpy()], k=5)
+        for part in frame.partition_by("user")
+    ]
+    assert found["ndcg@5"]["value"] == pytest.approx(np.mean(each))
+
+
+def test_words_and_which_one_is_to_be_found(scored):
+    path, _ = scored
+    assert invoke(path, "--target", "word", "--score", "s", "--positive", "many").exit_code == 0
+
+
+def test_one_positive_has_no_variance_but_a_value(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\n1,3\n0,2\n0,4\n")
+    done = invoke(path, "--target", "y", "--score", "s")
+    assert done.exit_code == 0, done.output
+    assert "0.5000" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "x", "--score", "s"], "there is no target column 'x'"),
+        (["--target", "y", "--score", "word"], "the score column 'word' must hold numbers"),
+        (["--target", "word", "--score", "s"], "say which one is to be found with --positive"),
+        (["--target", "grade", "--score", "s"], "has 4 values"),
+        (["--target", "y", "--score", "s", "--metric", "app"], 'did you mean "ap"?'),
+        (["--target", "y", "--score", "s", "--metric", "ndcg"], "belongs to with --group"),
+    ],
+)
+def test_bad_input_is_one_line_and_2(scored, tmp_path, arguments, message):
+    out = tmp_path / "out.json"
+    done = invoke(scored[0], *arguments, "--json", str(out))
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert not out.exists()
+
+
+def test_a_failure_is_one_line_and_1_and_debug_shows_where(scored, tmp_path):
+    (tmp_path / "file").write_text("")
+    arguments = ["--target", "y", "--score", "s", "--json", str(tmp_path / "file" / "out.json")]
+    done = invoke(scored[0], *arguments)
+    assert done.exit_code == 1
+    assert done.stderr.count("\n") == 1
+    assert "--debug shows where" in done.stderr
+    done = invoke(scored[0], *arguments, "--debug")
+    assert done.exit_code == 1
+    assert "Traceback" in done.stderr

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+from tests.report.comparison.sample import grouped
+from typer.testing import CliRunner
+
+from rankwise.cli import app
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_writes_the_page_and_says_where(tmp_path):
+    folder = grouped(tmp_path / "run")
+    done = RUN.invoke(app, ["report", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == str(folder / "index.html")
+    assert "boosted, ndcg" in (folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_folder_that_is_no_run_is_one_line_and_2(tmp_path, debug):
+    done = RUN.invoke(app, ["report", str(tmp_path), *(["--debug"] if debug else [])])
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert "results.json is missing" in lines[-1]
+    assert (len(lines) == 1) is not debug
+    assert ("Traceback" in done.stderr) is debug
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_cannot_be_written_is_a_failure(tmp_path):
+    folder = grouped(tmp_path / "run")
+    (folder / "index.html").mkdir()
+    done = RUN.invoke(app, ["report", str(folder)])
+    assert done.exit_code == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_folder_it_is_wrong_usage():
+    assert RUN.invoke(app, ["report"]).exit_code == 2

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+
+from rankwise.estimators import LinearRanker, NeuralRanker
+from rankwise.estimators.features import learn_features, read_features
+
+Y = np.array([0, 1, 0, 1])
+TABLE = pl.DataFrame(
+    {
+        "size": [1.0, None, 3.0, 4.0],
+        "colour": ["red", "blue", None, "red"],
+        "kind": pl.Series(["x", "y", "x", "z"], dtype=pl.Categorical),
+        "old": [True, False, None, True],
+    }
+)
+
+
+def test_a_table_with_words() -> None:
+    ranker = NeuralRanker()
+    rows, y = learn_features(ranker, TABLE, Y)
+    assert ranker.feature_names_in_.tolist() == ["size", "colour", "kind", "old"]
+    assert {p: c.tolist() for p, c in ranker.categories_.items()} == {
+        1: ["blue", "red"],
+        2: ["x", "y", "z"],
+    }
+    nan = np.nan
+    np.testing.assert_array_equal(
+        rows, [[1, 1, 0, 1], [nan, 0, 1, 0], [3, nan, 0, nan], [4, 1, 2, 1]]
+    )
+    assert y.tolist() == [0, 1, 0, 1]
+
+
+def test_an_unknown_category_is_missing() -> None:
+    ranker = NeuralRanker()
+    learn_features(ranker, TABLE, Y)
+    new = TABLE[:1].with_columns(colour=pl.lit("zebra"))
+    np.testing.assert_array_equal(read_features(ranker, new), [[1, np.nan, 0, 1]])
+
+
+def test_a_column_of_nothing_but_gaps() -> None:
+    ranker = NeuralRanker()
+    table = TABLE.with_columns(colour=pl.lit(None, dtype=pl.String))
+    rows, _ = learn_features(ranker, table, Y)
+    assert np.isnan(rows[:, 1]).all()
+    assert ranker.categories_[1].tolist() == []
+
+
+def test_words_where_there_were_numbers() -> None:
+    ranker = NeuralRanker()
+    learn_features(ranker, TABLE.select("size", "colour"), Y)
+    with pytest.raises(ValueError, match="'size' of X held numbers in fit"):
+        read_features(ranker, pl.DataFrame({"size": ["big"], "colour": ["red"]}))
+
+
+def test_other_columns_are_refused() -> None:
+    ranker = NeuralRanker()
+    learn_features(ranker, TABLE, Y)
+    with pytest.raises(ValueError, match="feature names"):
+        read_features(ranker, TABLE.rename({"size": "weight"}))
+    with pytest.raises(ValueError, match="features|feature names"):
+        read_features(ranker, TABLE.drop("size"))
+
+
+def test_words_for_a_model_of_numbers() -> None:
+    with pytest.raises(ValueError, match="words in column 1: LinearRanker takes no categories"):
+        learn_features(LinearRanker(), TABLE, Y)
+
+
+def test_times_are_refused() -> None:
+    table = pl.DataFrame(
+        {"when": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 4), eager=True)}
+    )
+    with pytest.raises(ValueError, match="'when' of X holds times"):
+        learn_features(NeuralRanker(), table, Y)
+
+
+def test_numbers_of_a_table_are_a_matrix() -> None:
+    ranker = LinearRanker()
+    rows, _ = learn_features(ranker, pl.DataFrame({"a": [1, 2, 3, 4], "b": [0.5, 1, 2, 3]}), Y)
+    assert rows.shape == (4, 2)
+    assert ranker.feature_names_in_.tolist() == ["a", "b"]
+    assert ranker.categories_ == {}
+
+
+def test_sparse_rows_stay_sparse_and_gaps_are_named() -> None:
+    rows, _ = learn_features(LinearRanker(), csr_array(np.eye(4)), Y)
+    assert rows.shape == (4, 4)
+    assert hasattr(rows, "indptr")
+    with pytest.raises(ValueError, match="NaN"):
+        learn_features(LinearRanker(), np.full((4, 1), np.nan), Y)
+    infinite = TABLE.with_columns(size=pl.lit(float("inf")))
+    with pytest.raises(ValueError, match="infinity"):
+        learn_features(NeuralRanker(), infinite, Y)
+
+
+def test_a_target_is_needed_and_fits() -> None:
+    with pytest.raises(ValueError, match="y must be given"):
+        learn_features(NeuralRanker(), TABLE, None)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        learn_features(NeuralRanker(), TABLE, Y[:3])

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from rankwise.baselines import CrossEntropy
+from rankwise.estimators.data import Part
+from rankwise.estimators.names import is_graded, is_log_loss, made, metric_name, value
+from rankwise.objectives import SOPRC
+
+
+@pytest.mark.parametrize("name", ["log_loss", "cross_entropy", "BCE", "log-loss"])
+def test_log_loss_under_its_names(name: str) -> None:
+    assert is_log_loss(name)
+    assert metric_name(name) == "ap"
+    assert isinstance(made(name), CrossEntropy)
+
+
+def test_other_objectives() -> None:
+    assert not is_log_loss("ap")
+    assert metric_name("opauc(max_fpr=.1, form=kl)") == "opauc(max_fpr=0.1)"
+    assert isinstance(made("soprc", prior=0.1, items=9), SOPRC)
+    assert is_graded("ndcg@10")
+    assert not is_graded("ap")
+    with pytest.raises(ValueError, match="no objective is called"):
+        made("apple_pie")
+
+
+def test_value_of_a_metric() -> None:
+    rng = np.random.default_rng(0)
+    target, scores = (rng.random(50) < 0.3).astype(float), rng.normal(size=50)
+    weight = rng.random(50)
+    wanted = average_precision_score(target, scores, sample_weight=weight)
+    assert value("ap", scores, Part(None, target, weight)) == pytest.approx(wanted)
+
+
+def test_lists_of_one_class_are_left_out_in_silence() -> None:
+    part = Part(None, np.array([0.0, 1, 0, 0]), groups=np.array([0, 0, 1, 1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value("ap", np.array([2.0, 1, 0, 0]), part) == 0.5

@@ -1,0 +1,106 @@
+"""A ranker that is fitted in a millisecond, in place of the real ones, and tables for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rankwise.estimators
+from rankwise.estimators import files
+from rankwise.estimators.base import Ranker
+from rankwise.tasks.compare import fitting, spaces
+from rankwise.tasks.compare.contenders import MODELS
+from rankwise.tasks.compare.contest import Contest, contest_of
+from rankwise.tasks.compare.settings import Settings
+
+__all__ = ["StubRanker", "contest", "settings", "stubbed", "table"]
+
+
+class StubRanker(Ranker):
+    """Ridge regression; on a metric the positives weigh as much as the negatives."""
+
+    def __init__(
+        self,
+        objective: str = "ap",
+        *,
+        alpha: float = 1.0,
+        metric: str | None = None,
+        threshold: str | float = "f1",
+        calibration: Any = "sigmoid",
+        validation_fraction: float = 0.2,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            objective,
+            metric=metric,
+            threshold=threshold,
+            calibration=calibration,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+
+    def _fit_scores(self, data: Any) -> None:
+        rows, y = np.asarray(data.train.X), data.train.target > 0
+        weight = np.ones(len(y))
+        if self.objective != "log_loss":
+            weight[y] = (~y).sum() / y.sum()
+        centred = rows - np.average(rows, axis=0, weights=weight)
+        square = (centred * weight[:, None]).T @ centred + self.alpha * np.eye(rows.shape[1])
+        self.coef_ = np.linalg.solve(square, (centred * weight[:, None]).T @ y)
+
+    def _scores(self, rows: Any) -> Any:
+        return np.asarray(rows) @ self.coef_
+
+    def _state(self) -> Any:
+        return {"coef": self.coef_}
+
+    def _restore(self, state: Any) -> None:
+        self.coef_ = state["coef"]
+
+
+@pytest.fixture
+def stubbed(monkeypatch):
+    """All three kinds of models are the stub."""
+    monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
+    monkeypatch.setitem(files._HOMES, "StubRanker", __name__)
+    span = spaces.Span(1e-3, 1e3, 1.0)
+    for kind in MODELS:
+        monkeypatch.setitem(fitting._CLASSES, kind, "StubRanker")
+        monkeypatch.setitem(spaces.SPACES, kind, {"alpha": span})
+        monkeypatch.setitem(spaces.METRIC_SPACES, kind, {})
+
+
+def table(rows: int = 600, seed: int = 0) -> pl.DataFrame:
+    """Numbers with gaps, words, a group, a time and a class of about a tenth."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 3))
+    signal = x[:, 0] + 0.5 * x[:, 1] ** 2 + rng.normal(size=rows)
+    return pl.DataFrame(
+        {
+            "a": x[:, 0],
+            "b": np.where(x[:, 1] > 2, np.nan, x[:, 1]),
+            "c": x[:, 2],
+            "word": rng.choice(["red", "green", "blue"], rows),
+            "user": rng.integers(rows // 12, size=rows),
+            "day": np.arange(rows),
+            "y": (signal > np.quantile(signal, 0.9)).astype(int),
+        }
+    ).with_columns(pl.col("b").fill_nan(None))
+
+
+def settings(folder: Any, **options: Any) -> Settings:
+    """Asked of a small table, which is written into a folder."""
+    path = folder / "table.csv"
+    if not path.exists():
+        table().write_csv(path)
+    given = {"target": "y", "contenders": "linear", "trials": 3, "drop": ("user", "day")}
+    return Settings(data=path, **{**given, **options})
+
+
+def contest(folder: Any, **options: Any) -> Contest:
+    """The same, read and split."""
+    return contest_of(settings(folder, **options))

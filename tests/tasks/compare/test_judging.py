@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from rankwise.data import DataError
+from rankwise.metrics import delong_interval, delong_test, logit_interval
+from rankwise.tasks.compare.judging import (
+    difference,
+    every_metric,
+    interval,
+    is_graded,
+    named,
+    value,
+)
+
+RNG = np.random.default_rng(0)
+TARGET = (RNG.random(300) < 0.2).astype(float)
+SCORES = TARGET + RNG.normal(size=300)
+OTHERS = TARGET + 2 * RNG.normal(size=300)
+GROUPS = RNG.integers(30, size=300)
+
+
+def test_formulas_where_there_are_some():
+    assert interval("auc", SCORES, TARGET) == delong_interval(SCORES, TARGET)
+    assert interval("ap", SCORES, TARGET) == logit_interval(SCORES, TARGET)
+    assert interval("auroc", SCORES, TARGET).method == "delong"
+    assert difference("auc", SCORES, OTHERS, TARGET) == delong_test(SCORES, OTHERS, TARGET)
+
+
+def test_the_bootstrap_for_all_else():
+    assert interval("auc", SCORES, TARGET, GROUPS).method == "bootstrap"
+    assert interval("precision@10", SCORES, TARGET).method == "bootstrap"
+    perfect = interval("ap", TARGET, TARGET)
+    assert (perfect.value, perfect.low, perfect.high) == (1, 1, 1)
+    one = np.arange(300) == 7
+    assert interval("auc", SCORES, one.astype(float)).method == "bootstrap"
+    found = difference("ap", SCORES, OTHERS, TARGET)
+    assert found.method == "bootstrap"
+    expected = average_precision_score(TARGET, SCORES) - average_precision_score(TARGET, OTHERS)
+    assert found.difference == pytest.approx(expected)
+    assert found.p_value < 0.05
+
+
+def test_lists_of_one_class_are_left_out_in_silence():
+    groups = np.arange(300) // 3
+    assert 0 < value("ap", SCORES, TARGET, groups) < 1
+    assert difference("ap", SCORES, OTHERS, TARGET, groups).p_value <= 1
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("graded", [False, True])
+def test_every_metric_that_is_listed_has_a_value(grouped, graded):
+    if graded and not grouped:
+        return
+    target = TARGET * RNG.integers(1, 4, size=300) if graded else TARGET
+    for name in every_metric(300, grouped=grouped, graded=graded):
+        assert 0 <= value(name, SCORES, target, GROUPS if grouped else None) <= 1
+        assert is_graded(name) or not graded
+        named(name, grouped=grouped)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "mrr", "hit@10"])
+def test_a_mean_over_lists_needs_lists(name):
+    with pytest.raises(DataError, match="with --group"):
+        named(name, grouped=False)
+    assert named(name, grouped=True)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.tasks.compare.stubs import contest, stubbed
+
+from rankwise.data import DataError
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.fitting import fit_members, scored
+from rankwise.tasks.compare.model import Model, load_model
+from rankwise.tasks.compare.ranks import apply_ranks
+
+__all__ = ["stubbed"]
+
+pytestmark = pytest.mark.usefixtures("stubbed")
+
+
+def model(here, seeds, contender=Contender("linear", "ap")):  # noqa: B008
+    rows = here.plan.parts.development
+    members = fit_members(contender, {"alpha": 1.0}, here, rows, range(seeds))
+    return Model(members, here.table.names, here.table.kinds, {"metric": "ap"})
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_a_model_survives_its_folder(tmp_path, seeds):
+    here = contest(tmp_path)
+    made, new = model(here, seeds), here.table.of(here.plan.parts.test)
+    made.save(tmp_path / "run" / "model")
+    for path in (tmp_path / "run", tmp_path / "run" / "model"):
+        again = load_model(path)
+        np.testing.assert_array_equal(again.scores(new), made.scores(new))
+        np.testing.assert_array_equal(again.probabilities(new), made.probabilities(new))
+        assert (again.names, again.kinds, again.about) == (made.names, made.kinds, made.about)
+    assert [each.name for each in (tmp_path / "run").iterdir()] == ["model"]
+
+
+def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp_path):
+    here = contest(tmp_path)
+    rows = here.plan.parts.test
+    new = here.table.of(rows)
+    single = model(here, 1)
+    np.testing.assert_array_equal(single.scores(new), single.members[0].scores(new))
+    pair = model(here, 2)
+    ranks = [apply_ranks(member.knots, member.scores(new)) for member in pair.members]
+    np.testing.assert_allclose(pair.scores(new), (ranks[0] + ranks[1]) / 2)
+    scores, ranked = scored(pair.members, here, rows)
+    np.testing.assert_array_equal(scores, pair.scores(new))
+    np.testing.assert_array_equal(ranked, scores)
+    probabilities = [member.probabilities(new) for member in pair.members]
+    np.testing.assert_allclose(pair.probabilities(new), np.mean(probabilities, axis=0))
+
+
+def test_a_file_of_an_estimator_is_a_model(tmp_path):
+    here = contest(tmp_path, drop=("user", "day", "word", "b"))
+    (member,) = model(here, 1).members
+    member.ranker.save(tmp_path / "one.ranker")
+    again = load_model(tmp_path / "one.ranker")
+    new = here.table.of(here.plan.parts.test)
+    assert again.names == ("f1", "f2")  # the stub was given numbers without names
+    np.testing.assert_array_equal(again.scores(new), member.scores(new))
+
+
+def test_what_is_no_model(tmp_path):
+    folder = model(contest(tmp_path), 1).save(tmp_path / "model")
+    with pytest.raises(DataError, match="there is no such model"):
+        load_model(tmp_path / "none")
+    (tmp_path / "file").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    header = json.loads((folder / "model.json").read_text())
+    for name in ("file", "empty", "table.csv"):
+        with pytest.raises(DataError, match=r"model that|no model") as error:
+            load_model(tmp_path / name)
+        assert "\n" not in str(error.value)
+    for change in ({"format": "other"}, {"version": 99}, {"preparations": [None, None]}):
+        (folder / "model.json").write_text(json.dumps({**header, **change}))
+        with pytest.raises(DataError, match="holds no model that rankwise wrote"):
+            load_model(folder)
+    (folder / "model.json").write_text(json.dumps(header))
+    for name in ("ranks.npz", "0.ranker"):
+        kept = (folder / name).read_bytes()
+        (folder / name).write_bytes(kept[: len(kept) // 2])
+        with pytest.raises(DataError, match="holds no model that rankwise wrote"):
+            load_model(folder)
+        (folder / name).write_bytes(kept)
+    assert load_model(folder)

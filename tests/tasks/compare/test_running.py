@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score
+from tests.tasks.compare.stubs import StubRanker, settings, stubbed
+
+from rankwise.data import DataError
+from rankwise.tasks.compare import running
+from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.running import run
+
+__all__ = ["stubbed"]
+
+pytestmark = pytest.mark.usefixtures("stubbed")
+
+
+def results(folder):
+    return json.loads((folder / "results.json").read_text())
+
+
+def test_a_run_is_written_whole(tmp_path):
+    out = tmp_path / "run"
+    asked = settings(tmp_path, contenders="linear,boosted")
+    events = []
+    found = run(asked, out, on_event=events.append)
+    assert found.results == results(out)
+    assert not found.results["left_out"]
+    rows = found.results["contenders"]
+    assert [row["name"] for row in rows][:3] == [
+        "linear, log-loss",
+        "linear, ap",
+        "linear, log-loss + ap",
+    ]
+    arrays = np.load(out / "predictions.npz")
+    frame = pl.read_csv(asked.data)
+    np.testing.assert_array_equal(frame["y"].to_numpy()[arrays["row"]], arrays["target"])
+    for number, row in enumerate(rows):
+        value = average_precision_score(arrays["target"], arrays[f"score_{number}"])
+        assert row["test"]["value"] == pytest.approx(value)
+        assert row["test"]["low"] < row["test"]["value"] < row["test"]["high"]
+        assert (
+            (arrays[f"probability_{number}"] >= 0) & (arrays[f"probability_{number}"] <= 1)
+        ).all()
+    (base,) = [row for row in rows if row["baseline"]]
+    assert base["objective"] == "log_loss"
+    assert base["difference"] is None
+    best = rows[found.results["recommended"]]
+    assert best["validation"]["mean"] == max(row["validation"]["mean"] for row in rows)
+    assert best["validation"]["mean"] >= base["validation"]["mean"]
+    assert best["difference"] is None or 0 < best["difference"]["p"] <= 1
+    model = load_model(out)
+    assert model.about["contender"] == best["name"]
+    features = frame.with_columns(pl.col("b").cast(pl.Float64).fill_null(float("nan")))
+    scores = model.scores(features[arrays["row"]])
+    np.testing.assert_allclose(scores, arrays[f"score_{found.results['recommended']}"])
+    assert found.page == out / "index.html"
+    assert found.page.exists()
+    assert "linear, log-loss + ap" in (out / "tables.csv").read_text()
+    config = json.loads((out / "config.json").read_text())
+    assert config["metric"] == "ap"
+    assert config["features"]["word"] == "categorical"
+    assert {event.name for event in events} >= {"linear, ap", "boosted, log-loss", "testing"}
+    assert not list(out.rglob(".*"))
+
+
+def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
+    asked = settings(tmp_path)
+    whole = run(asked, tmp_path / "whole").results
+    real, fits = StubRanker._fit_scores, []
+
+    def stop(self, data):
+        fits.append(self.objective)
+        if len(fits) == 30:  # in the second contender
+            raise KeyboardInterrupt
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", stop)
+    out = tmp_path / "stopped"
+    with pytest.raises(KeyboardInterrupt):
+        run(asked, out)
+    assert not (out / "results.json").exists()
+    kept = {path.name: path.read_bytes() for path in out.glob("contenders/*/result.json")}
+    finished = [path.parent.name for path in out.glob("contenders/*/result.json")]
+    assert finished == ["linear-log-loss"]
+    again = run(asked, out, resume=True).results
+    assert {p.name: p.read_bytes() for p in out.glob("contenders/linear-log-loss/*.json")} == kept
+    for one, other in zip(whole["contenders"], again["contenders"], strict=True):
+        for row in (one, other):
+            row.pop("seconds")
+            row.pop("curve")
+        assert one == other
+    assert whole["recommended"] == again["recommended"]
+    # A run that is finished is resumed without a fit.
+    monkeypatch.setattr(StubRanker, "_fit_scores", None)
+    assert run(asked, out, resume=True).results["contenders"]
+
+
+def test_seeds_are_averaged_and_saved_together(tmp_path):
+    out = tmp_path / "run"
+    run(settings(tmp_path, seeds=2, trials=1), out)
+    name = results(out)["contenders"][results(out)["recommended"]]["name"]
+    assert len(load_model(out).members) == (4 if "+" in name else 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"time": "day", "drop": ("user",)},
+        {"group": "user", "drop": ("day",), "metric": "ndcg@5"},
+        {"metric": "auc"},
+        {"metric": "opauc(max_fpr=0.1)"},
+    ],
+)
+def test_other_splits_and_metrics(tmp_path, options):
+    out = tmp_path / "run"
+    found = run(settings(tmp_path, trials=1, **options), out).results
+    assert found["metric"] == options.get("metric", "ap")
+    assert not found["left_out"]
+    assert len(found["contenders"]) == 3
+    arrays = np.load(out / "predictions.npz")
+    assert ("group" in arrays) == ("group" in options)
+    assert found["metric"] not in found["other_metrics"]
+
+
+def test_relevances(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"x": rng.normal(size=400), "z": rng.normal(size=400), "q": np.arange(400) // 8}
+    )
+    grade = (frame["x"] + 0.5 * rng.normal(size=400)).to_numpy()
+    frame = frame.with_columns(y=pl.Series(np.clip(np.round(grade), 0, 2).astype(int)))
+    frame.write_csv(tmp_path / "table.csv")
+    asked = settings(tmp_path, metric="ndcg@5", group="q", drop=(), trials=1)
+    found = run(asked, tmp_path / "run").results
+    assert not found["left_out"]
+    assert all(row["test"]["value"] > 0.8 for row in found["contenders"])
+
+
+def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
+    real = StubRanker._fit_scores
+
+    def fail(self, data):
+        if self.objective == "ap":
+            raise ValueError("no")
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", fail)
+    found = run(settings(tmp_path, trials=1), tmp_path / "run")
+    assert found.results["left_out"] == {"linear, ap": "linear, ap: no"}
+    assert [row["name"] for row in found.results["contenders"]] == ["linear, log-loss"]
+    assert found.notes == ("left out, it failed: linear, ap: no",)
+    monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
+    with pytest.raises(RuntimeError, match="no log-loss model could be fitted"):
+        run(settings(tmp_path, trials=1), tmp_path / "other")
+
+
+def test_a_folder_that_is_taken(tmp_path):
+    asked = settings(tmp_path, trials=1)
+    out = tmp_path / "run"
+    run(asked, out)
+    with pytest.raises(DataError, match="already holds a run; pass --resume"):
+        run(asked, out)
+    other = settings(tmp_path, trials=1, metric="auc")
+    with pytest.raises(DataError, match="other settings: metric was 'ap' and is 'auc'"):
+        run(other, out, resume=True)
+    run(settings(tmp_path, trials=2, budget=9.0), out, resume=True)
+    frame = pl.read_csv(asked.data)
+    frame.head(500).write_csv(asked.data)
+    with pytest.raises(DataError, match="cannot be resumed with other data"):
+        run(asked, out, resume=True)
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "thesis.txt").write_text("")
+    with pytest.raises(DataError, match="is there and holds no run"):
+        run(asked, full, resume=True)
+    (out / "config.json").write_text("{}")
+    with pytest.raises(DataError, match="was not written by rankwise compare"):
+        run(asked, out, resume=True)
+
+
+def test_nothing_is_written_for_a_table_that_cannot_be_used(tmp_path):
+    (tmp_path / "table.csv").write_text("y\n" + "0\n1\n" * 50)
+    with pytest.raises(DataError, match="no column left to learn from"):
+        run(settings(tmp_path, drop=()), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_half_written_contender_is_done_again(tmp_path):
+    asked = settings(tmp_path, trials=1)
+    out = tmp_path / "run"
+    before = run(asked, out).results
+    (out / running.CONTENDERS / "linear-ap" / "scores.npz").write_bytes(b"PK")
+    after = run(asked, out, resume=True).results
+    values = [[row["test"] for row in found["contenders"]] for found in (before, after)]
+    assert values[0] == values[1]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rankwise.data import DataError
+from rankwise.tasks.compare.settings import Settings, seconds_of
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [("90", 90), ("90s", 90), ("2m", 120), ("1.5h", 5400), ("1h30m", 5400), ("2 min", 120)],
+)
+def test_a_span_of_time_in_seconds(words, seconds):
+    assert seconds_of(words) == seconds
+
+
+@pytest.mark.parametrize("words", ["", "soon", "2 weeks", "m", "2m!", "1.2.3s", "-5s"])
+def test_what_is_no_span(words):
+    with pytest.raises(DataError, match="such as 90s, 2m or 1h"):
+        seconds_of(words)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "app"}, 'no metric is called "app"'),
+        ({"metric": "ndcg@10"}, "with --group"),
+        ({"trials": 0}, "--trials must be at least 1, got 0"),
+        ({"seeds": 0}, "--seeds must be at least 1, got 0"),
+        ({"budget": 0.0}, "--budget must be above 0 seconds"),
+    ],
+)
+def test_what_cannot_be_asked(options, message):
+    with pytest.raises(DataError, match=message):
+        Settings(Path("a.csv"), "y", **options)
+
+
+def test_a_mean_over_lists_with_lists():
+    assert Settings(Path("a.csv"), "y", metric="ndcg@10", group="user").metric == "ndcg@10"

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import optuna
+import pytest
+
+import rankwise.estimators
+from rankwise.tasks.compare.contenders import MODELS, Contender
+from rankwise.tasks.compare.fitting import _CLASSES
+from rankwise.tasks.compare.spaces import defaults, options_of, space_of, suggested
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "ap"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, objective):
+    contender = Contender(model, objective)
+    study = optuna.create_study()
+    study.enqueue_trial(defaults(contender))
+    first = suggested(contender, study.ask())
+    assert first == defaults(contender)
+    second = suggested(contender, study.ask())
+    for name, span in space_of(contender).items():
+        assert span.low <= second[name] <= span.high
+        assert isinstance(second[name], int) == span.whole
+    options = options_of(first)
+    made = getattr(rankwise.estimators, _CLASSES[model])(objective=objective, **options)
+    params = made.get_params()
+    assert {name: params[name] for name in options} == options
+    made._check_options()
+
+
+def test_a_width_is_that_of_two_layers():
+    assert options_of({"width": 64, "alpha": 1}) == {"alpha": 1, "hidden": [64, 32]}
+
+
+def test_a_metric_may_have_options_of_its_own():
+    plain, metrical = (set(space_of(Contender("linear", o))) for o in ("log_loss", "ap"))
+    assert plain < metrical

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import optuna
+import pytest
+from tests.tasks.compare.stubs import StubRanker, contest, stubbed
+
+from rankwise.tasks.compare import tuning
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.tuning import ContenderError, open_storage, tune
+
+__all__ = ["stubbed"]
+
+PLAIN = Contender("linear", "log_loss")
+pytestmark = pytest.mark.usefixtures("stubbed")
+
+
+def tuned(tmp_path, name="study.db", *, seconds=1e6, **options):
+    with open_storage(tmp_path / name) as storage:
+        return tune(PLAIN, contest(tmp_path, **options), storage=storage, seconds=seconds)
+
+
+def trials(tmp_path, name="study.db"):
+    storage = f"sqlite:///{tmp_path / name}"
+    return optuna.load_study(study_name=PLAIN.key, storage=storage).trials
+
+
+def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
+    found = tuned(tmp_path, trials=4)
+    tried = trials(tmp_path)
+    assert found.trials == len(tried) == 4
+    assert tried[0].params == {"alpha": 1.0}
+    whole = [trial for trial in tried if trial.value is not None]
+    best = max(whole, key=lambda trial: trial.value)
+    assert found.params == best.params
+    assert sum(each.value for each in found.judged) / 5 == pytest.approx(best.value)
+    values = [value for _, value in found.curve]
+    assert values == sorted(values)
+    assert values[-1] == best.value
+    assert found.curve[-1][0] == pytest.approx(found.seconds)
+
+
+def test_without_time_only_the_defaults(tmp_path):
+    assert tuned(tmp_path, seconds=1e-9, trials=30).trials == 1
+
+
+def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeypatch):
+    whole = tuned(tmp_path, "whole.db", trials=7)
+    fits, real = [], StubRanker._fit_scores
+
+    def stop(self, data):
+        fits.append(1)
+        if len(fits) == 18:  # in the middle of the fourth trial
+            raise KeyboardInterrupt
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", stop)
+    with pytest.raises(KeyboardInterrupt):
+        tuned(tmp_path, "stopped.db", trials=7)
+    resumed = tuned(tmp_path, "stopped.db", trials=7)
+    assert resumed.params == whole.params
+    assert resumed.trials == 7
+    done = [t.params for t in trials(tmp_path, "stopped.db") if "seconds" in t.user_attrs]
+    assert done == [t.params for t in trials(tmp_path, "whole.db")]
+    # 35 fits without pruning, of which 15 were done and kept, and the two half ones repeated.
+    assert len(fits) <= 18 + 20
+
+
+def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
+    first = tuned(tmp_path, trials=3)
+    monkeypatch.setattr(tuning, "judge", None)  # nothing is fitted any more
+    again = tuned(tmp_path, trials=3)
+    assert again.params == first.params
+    assert again.judged is None
+    assert again.seconds == first.seconds
+
+
+def test_options_that_fail_are_passed_over(tmp_path, monkeypatch):
+    real = StubRanker._fit_scores
+
+    def fail(self, data):
+        if self.alpha == 1:
+            raise ValueError("it has\ndiverged")
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", fail)
+    assert tuned(tmp_path, trials=3).params["alpha"] != 1
+    with pytest.raises(ContenderError, match="linear, log-loss: it has diverged"):
+        tuned(tmp_path, "other.db", trials=1)
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    with open_storage(tmp_path / "study.db") as storage:
+        here = contest(tmp_path, trials=2)
+        tune(PLAIN, here, storage=storage, seconds=1e6, on_trial=told.append)
+    assert [each.trials for each in told] == [0, 1, 2]
+    assert told[0].best is None
+    assert told[-1].best >= told[1].best
+    assert told[-1].share == 1
