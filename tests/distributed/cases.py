@@ -217,6 +217,7 @@ CASES = {
     "ap": Case(AveragePrecision, weighted),
     "ap of groups": Case(lambda: AveragePrecision(0.1), grouped),
     "ap with a mask on some": Case(AveragePrecision, half_masked, share=mask_where_needed),
+    "ap of lists": Case(AveragePrecision, lists),
     "soprc": Case(lambda: SOPRC(0.1), items),
     "soprc of one list of four": Case(lambda: SOPRC(0.1, LISTS), one_known_list),
     "soprc of lists": Case(lambda: SOPRC(0.1, LISTS), known_lists),

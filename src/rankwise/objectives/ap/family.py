@@ -11,9 +11,9 @@ from torch import Tensor
 from rankwise.checks import require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
+from rankwise.objectives.ap.spread import total_variance, with_own_spread
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import Batch
-from rankwise.pairs.rows import accumulating
 
 __all__ = ["Correction", "PrecisionObjective", "Prior"]
 
@@ -30,11 +30,12 @@ class PrecisionObjective(Objective):
     of each list itself. ``correction="fixed"`` is the printed gain. On an untrained model
     σ(x) = x/(1+x) is then flat and training stalls; ``"annealed"`` takes
     k = min((1−π)/π, 1/median_i ratio_i), which is the printed gain again once the median positive
-    has a precision above one half. ``score_scale="auto"`` divides the scores by their (detached)
-    spread, so that τ is in units of it; a number divides by that number.
+    has a precision above one half. ``score_scale="auto"`` divides the scores by their spread, so
+    that τ is in units of it; a number divides by that number.
 
     With ``running`` the gain and the spread are smoothed over the batches and live in buffers,
-    ``gain`` (log k by list) and ``spread``; without, they are those of the batch.
+    ``gain`` (log k by list) and ``spread``, which the gradient takes as given; without, they are
+    those of the batch, and the loss does not depend on the size of the scores at all.
     """
 
     prior: Tensor | None
@@ -101,11 +102,20 @@ class PrecisionObjective(Objective):
             self.take_in(self.gain, self._gains, like)
         self._gains.clear()
 
+    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
+        if self.score_scale != "auto" or self.spread is not None:
+            return super()._mean_risk(batches, scores)
+        add_up = (lambda value: value) if self.exchange is None else self.exchange.total
+        own = with_own_spread(batches, add_up)
+        # All processes take part in the backward pass, also one without lists.
+        nothing = sum((batch.scores[:0].sum() for batch in own), scores.new_zeros(()))
+        return super()._mean_risk(own, scores) + nothing
+
     def scale(self, batches: list[Batch]) -> Tensor | float:
         """The spread of the scores, or the number given."""
         if self.score_scale != "auto":
             return float(self.score_scale)
-        total, lists = _variance(batches)
+        total, lists = total_variance(batches)
         if self.exchange is not None:
             total, lists = self.exchange.total(total), self.exchange.total(lists)
         variance = total / max(1, int(lists))
@@ -116,26 +126,6 @@ class PrecisionObjective(Objective):
             variance = self.spread(key, variance.reshape(1, 1)).reshape(())
         spread = variance.sqrt().to(batches[0].scores.dtype)
         return torch.where(spread > 0, spread, torch.ones_like(spread))
-
-
-@torch.no_grad()
-def _variance(batches: list[Batch]) -> tuple[Tensor, Tensor]:
-    """Σ over the lists of the variance of their scores, and the number of lists."""
-    total = accumulating(torch.zeros((), device=batches[0].scores.device))
-    count = torch.zeros((), dtype=torch.long, device=total.device)
-    for batch in batches:
-        for rows in batch.blocks(1 << 22):
-            part = batch.rows(rows)
-            scores = accumulating(part.scores)
-            weight = torch.ones_like(scores) if part.weight is None else accumulating(part.weight)
-            if part.mask is not None:
-                scores, weight = (t.masked_fill(~part.mask, 0) for t in (scores, weight))
-            n = weight.sum(-1, keepdim=True)
-            mean = (weight * scores).sum(-1, keepdim=True) / n.clamp_min(1e-30)
-            squares = weight * (scores - mean) ** 2
-            total += (squares.sum(-1) / n.squeeze(-1).clamp_min(1e-30)).sum()
-            count += (n > 0).sum()
-    return total, count
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:
