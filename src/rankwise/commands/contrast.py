@@ -84,6 +84,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         refuse(str(error))
     except (ValueError, OSError, ImportError) as error:
         _fail(str(error))
+    except KeyboardInterrupt:
+        _fail("stopped; the same command with --resume goes on after the last whole epoch")
     found = task.results_table(finished.results)
     shown = Shown(caption=found.caption, box=SIMPLE_HEAD, padding=0)
     for number, name in enumerate(found.header):

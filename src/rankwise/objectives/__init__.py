@@ -9,7 +9,12 @@ from rankwise.objectives.auc import (
     PairwiseAUC,
 )
 from rankwise.objectives.base import Objective
-from rankwise.objectives.contrastive import GlobalContrastive, two_modalities, two_views
+from rankwise.objectives.contrastive import (
+    GlobalContrastive,
+    IndividualTemperatures,
+    two_modalities,
+    two_views,
+)
 from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
@@ -39,6 +44,7 @@ __all__ = [
     "PApAtK",
     "AUTKC",
     "GlobalContrastive",
+    "IndividualTemperatures",
     "XRisk",
     "OneVsRest",
     "embedding_scores",

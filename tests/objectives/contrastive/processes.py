@@ -15,7 +15,6 @@ import torch
 import torch._dynamo  # DistributedDataParallel imports it when first made: here, before the fork
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.nn import all_gather
 from torch.nn.parallel import DistributedDataParallel
 
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
@@ -32,8 +31,9 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def not_mine(rows: Tensor) -> Tensor:
-    parts = all_gather(rows)
-    return torch.cat([part for rank, part in enumerate(parts) if rank != dist.get_rank()])
+    everything = gather_with_gradient(rows, shared=True)
+    mine = dist.get_rank() * len(rows)  # all processes have as many
+    return torch.cat([everything[:mine], everything[mine + len(rows) :]])
 
 
 def all_do_the_same(objective: Objective) -> Loss:

@@ -39,9 +39,9 @@ def two_views(
 
     On several processes either gather first, second and index by
     :func:`~rankwise.distributed.gather_with_gradient` and let all processes do the same, or keep
-    the anchors of each process to itself: gather by ``torch.distributed.nn.all_gather``, whose
-    gradient comes back from all processes, give what is not its own as ``others``, and wrap the
-    objective in :class:`~rankwise.distributed.AcrossProcesses`. Both are one process's training.
+    the anchors of each process to itself: gather with ``shared=True``, give what is not its own as
+    ``others``, and wrap the objective in :class:`~rankwise.distributed.AcrossProcesses`. Both are
+    one process's training.
     """
     _check("first", first)
     _check_pair("second", second, first)

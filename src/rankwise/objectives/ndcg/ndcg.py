@@ -24,7 +24,27 @@ __all__ = ["NDCG"]
 
 
 class NDCG(Objective):
-    """1 − (1/Z) Σ_{i relevant} gain(y_i) / log₂(1 + g_i), g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j)."""
+    """1 − (1/Z) Σ_{i relevant} gain(y_i)/log₂(1 + g_i), g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j).
+
+    EXM 2.3.4. ``target`` holds relevances ≥ 0, gain(y) is 2^y − 1 or y (``"linear"``), Z is the
+    metric's: the best that an order can reach. j runs over the whole list, and the item itself
+    counts as exactly 1 whatever ℓ(0) is; so g is at least the rank where ℓ ≥ ℓ₀₁, and the loss then
+    bounds 1 − NDCG from above. With ``Sigmoid`` it is ApproxNDCG.
+
+    ``k`` is for NDCG@k: only the relevant items among the first k of their list count (the selector
+    of K-SONG, Qiu et al. 2022, with its threshold, the k-th highest score, found exactly; tied
+    items share what is left there), and Z is that of k ranks. The bound holds as before. Relevant
+    items below the first k are not pulled up: on long lists begin with ``k=None``.
+
+    Where batches show a part of their lists (SONG): ``length`` is the number of items of each whole
+    list, of which the batch has a random n; ranks are then 1 + (g − 1)(length − 1)/(n − 1), and
+    each item stands for length/n in Z. ``items``, the number of items in the data set, lets every
+    relevant item follow its own g over the batches at the rate ``gamma``, and with ``k`` how much
+    of it is in the first k; ``index`` is then one id per item (one for each pair of query and
+    document where documents are shared).
+
+    An item of whole weight w is w items. A fraction of an item is one item in its own g.
+    """
 
     graded: ClassVar[bool] = True
 
@@ -53,7 +73,7 @@ class NDCG(Objective):
         rank = surrogate_rank(self.surrogate, lists)
         times = torch.ones_like(lists.n_positives)  # how many items each one stands for
         if self.length is not None:
-            size = self._size(lists)
+            size = _size(lists, self.length)
             rank = 1 + (rank - 1) * (self.length - 1) / (size - 1).clamp_min(1)
             times = self.length / size
             lists = _repeated(lists, times)
@@ -68,15 +88,16 @@ class NDCG(Objective):
         gains = normalised_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
         return 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
 
-    def _size(self, lists: Lists) -> Tensor:
-        """Mass of each list, (lists, 1), which cannot be more than that of the whole list."""
-        size = lists.weight.sum(-1, keepdim=True)
-        if bool((size > self.length).any()):
-            raise ValueError(
-                f"length must be the number of items of each whole list, got {self.length} and "
-                f"a list of {size.max().item():g} in the batch"
-            )
-        return size
+
+def _size(lists: Lists, length: int) -> Tensor:
+    """Mass of each list, (lists, 1), which cannot be more than the whole list has."""
+    size = lists.weight.sum(-1, keepdim=True)
+    if bool((size > length).any()):
+        raise ValueError(
+            f"length must be the number of items of each whole list, got {length} and "
+            f"a list of {size.max().item():g} in the batch"
+        )
+    return size
 
 
 def _repeated(lists: Lists, times: Tensor) -> Lists:

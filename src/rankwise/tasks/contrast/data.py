@@ -70,10 +70,10 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise DataError(f"{path}: must be an npz file of several arrays, got a single one")
-        with file:
+        with path.open("rb") as stream:
+            file = np.load(stream, allow_pickle=False)
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise DataError(f"{path}: must be an npz file of several arrays, got a single one")
             missing = [name for name in _ARRAYS if name not in file.files]
             if missing:
                 raise DataError(
