@@ -26,7 +26,7 @@ bench-peers: $(READY) ## build the peers' own environment and measure against th
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'torch==2.13.0' \
 		scikit-learn pytorch-metric-learning==2.9.0
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1
-	@$(BIN)/python -m benchmarks.run objectives.peers
+	@$(BIN)/python -m benchmarks.run objectives.peers twins
 
 docs: $(READY) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

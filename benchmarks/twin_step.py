@@ -1,20 +1,23 @@
-"""One training step of an objective and of its LibAUC twin, in turns in one process; prints JSON.
+"""Training steps of objectives and of their LibAUC twins, in turns in one process; prints JSON.
 
-``python -m benchmarks.twin_step TWIN SIZE`` under the peers' interpreter with ``src`` on the path.
-``python -m benchmarks.twin_step TWIN SIZE ours|theirs`` measures the peak memory of one side alone.
+Under the peers' interpreter with ``src`` on the path, ``python -m benchmarks.twin_step times`` is
+the processor time of one thread for every pair and size, which other work on the machine disturbs
+little; ``python -m benchmarks.twin_step TWIN SIZE ours|theirs`` the peak memory of one side alone.
 Half of a batch is positive, which is what LibAUC's own sampler draws by default.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from benchmarks.memory import peak_bytes_of
-from benchmarks.timing import seconds_side_by_side
+from benchmarks.twins import TWINS, sizes
 from torch import Tensor
 
 Step = Callable[[], object]
@@ -175,14 +178,31 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
     raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")
 
 
-def main(name: str, size: str, side: str = "") -> None:
+def in_turns(steps: tuple[Step, Step], at_most: float = 8.0) -> list[float]:
+    """Median processor seconds of both steps, up to 7 of each or ``at_most`` seconds in all."""
+    taken: list[list[float]] = [[], []]
+    for turn in range(8):
+        for step, times in zip(steps, taken, strict=True):
+            start = time.process_time()
+            step()
+            if turn or len(times) == 0:
+                times.append(time.process_time() - start)
+        if sum(map(sum, taken)) > at_most:
+            break
+    # The first turn loads what is loaded once; it only counts where there was time for no other.
+    return [statistics.median(times[1:] or times) for times in taken]
+
+
+def main(name: str, size: str = "", side: str = "") -> None:
     torch.manual_seed(0)
-    if side:
-        twin(name, 128)[side == "theirs"]()  # what libraries load on first use is not the loss's
-        print(json.dumps({"peak": peak_bytes_of(twin(name, int(size))[side == "theirs"])}))
+    torch.set_num_threads(1)
+    if name == "times":
+        print(
+            json.dumps({t: {n: in_turns(twin(t, n)) for n in sizes(t)} for t in TWINS}), flush=True
+        )
         return
-    ours, theirs = seconds_side_by_side(list(twin(name, int(size))), 5)
-    print(json.dumps({"ours": ours, "theirs": theirs}))
+    twin(name, 128)[side == "theirs"]()  # what libraries load on first use is not the loss's
+    print(json.dumps({"peak": peak_bytes_of(twin(name, int(size))[side == "theirs"])}))
 
 
 if __name__ == "__main__":
