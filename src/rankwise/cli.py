@@ -7,7 +7,12 @@ import sys
 
 import typer
 
+from rankwise.commands import contrast
+from rankwise.commands.compare import compare
+from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
+from rankwise.commands.predict import predict
+from rankwise.commands.report import report
 from rankwise.commands.study import study
 
 __all__ = ["app", "main"]
@@ -20,8 +25,9 @@ def rankwise() -> None:
     """Train models on the ranking metric they are judged by."""
 
 
-for command in (study, objectives):
+for command in (compare, report, evaluate, predict, objectives, study):
     app.command()(command)
+app.add_typer(contrast.app, name="contrast")
 
 
 def main() -> None:

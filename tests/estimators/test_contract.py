@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rankwise.estimators import LinearRanker, NeuralRanker
@@ -27,7 +26,6 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:.*n_iter.*:FutureWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -17,7 +17,8 @@ def _part() -> Part:
 def test_some_of_the_rows() -> None:
     some = _part().rows(np.array([True, False, True, False]))
     assert some.X[:, 0].tolist() == [0, 2]
-    assert (some.weight is not None) and some.weight.tolist() == [1, 3]
+    assert np.array_equal(some.weight, [1, 3])
+    assert np.array_equal(some.groups, [0, 0])
     assert len(some) == 2
 
 

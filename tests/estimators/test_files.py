@@ -56,7 +56,7 @@ def test_saving_leaves_the_old_file_where_it_fails(rows, tmp_path: Path, monkeyp
     before = path.read_bytes()
     broken = LinearRanker().fit(*rows)
     monkeypatch.setattr(broken, "_state", lambda: {"bad": np.array([object()])})
-    with pytest.raises(ValueError, match="[Oo]bject"):
+    with pytest.raises(ValueError, match=r"[Oo]bject"):
         broken.save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
@@ -116,7 +116,7 @@ def _rewritten(path: Path, header: dict, change: str) -> None:
 def test_a_damaged_or_foreign_file_is_named_in_one_line(change, rows, tmp_path: Path) -> None:
     path = LinearRanker().fit(*rows).save(tmp_path / "model")
     _damaged(path, change)
-    with pytest.raises(ValueError, match="is not a model that Ranker.save wrote") as caught:
+    with pytest.raises(ValueError, match=r"is not a model that Ranker\.save wrote") as caught:
         Ranker.load(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)

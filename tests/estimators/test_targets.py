@@ -49,7 +49,7 @@ def test_targets_of_known_classes() -> None:
     classes = np.array(["no", "yes"])
     _, target = read_target(["yes", "yes"], graded=False, classes=classes, rows=2)
     assert target.tolist() == [1, 1]
-    with pytest.raises(ValueError, match="only the classes.*perhaps"):
+    with pytest.raises(ValueError, match=r"only the classes.*perhaps"):
         read_target(["yes", "perhaps"], graded=False, classes=classes)
     with pytest.raises(ValueError, match="2 values for 3 rows"):
         read_target(["yes", "no"], graded=False, classes=classes, rows=3)
@@ -58,7 +58,7 @@ def test_targets_of_known_classes() -> None:
 def test_groups_are_numbered_in_the_order_of_their_ids() -> None:
     assert read_groups(None, 3) is None
     found = read_groups(["b", "a", "b"], 3)
-    assert (found is not None) and found.tolist() == [1, 0, 1]
+    assert np.array_equal(found, [1, 0, 1])
     with pytest.raises(ValueError, match="one id per row of X, 3, got shape"):
         read_groups([1, 2], 3)
     for missing in ([1.0, np.nan, 2.0], np.array(["a", None, "b"], dtype=object)):
@@ -70,7 +70,7 @@ def test_weights() -> None:
     rows = np.zeros((2, 1))
     assert read_weight(None, rows) is None
     found = read_weight([1, 2], rows)
-    assert (found is not None) and found.tolist() == [1, 2]
+    assert np.array_equal(found, [1, 2])
     for bad, message in (([0, 0], "zero"), ([1, -1], "[Nn]egative"), ([1], "sample_weight")):
         with pytest.raises(ValueError, match=message):
             read_weight(bad, rows)

@@ -14,7 +14,7 @@ from rankwise.objectives import AveragePrecision, PairwiseAUC
         ("soprc", "ap"),
         ("stable_ap", "ap"),
         ("soap", "ap"),
-        ("sopa", "opauc"),
+        ("sopa(.2)", r"opauc\(max_fpr=0.2\)"),
         ("sopa_s(max_fpr=.1)", r"opauc\(max_fpr=0.1\)"),
         ("song", "ndcg"),
         ("aucm", "auc"),

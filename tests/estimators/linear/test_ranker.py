@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
-from tests.estimators.conftest import misspecified
+from tests.estimators.generated import misspecified
 
 from rankwise.estimators import LinearRanker
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from rankwise.estimators import NeuralRanker
 
-SMALL = {"hidden": (16,), "epochs": 15, "learning_rate": 0.02, "batch_size": 128}
+SMALL = {"hidden": (16,), "epochs": 20, "learning_rate": 0.03, "batch_size": 128}
 
 
 def _ring(n: int = 1500, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +57,7 @@ def _shop(n: int = 600, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
     rng = np.random.default_rng(seed)
     shop, amount = rng.choice(["ada", "bob", "cy", "dee"], n), rng.normal(size=n)
     y = ((shop == "cy") & (rng.random(n) < 0.7)).astype(int)
-    gaps = np.where(rng.random(n) < 0.2, None, amount).astype(object)
+    gaps = [None if gone else a for a, gone in zip(amount, rng.random(n) < 0.2, strict=True)]
     kind = pl.Series(["x", "y"] * (n // 2), dtype=pl.Categorical)
     return pl.DataFrame(
         {"shop": shop, "amount": pl.Series(gaps, dtype=pl.Float64), "kind": kind}

@@ -152,7 +152,7 @@ def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
     found = run(settings(tmp_path, trials=1), tmp_path / "run")
     assert found.results["left_out"] == {"linear, ap": "linear, ap: no"}
     assert [row["name"] for row in found.results["contenders"]] == ["linear, log-loss"]
-    assert found.notes == ("left out, it failed: linear, ap: no",)
+    assert found.results["notes"] == ["left out, it failed: linear, ap: no"]
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
     with pytest.raises(RuntimeError, match="no log-loss model could be fitted"):
         run(settings(tmp_path, trials=1), tmp_path / "other")

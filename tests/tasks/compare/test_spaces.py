@@ -5,8 +5,8 @@ import pytest
 
 import rankwise.estimators
 from rankwise.tasks.compare.contenders import MODELS, Contender
-from rankwise.tasks.compare.fitting import _CLASSES
-from rankwise.tasks.compare.spaces import defaults, options_of, space_of, suggested
+from rankwise.tasks.compare.fitting import _CLASSES, ranker_of
+from rankwise.tasks.compare.spaces import defaults, length_of, options_of, space_of, suggested
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "ap"])
@@ -35,3 +35,29 @@ def test_a_width_is_that_of_two_layers():
 def test_a_metric_may_have_options_of_its_own():
     plain, metrical = (set(space_of(Contender("linear", o))) for o in ("log_loss", "ap"))
     assert plain < metrical
+
+
+@pytest.mark.parametrize(
+    ("rows", "epochs", "patience"),
+    [
+        (2_560, 300, 60),  # 1500 steps of 512 rows would take 300 epochs
+        (1_000, 300, 60),  # and here more than are allowed
+        (7_680, 100, 20),
+        (100_000, 60, 12),  # an epoch is many steps: the estimator's own length
+    ],
+)
+def test_a_small_table_is_gone_through_more_often(rows, epochs, patience):
+    own = {"epochs": 60, "patience": 10, "batch_size": 512}
+    assert length_of(own, rows) == {"epochs": epochs, "patience": patience}
+
+
+def test_what_knows_no_epochs_is_left_alone():
+    assert length_of({"alpha": 1.0}, 100) == {}
+
+
+def test_both_objectives_are_trained_equally_long():
+    made = [
+        ranker_of(Contender("neural", objective), {}, metric="ap", seed=0, rows=2_560)
+        for objective in ("log_loss", "ap")
+    ]
+    assert [(each.epochs, each.patience) for each in made] == [(300, 60)] * 2

@@ -1,0 +1,110 @@
+"""A positive curvature for every row, which boosters divide their steps by."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor, nn
+
+from rankwise.boosting.rows import Floats
+from rankwise.objectives import Objective
+from rankwise.pairs import Surrogate
+from rankwise.pairs.forms import Piece
+
+__all__ = ["CurvedSurrogate", "curved", "expected", "floored"]
+
+_TOP_CELL, _GROWTH = 20, 1.15  # rows in the highest cell; how much larger the next one is
+_TINY = 1e-16  # boosters want a number above zero even for a row of no weight
+
+
+@dataclass(frozen=True)
+class CurvedSurrogate(Surrogate):
+    """ℓ with ℓ'' where its derivative should be.
+
+    An objective F(A) of pair sums A_i = Σ_j w_j ℓ(s_i − s_j) has the gradient Σ_i g_i ∇A_i with
+    g = ∂F/∂A. With ℓ'' for ℓ' the same backward pass gives g_i Σ_j w_j ℓ''(s_i − s_j) for the
+    upper side and −w_j Σ_i g_i ℓ''(s_i − s_j) for the lower: up to the sign what
+    :func:`rankwise.pairs.pair_curvature` gives for the weights g, without any objective having to
+    say what its g are.
+    """
+
+    surrogate: Surrogate
+
+    def value(self, x: Tensor) -> Tensor:
+        still = x.detach()
+        return self.surrogate.value(still) + self.surrogate.curvature(still) * (x - still)
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        if order > 1:
+            raise ValueError(f"order must be 0 or 1, got {order!r}")
+        return self.surrogate.pieces(2 if order else 0)
+
+
+def curved(objective: Objective) -> Objective | None:
+    """A copy whose gradient is, up to signs, the diagonal of the Hessian given ∂F/∂A.
+
+    That bounds the true diagonal from above where F is concave and ℓ convex, as for average
+    precision, and is the true one where F is linear, as for the AUCs. None where an objective is
+    no function of sums of positives against negatives with a curved ℓ: a hinge has no curvature,
+    a graded objective has its items on both sides of the pairs, which cancel.
+    """
+    if objective.graded:
+        return None
+    twin = copy.deepcopy(objective)
+    changed = [_swap(part) for part in twin.modules()]
+    return twin if any(changed) else None
+
+
+def _swap(part: nn.Module) -> bool:
+    found = {name: value for name, value in vars(part).items() if _is_curved(value)}
+    for name, surrogate in found.items():
+        setattr(part, name, CurvedSurrogate(surrogate))
+    return bool(found)
+
+
+def _is_curved(value: object) -> bool:
+    if not isinstance(value, Surrogate):
+        return False
+    pieces = value.pieces(2)
+    return any(any(p.polynomial) or any(p.decay) or any(p.rise) or p.growth for p in pieces)
+
+
+def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
+    """The mean curvature of the rows with about this score, in place of each row's own.
+
+    In log-loss p(1−p) is that of a row whatever its label, so that a leaf of positives divides by
+    what the model expected there, little, and is found early and moved far. The curvature of pairs
+    is large for a positive and small for a negative: a leaf of positives would divide by its own
+    number, as with balanced classes, and trees would look for other leaves. The mean over labels
+    makes the denominator one of scores again.
+
+    Cells are cut by rank: the highest rows first, each cell larger than the one above, since that
+    is where scores are told apart; equal scores are in one cell. ``curvature`` is that of items of
+    the given ``mass``.
+    """
+    mass = np.ones_like(scores) if mass is None else mass
+    order = np.argsort(-scores, kind="stable")
+    descending = scores[order]
+    above = np.concatenate([[0.0], np.cumsum(mass[order])])
+    above = above[np.searchsorted(-descending, -descending, side="left")]
+    growth = np.log1p(above * (_GROWTH - 1) / _TOP_CELL) / np.log(_GROWTH)
+    cell = np.empty(len(scores), dtype=np.int64)
+    cell[order] = growth.astype(np.int64)
+    total, size = np.bincount(cell, curvature), np.bincount(cell, mass)
+    mean = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+    result: Floats = mean[cell] * mass
+    return result
+
+
+def floored(curvature: Floats, weight: Floats | None, share: float) -> Floats:
+    """At least a share of the mean: no row may let a leaf run away."""
+    mean = float(np.mean(curvature))
+    if not mean > 0:
+        return np.ones_like(curvature) if weight is None else np.maximum(weight, _TINY)
+    if weight is None:
+        return np.maximum(curvature, share * mean)
+    # In proportion to the weight, so that a row of weight 2 is still the row twice.
+    least = share * mean * len(weight) / float(weight.sum()) * weight
+    return np.maximum(curvature, np.maximum(least, _TINY))

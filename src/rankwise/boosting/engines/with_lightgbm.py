@@ -1,0 +1,97 @@
+"""Trees by LightGBM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import lightgbm as lgb
+import numpy as np
+
+from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
+from rankwise.boosting.rows import Floats, Rows
+
+__all__ = ["LightGBM"]
+
+
+class LightGBM(Engine):
+    """A ``lightgbm.Booster`` that is given its gradients."""
+
+    name: ClassVar[EngineName] = "lightgbm"
+
+    def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
+        params = _params(trees)
+        self.rows = train.rows
+        data = lgb.Dataset(
+            train.X,
+            train.rows.target,
+            init_score=np.full(len(train.rows.target), start),
+            categorical_feature=list(trees.categories),
+            params=params,
+        )
+        self.booster = lgb.Booster(params, data)
+        if held_out is not None:
+            # The constant start does not change how rows are ranked.
+            valid = lgb.Dataset(held_out.X, held_out.rows.target, reference=data, params=params)
+            self.booster.add_valid(valid, "held out")
+
+    @property
+    def rounds(self) -> int:
+        return self.booster.current_iteration()
+
+    def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
+        before = self.rounds
+        finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
+        # A first tree that is only a leaf is kept by LightGBM; it is of no use.
+        if finished and self.rounds > before:
+            self.booster.rollback_one_iter()
+        return not finished
+
+    def value(self, judge: Callable[[Floats], float]) -> float:
+        found = self.booster.eval_valid(lambda scores, _: ("value", judge(scores), True))
+        return float(found[0][2])
+
+    def cut(self, rounds: int) -> None:
+        while self.rounds > rounds:
+            self.booster.rollback_one_iter()
+
+    def text(self) -> str:
+        return self.booster.model_to_string()
+
+    @classmethod
+    def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
+        try:
+            booster = lgb.Booster(model_str=text)
+        except lgb.basic.LightGBMError as error:
+            raise ValueError(f"the trees are not LightGBM's: {error}") from error
+
+        def scores(rows: Any) -> Floats:
+            if booster.num_trees() == 0:
+                return np.zeros(rows.shape[0])
+            found = booster.predict(rows, raw_score=True, num_threads=_threads(n_jobs))
+            return np.asarray(found, dtype=np.float64)
+
+        return scores
+
+
+def _threads(n_jobs: int) -> int:
+    return 0 if n_jobs < 0 else n_jobs  # 0: as many as there are
+
+
+def _params(trees: Trees) -> dict[str, Any]:
+    return {
+        "objective": "none",
+        "metric": "none",
+        "learning_rate": trees.learning_rate,
+        "num_leaves": trees.num_leaves,
+        "min_data_in_leaf": trees.min_child_samples,
+        "bagging_fraction": trees.subsample,
+        "bagging_freq": int(trees.subsample < 1),
+        "feature_fraction": trees.colsample,
+        "lambda_l2": trees.reg,
+        "num_threads": _threads(trees.n_jobs),
+        "seed": trees.seed,
+        "deterministic": True,
+        "force_row_wise": True,  # or LightGBM measures which is faster, which is not repeatable
+        "verbosity": -1,
+    }

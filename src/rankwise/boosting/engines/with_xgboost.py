@@ -1,0 +1,121 @@
+"""Trees by XGBoost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import xgboost as xgb
+
+from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
+from rankwise.boosting.rows import Floats, Rows
+
+__all__ = ["XGBoost"]
+
+
+class XGBoost(Engine):
+    """An ``xgboost.Booster`` that is given its gradients.
+
+    XGBoost has no least number of rows in a leaf but a least curvature. ``min_child_samples`` rows
+    are taken for that many times the mean curvature of log-loss at the start.
+    """
+
+    name: ClassVar[EngineName] = "xgboost"
+
+    def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
+        rate = 1 / (1 + np.exp(-start))
+        self.params = _params(trees, float(trees.min_child_samples * rate * (1 - rate)))
+        self.rows, self.categories, self.n_jobs = train.rows, trees.categories, trees.n_jobs
+        self.data = _matrix(train.X, trees.categories, trees.n_jobs)
+        self.data.set_info(label=train.rows.positive, base_margin=_start(train.X, start))
+        self.held_out = None
+        if held_out is not None:
+            self.held_out = _matrix(held_out.X, trees.categories, trees.n_jobs)
+            self.held_out.set_info(base_margin=_start(held_out.X, start))
+        self.booster = self._empty()
+
+    def _empty(self) -> xgb.Booster:
+        return xgb.Booster(self.params, cache=[self.data])
+
+    @property
+    def rounds(self) -> int:
+        return self.booster.num_boosted_rounds()
+
+    def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
+        scores = self.booster.predict(self.data, output_margin=True, training=True)
+        values = gradient(scores.astype(np.float64), self.rows)
+        slope, curvature = (part.astype(np.float32) for part in values)
+        self.booster.boost(self.data, self.rounds, grad=slope, hess=curvature)
+        return True  # a tree that is only a leaf changes no ranking: patience ends it
+
+    def value(self, judge: Callable[[Floats], float]) -> float:
+        assert self.held_out is not None
+        scores = self.booster.predict(self.held_out, output_margin=True)
+        return judge(scores.astype(np.float64))
+
+    def cut(self, rounds: int) -> None:
+        if rounds == 0:
+            self.booster = self._empty()
+        elif rounds < self.rounds:
+            self.booster = self.booster[:rounds]
+            self.booster.set_param(self.params)
+
+    def text(self) -> str:
+        return bytes(self.booster.save_raw("json")).decode()
+
+    @classmethod
+    def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
+        booster = xgb.Booster()
+        try:
+            booster.load_model(bytearray(text.encode()))
+        except xgb.core.XGBoostError as error:
+            first = str(error).strip().partition("\n")[0]
+            raise ValueError(f"the trees are not XGBoost's: {first}") from error
+        booster.set_param({"nthread": _threads(n_jobs)})
+        kinds = booster.feature_types or []
+        categories = tuple(place for place, kind in enumerate(kinds) if kind == "c")
+
+        def scores(rows: Any) -> Floats:
+            data = _matrix(rows, categories, n_jobs)
+            data.set_info(base_margin=_start(rows, 0.0))
+            return booster.predict(data, output_margin=True).astype(np.float64)
+
+        return scores
+
+
+def _matrix(rows: Any, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
+    kinds = ["c" if place in categories else "q" for place in range(rows.shape[1])]
+    return xgb.DMatrix(
+        rows,
+        feature_types=kinds if categories else None,
+        enable_categorical=bool(categories),
+        nthread=_threads(n_jobs),
+    )
+
+
+def _start(rows: Any, start: float) -> Floats:
+    return np.full(rows.shape[0], start)
+
+
+def _threads(n_jobs: int) -> int:
+    return 0 if n_jobs < 0 else n_jobs  # 0: as many as there are
+
+
+def _params(trees: Trees, least_curvature: float) -> dict[str, Any]:
+    return {
+        "objective": "binary:logistic",  # only its link is used, and only for the labels it takes
+        "base_score": 0.5,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_depth": 0,
+        "max_leaves": trees.num_leaves,
+        "learning_rate": trees.learning_rate,
+        "min_child_weight": least_curvature,
+        "subsample": trees.subsample,
+        "colsample_bytree": trees.colsample,
+        "reg_lambda": trees.reg,
+        "nthread": _threads(trees.n_jobs),
+        "seed": trees.seed,
+        "verbosity": 0,
+    }

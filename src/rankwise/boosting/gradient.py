@@ -1,0 +1,120 @@
+"""Gradient and curvature of an objective at every row, as boosters take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.boosting.curvature import curved, expected, floored
+from rankwise.boosting.merging import merge
+from rankwise.boosting.rows import Floats, Rows
+from rankwise.checks import require_one_of
+from rankwise.objectives import Objective
+from rankwise.objectives.batch import Beside, read_batch
+
+__all__ = ["FLOOR", "Curvature", "ObjectiveGradient", "log_loss_gradient"]
+
+Curvature = Literal["expected", "bound"]
+
+FLOOR = 0.01
+"""The least curvature of a row, as a share of the mean."""
+
+
+class ObjectiveGradient:
+    """(scores, rows) → (gradient, curvature) of n⁺ times the risk, one number for each row.
+
+    Times the number of positives n⁺, since a booster's regularisation counts sums over rows: for a
+    rare class the absolute gradients then add up to about as much as those of log-loss.
+
+    ``curvature="bound"`` is each row's own: Σ_i g_i ℓ'' over its pairs, g the derivative of the
+    outer function. Where an objective has no such form (:func:`rankwise.boosting.curvature.curved`)
+    it is the absolute gradient, by which a leaf moves at most one unit of the scale; for a mean
+    over items (focal loss) it is the exact second derivative. ``"expected"`` is the mean of that
+    over rows of about the same score. Both are at least ``floor`` times their mean.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        curvature: Curvature = "expected",
+        floor: float = FLOOR,
+    ) -> None:
+        require_one_of("curvature", curvature, get_args(Curvature))
+        self.objective, self.curvature, self.floor = objective, curvature, floor
+        self.curved = curved(objective)
+
+    def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """All rows of a data set, in one call."""
+        itemwise = isinstance(self.objective, ItemwiseObjective)
+        times = float(len(scores)) if itemwise else rows.mass_of_positives
+        merged = merge(scores, rows, graded=self.objective.graded)
+        with _one_thread():
+            parts = self._of(torch.tensor(merged.scores), merged.rows)
+        gradient, curvature = (times * part.numpy() for part in parts)
+        if self.curvature == "expected" and not itemwise:
+            curvature = expected(merged.scores, curvature, merged.rows.weight)
+        gradient, curvature = (merged.spread_out(p, rows.weight) for p in (gradient, curvature))
+        return gradient, floored(curvature, rows.weight, self.floor)
+
+    def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+        scores = scores.requires_grad_()
+        if isinstance(self.objective, ItemwiseObjective):
+            return _diagonal(self.objective, scores, rows)
+        gradient = _gradient(self.objective, scores, rows)
+        scale = self._scale(scores.detach(), rows)
+        if self.curved is None:
+            return gradient, gradient.abs() / scale
+        # The chain rule divides a second derivative by the scale twice, the backward pass did once.
+        return gradient, _gradient(self.curved, scores, rows).abs() / scale
+
+    def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
+        target, beside = _arguments(rows)
+        everything = Beside(None, beside["groups"], beside["weight"], None, None)
+        return torch.as_tensor(self.objective.scale(read_batch(scores, target, everything, None)))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Items are few, and threads beside those of the booster wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def log_loss_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+    """Gradient and curvature of Σ weight · log-loss, which boosters have built in."""
+    p = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
+    gradient, curvature = p - rows.positive, p * (1 - p)
+    if rows.weight is not None:
+        gradient, curvature = gradient * rows.weight, curvature * rows.weight
+    return gradient, np.maximum(curvature, 1e-16)
+
+
+def _arguments(rows: Rows) -> tuple[Tensor, dict[str, Tensor | None]]:
+    given = {"groups": rows.groups, "weight": rows.weight}
+    beside = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
+    return torch.from_numpy(rows.target), beside
+
+
+def _gradient(objective: Objective, scores: Tensor, rows: Rows) -> Tensor:
+    target, beside = _arguments(rows)
+    (gradient,) = torch.autograd.grad(objective(scores, target, **beside), scores)
+    return gradient
+
+
+def _diagonal(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+    """Of a sum over items: the Hessian is diagonal, so the gradient of the sum of the gradient."""
+    target, beside = _arguments(rows)
+    risk = objective(scores, target, **beside)
+    (gradient,) = torch.autograd.grad(risk, scores, create_graph=True)
+    (curvature,) = torch.autograd.grad(gradient.sum(), scores)
+    return gradient.detach(), curvature

@@ -1,0 +1,172 @@
+"""Objectives for LightGBM and XGBoost by name."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rankwise.boosting.gradient import Curvature, ObjectiveGradient, log_loss_gradient
+from rankwise.boosting.mixing import Mixed
+from rankwise.boosting.rows import Floats, rows_of
+from rankwise.naming import objective as named_objective
+from rankwise.naming.grammar import parse
+from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.options import EMPTY
+from rankwise.naming.spec import Spec, canonical
+from rankwise.naming.table import find_objective
+from rankwise.objectives import Objective
+
+__all__ = [
+    "BoosterObjective",
+    "gradient_of",
+    "lightgbm_objective",
+    "stateless_objective",
+    "xgboost_objective",
+]
+
+LOGITS: dict[str, str] = {
+    "ap": "ap(false_positives=Logistic(1.0), true_positives=ZeroOne, score_scale=1.0)"
+}
+"""What a bare name means here: trees are boosted on logits, whose scale is known.
+
+Chosen on validation data (benchmarks/boosting.py): the Huber loss ends at its margin, beyond which
+a rare class has no gradient left after a few trees; a logistic loss always has some. Through the
+true positive rate there is no gradient, so it is counted exactly.
+"""
+
+_STATELESS = {"ap": "ap", "auc": "auc", "opauc": "opauc", "tpauc": "tpauc", "ndcg": "ndcg"}
+
+
+class BoosterObjective:
+    """(scores, data set) → (gradient, curvature), what ``lightgbm`` and ``xgboost`` call.
+
+    See :func:`lightgbm_objective`. Rounds are counted by data set, for ``warm_rounds``: make a new
+    one for every training.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        warm_rounds: int = 0,
+        blend: float = 1.0,
+        curvature: Curvature = "expected",
+        prior: float | None = None,
+    ) -> None:
+        if isinstance(warm_rounds, bool) or warm_rounds < 0:
+            raise ValueError(f"warm_rounds must be a whole number >= 0, got {warm_rounds!r}")
+        self.name, self.warm_rounds = name, warm_rounds
+        self.mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
+        self._rounds: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        """The objective and how much of it there is."""
+        return f"{type(self).__name__}({self.name!r}, blend={self.mixed.share})"
+
+    def __call__(self, scores: NDArray[Any], data: Any) -> tuple[Floats, Floats]:
+        """Gradient and curvature of every row, for the next tree."""
+        rows = rows_of(data)
+        logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
+        done = self._rounds.get(data, 0)
+        self._rounds[data] = done + 1
+        return (log_loss_gradient if done < self.warm_rounds else self.mixed)(logits, rows)
+
+
+def lightgbm_objective(
+    name: str,
+    *,
+    warm_rounds: int = 0,
+    blend: float = 1.0,
+    curvature: Curvature = "expected",
+    prior: float | None = None,
+) -> BoosterObjective:
+    """An objective for ``lightgbm.train(params={"objective": …})``.
+
+    >>> lgb.train({"objective": lightgbm_objective("ap")}, train, valid_sets=[valid],
+    ...           feval=lightgbm_metric("ap"))
+
+    ``name`` is one that :func:`rankwise.objective` reads, of an objective without a memory: a
+    booster shows all rows in every round, so there is nothing to remember. Labels, weights and
+    lists (``group``) are those of the data set. Scores are taken as logits: start from the log-odds
+    of the prior or from another model's scores by the data set's ``init_score``; the booster does
+    not add them when it predicts.
+
+    warm_rounds
+        So many rounds of log-loss first.
+    blend
+        The share of this objective in the gradient, the rest is log-loss; both are scaled to the
+        same sum of absolute gradients.
+    curvature
+        See :class:`~rankwise.boosting.gradient.ObjectiveGradient`.
+    prior
+        The share of positives where it is not that of the data set.
+    """
+    return BoosterObjective(
+        name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
+    )
+
+
+def xgboost_objective(
+    name: str,
+    *,
+    warm_rounds: int = 0,
+    blend: float = 1.0,
+    curvature: Curvature = "expected",
+    prior: float | None = None,
+) -> BoosterObjective:
+    """An objective for ``xgboost.train(obj=…)``; the options are those of ``lightgbm_objective``.
+
+    >>> xgb.train({"base_score": 0.0}, train, 100, obj=xgboost_objective("ap"), maximize=True,
+    ...           evals=[(valid, "valid")], custom_metric=xgboost_metric("ap"))
+
+    The scores to start from are the ``base_margin`` of the ``DMatrix``. A weight of a list is that
+    of all its rows.
+    """
+    return BoosterObjective(
+        name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
+    )
+
+
+def gradient_of(
+    name: str, *, curvature: Curvature = "expected", prior: float | None = None
+) -> ObjectiveGradient:
+    """Gradient and curvature of an objective by its name."""
+    return ObjectiveGradient(stateless_objective(name, prior=prior), curvature)
+
+
+def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
+    """The objective of a name, if it is one of single scores and without a memory."""
+    spec = parse(name)
+    entry = find_objective(spec)
+    if spec == Spec(spec.name):
+        name = LOGITS.get(canonical(spec.name), name)
+    # With the least memory there is, so that one who needs a memory can be made and refused.
+    needs_items = "items" in entry.needs or ("items" in entry.facts and not entry.when)
+    if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:
+        prior = 0.5
+    made = named_objective(name, prior=prior, items=1 if needs_items else None)
+    remembers = made.state_dict() or getattr(made, "index_kind", None) is not None
+    if remembers:
+        instead = _STATELESS.get((entry.metric or "").partition("(")[0], "ap")
+        raise ValueError(
+            f'objective "{name}" remembers earlier batches, and a booster shows all rows in every '
+            f'round; use "{instead}", which has no memory'
+        )
+    if not isinstance(made, Objective) or not _scores_rows(made):
+        raise ValueError(
+            f'objective "{name}" is not one of one score per row; use "ap", "auc", '
+            '"opauc(max_fpr=.1)", "tpauc(.5, .5)", "pap@10", "ndcg" or "listnet"'
+        )
+    return made
+
+
+def _scores_rows(objective: Objective) -> bool:
+    try:
+        value = objective(torch.tensor([0.0, 1.0]), torch.tensor([0, 1]))
+    except (ValueError, RuntimeError, IndexError, TypeError):
+        return False
+    return bool(value.dim() == 0)

@@ -1,0 +1,157 @@
+"""``rankwise compare``: which model and objective is best for a metric on a table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Shown
+
+from rankwise.commands.console import complaints, paper
+from rankwise.commands.guard import guarded
+
+if TYPE_CHECKING:
+    from rankwise.tasks.compare import Compared, Event, Settings
+
+__all__ = ["compare"]
+
+
+def compare(  # noqa: PLR0917  (a command line is called by names)
+    data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
+    target: Annotated[
+        str | None, typer.Option(help="Column to be found; svmlight has only one.")
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="What counts, such as ap, auc, opauc(max_fpr=.05), ndcg@10.")
+    ] = "ap",
+    group: Annotated[
+        str | None, typer.Option(help="Column that says which list a row belongs to.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Column to split by: the last rows are the test part.")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="Which value of the target is to be found.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column that is no feature; may be repeated.")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="Time to train, shared evenly: 90s, 2m, 1h.")] = "2m",
+    trials: Annotated[
+        int, typer.Option(min=1, help="The most options that a contender tries.")
+    ] = 30,
+    contenders: Annotated[
+        str, typer.Option(help="Which, such as boosted,linear:log_loss,neural:both.")
+    ] = "linear,boosted,neural",
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Fits per contender, whose ranks are averaged.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; runs/NAME of the data if not given.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder, if there is one.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Train on log-loss and on the metric, choose by validation, test once, keep the best model."""
+    with guarded(debug=debug):
+        # Here, so that the other commands do not wait for the estimators.
+        from rankwise.tasks.compare import Settings, seconds_of  # noqa: PLC0415
+
+        settings = Settings(
+            data=data,
+            target=target,
+            metric=metric,
+            group=group,
+            time=time,
+            positive=positive,
+            drop=tuple(drop or ()),
+            contenders=contenders,
+            budget=seconds_of(budget),
+            trials=trials,
+            seeds=seeds,
+            seed=seed,
+        )
+        folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
+        try:
+            found = _run(settings, folder, resume)
+        except KeyboardInterrupt:
+            words = (
+                f"stopped; what is done is kept: the same command with --resume goes on ({folder})"
+            )
+            complaints().print(words, style="red", highlight=False, markup=False, soft_wrap=True)
+            raise typer.Exit(1) from None
+        _show(found)
+
+
+def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
+    from rankwise.tasks.compare import run  # noqa: PLC0415
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[best]}"),
+        TimeElapsedColumn(),
+        console=complaints(),
+        transient=True,
+    ) as progress:
+        bar = progress.add_task("reading", total=None, best="")
+
+        def advance(event: Event) -> None:
+            now = event.progress
+            best = "" if now.best is None else f"{settings.metric} {now.best:.4f}"
+            what = f"{event.name}, trial {now.trials + 1}" if now.trials else event.name
+            progress.update(
+                bar,
+                description=what,
+                completed=event.number + now.share,
+                total=event.total,
+                best=best,
+            )
+
+        return run(settings, folder, resume=resume, on_event=advance)
+
+
+def _show(found: Compared) -> None:
+    results, console = found.results, paper()
+    shown = Shown(
+        title=f"{results['metric']} on the test part, {results['data']['test']} rows",
+        caption=f"chosen by {results['choice']}; difference and p against the best log-loss model",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    shown.add_column("contender", no_wrap=True)
+    for name in ("validation", "test", "95 %", "difference", "p", "time"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for number, row in enumerate(results["contenders"]):
+        recommended = number == results["recommended"]
+        mark = " ★" if recommended else ""
+        shown.add_row(row["name"] + mark, *_cells(row), style="bold" if recommended else None)
+    console.print(shown)
+    for line in (results["why"], *results["notes"]):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for path in (found.folder / "model", found.page):
+        console.print(str(path), style="bold", highlight=False, markup=False, soft_wrap=True)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    test, against = row["test"], row["difference"]
+    return [
+        _number(row["validation"]["mean"]),
+        _number(test["value"]),
+        f"{_number(test['low'])} – {_number(test['high'])}",
+        "baseline" if against is None else _number(against["value"], "+.4f"),
+        "" if against is None else _number(against["p"], ".3f"),
+        f"{row['seconds']:.1f} s",
+    ]
+
+
+def _number(value: float | None, form: str = ".4f") -> str:
+    return "–" if value is None else f"{value:{form}}"

@@ -1,0 +1,132 @@
+"""Parts of a table to train on, to choose by and to test on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data.errors import DataError
+from rankwise.data.table import Table
+
+__all__ = ["FOLDS", "Split", "few", "folds", "split"]
+
+Rows = NDArray[np.int64]
+
+FOLDS = 5
+FEW = 100  # positives (lists, where there are groups) below which one validation part is noise
+_LEAST = 2  # positives and negatives of every part: fewer leave no variance
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Row numbers, ascending, of three parts that share no row, no group and no later time."""
+
+    train: Rows
+    validation: Rows
+    test: Rows
+    kind: str  # "stratified", "grouped" or "by time"
+
+    @property
+    def development(self) -> Rows:
+        """Everything but the test part."""
+        return np.sort(np.concatenate([self.train, self.validation]))
+
+
+def split(table: Table, *, validation: float = 0.2, test: float = 0.2, seed: int = 0) -> Split:
+    """Cut a table in three.
+
+    Rows are drawn within each class, so that all parts have the same share of positives. With
+    groups whole lists are drawn, those with a positive apart from those without. With a time
+    column the last rows are the test part, those before them validation, and rows (or groups) of
+    one time stay together.
+    """
+    if not (validation > 0 and test > 0 and validation + test < 1):
+        raise ValueError(
+            f"validation and test must be > 0 and leave a part to train on, "
+            f"got {validation} and {test}"
+        )
+    units, strata, times = _units(table)
+    shares = (1 - validation - test, validation, test)
+    if times is not None:
+        part = _by_time(times, shares)
+        kind = "by time"
+    else:
+        part = _dealt(strata, shares, np.random.default_rng(seed))
+        kind = "stratified" if table.groups is None else "grouped"
+    train, choice, last = (np.flatnonzero(part[units] == number) for number in range(3))
+    found = Split(train, choice, last, kind)
+    for name in ("train", "validation", "test"):
+        _require_both(table, getattr(found, name), name)
+    return found
+
+
+def folds(
+    table: Table, rows: Rows, *, count: int = FOLDS, seed: int = 0
+) -> list[tuple[Rows, Rows]]:
+    """Cross-validation within some rows: pairs of rows to fit on and rows to judge by."""
+    units, strata, _ = _units(table)
+    members = np.unique(units[rows])
+    part = np.full(len(strata), -1)
+    shares = (1 / count,) * count
+    part[members] = _dealt(strata[members], shares, np.random.default_rng(seed))
+    place = part[units[rows]]
+    found = [(rows[place != number], rows[place == number]) for number in range(count)]
+    for number, pair in enumerate(found):
+        for part_rows in pair:
+            _require_both(table, part_rows, f"fold {number + 1}")
+    return found
+
+
+def few(table: Table, rows: Rows) -> bool:
+    """Whether these rows are too few to choose a model by them alone."""
+    if table.groups is None:
+        return int(np.count_nonzero(table.target[rows])) < FEW
+    positive = table.target[rows] > 0
+    return len(np.unique(table.groups[rows][positive])) < FEW
+
+
+def _units(table: Table) -> tuple[Rows, Rows, NDArray[np.float64] | None]:
+    """What is drawn whole: the unit of every row, the stratum and the time of every unit."""
+    stratum = (table.target > 0).astype(np.int64)
+    if table.groups is None:
+        return np.arange(len(table)), stratum, table.time
+    _, units = np.unique(table.groups, return_inverse=True)
+    strata = np.zeros(units.max() + 1, dtype=np.int64)
+    np.maximum.at(strata, units, stratum)
+    if table.time is None:
+        return units, strata, None
+    times = np.full(len(strata), np.inf)
+    np.minimum.at(times, units, table.time)
+    return units, strata, times
+
+
+def _dealt(strata: Rows, shares: tuple[float, ...], rng: np.random.Generator) -> Rows:
+    """A part for every unit, by shares within every stratum."""
+    part = np.empty(len(strata), dtype=np.int64)
+    edges = np.cumsum(shares)[:-1]
+    for stratum in np.unique(strata):
+        members = rng.permutation(np.flatnonzero(strata == stratum))
+        # Places rather than counts: what does not divide goes to the parts in turn.
+        place = (np.arange(len(members)) + 0.5) / len(members)
+        part[members] = np.searchsorted(edges, place, side="right")
+    return part
+
+
+def _by_time(times: NDArray[np.float64], shares: tuple[float, ...]) -> Rows:
+    order = np.sort(times)
+    cuts = [order[min(len(order) - 1, int(edge * len(order)))] for edge in np.cumsum(shares)[:-1]]
+    return np.searchsorted(np.asarray(cuts), times, side="right")
+
+
+def _require_both(table: Table, rows: NDArray[Any], name: str) -> None:
+    positives = int(np.count_nonzero(table.target[rows]))
+    negatives = len(rows) - positives
+    if min(positives, negatives) < _LEAST:
+        raise DataError(
+            f"{table.path}: the {name} part has {positives} positives and {negatives} negatives, "
+            f"at least {_LEAST} of each are needed; the table has {table.positives} positives in "
+            f"{len(table)} rows"
+        )

@@ -1,0 +1,32 @@
+"""Estimators with scikit-learn's contract, trained on the metric they are judged by."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankwise.estimators.base import Ranker
+    from rankwise.estimators.boosted import BoostedRanker
+    from rankwise.estimators.linear import LinearRanker
+    from rankwise.estimators.neural import NeuralRanker
+
+__all__ = ["Ranker", "LinearRanker", "NeuralRanker", "BoostedRanker"]
+
+_HOMES = {
+    "Ranker": "base",
+    "LinearRanker": "linear",
+    "NeuralRanker": "neural",
+    "BoostedRanker": "boosted",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load an estimator when it is first named: nobody waits for an engine they do not use."""
+    if name in _HOMES:
+        return getattr(import_module(f"rankwise.estimators.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rankwise.estimators' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,236 @@
+"""What all rankers share: the scikit-learn contract around a model that scores rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from rankwise.checks import require_one_of
+from rankwise.estimators.calibration import Calibrator, calibrate
+from rankwise.estimators.data import Floats, Part, Training
+from rankwise.estimators.features import learn_features, read_features
+from rankwise.estimators.files import load_ranker, save_ranker
+from rankwise.estimators.names import entry_of, is_graded, metric_name, value
+from rankwise.estimators.split import hold_out
+from rankwise.estimators.targets import read_groups, read_target, read_weight
+from rankwise.estimators.threshold import Rule, parse_rule
+from rankwise.naming import metric as named_metric
+
+__all__ = ["Calibration", "Ranker", "State"]
+
+Calibration = Literal["sigmoid", "isotonic"] | None
+State = dict[str, NDArray[Any] | str]
+
+
+class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A model trained on the metric it is judged by. Abstract: see the three that are made of it.
+
+    objective
+        A name as :func:`rankwise.objective` reads it: ``"ap"``, ``"auc"``, ``"opauc(max_fpr=.1)"``,
+        ``"ndcg@10"``. ``"log_loss"`` trains plain cross-entropy.
+    metric
+        What :meth:`score` and early stopping judge by, a name of a metric; None: that of the
+        objective (log-loss: average precision).
+    threshold
+        What :meth:`predict` calls positive: ``"f1"`` (the best F1), ``"precision>=0.9"`` (the most
+        found at that precision), ``"fpr<=0.05"`` (the most found at that rate of false alarms),
+        ``"top=100"`` (the 100 highest rows of the table that is predicted), or a number: that
+        probability.
+    calibration
+        How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for the plain
+        logistic function. The probabilities always rank the rows as the scores do.
+    validation_fraction
+        Share of each class (of the lists, with ``groups``) that is not learnt from. It chooses the
+        threshold, the calibration and when to stop. Equal rows stay together. With 0, or where a
+        class has a single row, the training rows do this.
+    random_state
+        Which rows are held out, and whatever else is random.
+
+    Fitted: ``classes_``, ``prior_`` (weighted share of positives), ``held_out_`` (how many rows
+    were), ``threshold_`` (the score above which a row is positive), ``n_features_in_``,
+    ``feature_names_in_``, ``categories_`` (of the categorical columns, by column number).
+
+    **To write a subclass**: set ``takes_missing`` (NaN in X), ``takes_categories`` (columns of
+    strings and categories, given as whole numbers 0, 1, … in the order of ``categories_``, NaN for
+    missing and unknown) and ``takes_sparse``; repeat the six parameters in ``__init__`` and hand
+    them to ``super().__init__``; then give
+
+    - :meth:`_fit_scores`, which learns from ``data.train``, stops by ``data.judge(scores)`` of
+      ``data.held_out``, and draws what is random from ``data.seed``; fitted attributes end in
+      ``_`` (or begin with it);
+    - :meth:`_scores`, the scores of rows;
+    - :meth:`_state`, everything :meth:`_scores` needs, as arrays and text; and :meth:`_restore`,
+      which takes that back (every number may come back as a zero-dimensional array).
+
+    Options are checked in :meth:`_check_options` (call the one above), not in ``__init__``.
+    """
+
+    takes_missing: ClassVar[bool] = False
+    takes_categories: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
+
+    classes_: NDArray[Any]
+    prior_: float
+    held_out_: int
+    threshold_: float
+    n_features_in_: int
+    categories_: dict[int, NDArray[Any]]
+    calibrator_: Calibrator
+
+    def __init__(
+        self,
+        objective: str,
+        *,
+        metric: str | None,
+        threshold: str | float,
+        calibration: Calibration,
+        validation_fraction: float,
+        random_state: Any,
+    ) -> None:
+        self.objective = objective
+        self.metric = metric
+        self.threshold = threshold
+        self.calibration = calibration
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    @abstractmethod
+    def _fit_scores(self, data: Training) -> None:
+        """Learn from ``data.train``."""
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Floats:
+        """One score per row; ``X`` is as in :class:`~rankwise.estimators.data.Part`."""
+
+    @abstractmethod
+    def _state(self) -> State:
+        """What was learnt, as arrays and text."""
+
+    @abstractmethod
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        """Take back what :meth:`_state` gave."""
+
+    def _check_options(self) -> Rule:
+        """Refuse options that make no sense; the threshold's rule as read."""
+        entry_of(self.objective)
+        named_metric(self._metric_name)
+        if self.calibration is not None:
+            require_one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
+        fraction = self.validation_fraction
+        if not (isinstance(fraction, (int, float)) and 0 <= fraction < 1):
+            raise ValueError(f"validation_fraction must be in [0, 1), got {fraction!r}")
+        return parse_rule(self.threshold)
+
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from rows ``X`` with targets ``y`` of two classes.
+
+        ``sample_weight`` is one number per row, 2 counts as the row twice. ``groups`` says which
+        list a row belongs to (query, user); with it objectives of graded relevances, such as
+        ``"ndcg"``, take more than two values in ``y``.
+        """
+        rule = self._check_options()
+        rows, y = learn_features(self, X, y)
+        lists = read_groups(groups, len(y))
+        graded = lists is not None and is_graded(self.objective)
+        self.classes_, target = read_target(y, graded=graded)
+        everything = Part(rows, target, read_weight(sample_weight, rows), lists)
+        data = self._training(everything)
+        self._fit_scores(data)
+        scores = self._checked_scores(data.held_out.X)
+        positive, weight = data.held_out.target > 0, data.held_out.weight
+        self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
+        self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
+        return self
+
+    def _training(self, part: Part) -> Training:
+        if part.weight is not None and not part.weight.all():
+            part = part.rows(part.weight > 0)  # a row of weight 0 is not there
+        positive = part.target > 0
+        if positive.all() or not positive.any():
+            raise ValueError(
+                "y must contain both classes among the rows with a weight above 0, "
+                f"got only the class {self.classes_[int(positive.any())]!r}"
+            )
+        self.prior_ = float(np.average(positive, weights=part.weight))
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        held = hold_out(part, float(self.validation_fraction), seed)
+        self.held_out_ = int(held.sum())
+        train = part.rows(~held) if self.held_out_ else part
+        metric = self._metric_name
+        return Training(
+            train,
+            part.rows(held) if self.held_out_ else train,
+            self.prior_,
+            seed,
+            lambda scores, part: value(metric, scores, part),
+        )
+
+    def _checked_scores(self, X: Any) -> NDArray[np.float64]:
+        scores = np.asarray(self._scores(X), dtype=np.float64)
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"the scores of {type(self).__name__} are not finite: the training has diverged, "
+                "or X holds values too large for it; scale X or take a smaller step"
+            )
+        return scores
+
+    def _raw_scores(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self._checked_scores(read_features(self, X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of every row, shifted so that those above 0 are called positive."""
+        return self._raw_scores(X) - self.threshold_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the two classes, (rows, 2), calibrated on the rows held out."""
+        scores = self._raw_scores(X)
+        positive = self.calibrator_.probability(scores)
+        return np.stack([1 - positive, positive], axis=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of every row by the threshold's rule, in the labels of ``y``."""
+        above = parse_rule(self.threshold).positive(self.decision_function(X))
+        chosen: NDArray[Any] = self.classes_[above.astype(np.int64)]
+        return chosen
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
+        """The metric of the objective on these rows; larger is better."""
+        scores = self._raw_scores(X)
+        lists = read_groups(groups, len(scores))
+        graded = lists is not None and is_graded(self.objective)
+        _, target = read_target(y, graded=graded, classes=self.classes_, rows=len(scores))
+        weight = read_weight(sample_weight, scores[:, None])
+        return value(self._metric_name, scores, Part(None, target, weight, lists))
+
+    @property
+    def _metric_name(self) -> str:
+        return metric_name(self.objective) if self.metric is None else self.metric
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted model into one file (JSON and arrays in a zip, no pickle)."""
+        check_is_fitted(self)
+        return save_ranker(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model that :meth:`save` wrote; ``Ranker.load`` reads that of any ranker."""
+        return load_ranker(cls, Path(path))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.allow_nan = self.takes_missing
+        tags.input_tags.categorical = self.takes_categories
+        tags.input_tags.string = False
+        return tags

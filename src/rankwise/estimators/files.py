@@ -1,0 +1,159 @@
+"""A fitted ranker in one file: a zip of JSON, arrays and text. Nothing in it is ever executed."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.estimators.calibration import Calibrator
+
+if TYPE_CHECKING:
+    from rankwise.estimators.base import Ranker
+
+__all__ = ["load_ranker", "save_ranker"]
+
+R = TypeVar("R", bound="Ranker")
+
+_FORMAT, _VERSION = "rankwise ranker", 1
+_HEADER = "ranker.json"
+_NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
+_HOMES = {
+    "LinearRanker": "rankwise.estimators.linear",
+    "NeuralRanker": "rankwise.estimators.neural",
+    "BoostedRanker": "rankwise.estimators.boosted",
+}
+
+
+def save_ranker(ranker: Ranker, path: Path) -> Path:
+    """Write a fitted ranker; the file is there whole or not at all."""
+    calibrator = ranker.calibrator_
+    header = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "class": type(ranker).__name__,
+        "params": _plain_params(ranker),
+        "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
+        "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
+    }
+    parts: dict[str, NDArray[Any] | str] = {
+        "classes": _without_objects(ranker.classes_),
+        "calibrator.knots": calibrator.knots,
+        "calibrator.values": calibrator.values,
+    }
+    if hasattr(ranker, "feature_names_in_"):
+        parts["feature_names"] = _without_objects(ranker.feature_names_in_)
+    for place, words in ranker.categories_.items():
+        parts[f"categories.{place}"] = words
+    parts |= {f"model.{name}": part for name, part in ranker._state().items()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(_HEADER, json.dumps(header, indent=2))
+        for name, part in parts.items():
+            if isinstance(part, str):
+                file.writestr(f"{name}.txt", part)
+            else:
+                array = io.BytesIO()
+                np.save(array, np.asarray(part), allow_pickle=False)
+                file.writestr(f"{name}.npy", array.getvalue())
+    _write_whole(path, buffer.getvalue())
+    return path
+
+
+def load_ranker(cls: type[R], path: Path) -> R:
+    """Read a ranker of a class, or of one made of it."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
+    try:
+        with zipfile.ZipFile(path) as file:
+            header = json.loads(file.read(_HEADER))
+            if header.get("format") != _FORMAT:
+                raise ValueError("another format")
+            parts = dict(_read(file, name) for name in file.namelist() if name != _HEADER)
+        if header["version"] > _VERSION:
+            raise ValueError(f"format {header['version']} is of a newer rankwise: update it")
+        ranker = _class(cls, header["class"])(**_tupled(header["params"]))
+        _restore(ranker, header, parts)
+    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path} is not a model that Ranker.save wrote: {why}") from None
+    if not isinstance(ranker, cls):
+        raise ValueError(
+            f"{path} holds a {type(ranker).__name__}, not a {cls.__name__}; read it with "
+            f"{type(ranker).__name__}.load or Ranker.load"
+        )
+    return ranker
+
+
+def _restore(ranker: Ranker, header: dict[str, Any], parts: dict[str, Any]) -> None:
+    for name in _NUMBERS:
+        setattr(ranker, name, header["fitted"][name])
+    ranker.classes_ = parts["classes"]
+    if "feature_names" in parts:
+        ranker.feature_names_in_ = parts["feature_names"].astype(object)
+    ranker.categories_ = {
+        int(name.partition(".")[2]): words
+        for name, words in parts.items()
+        if name.startswith("categories.")
+    }
+    slope, intercept, share = header["calibrator"]
+    ranker.calibrator_ = Calibrator(
+        slope, intercept, share, parts["calibrator.knots"], parts["calibrator.values"]
+    )
+    model = {n.partition(".")[2]: p for n, p in parts.items() if n.startswith("model.")}
+    ranker._restore(model)
+
+
+def _read(file: zipfile.ZipFile, name: str) -> tuple[str, Any]:
+    content, (stem, _, kind) = file.read(name), name.rpartition(".")
+    if kind == "txt":
+        return stem, content.decode()
+    return stem, np.load(io.BytesIO(content), allow_pickle=False)
+
+
+def _class(cls: type[R], name: str) -> type[Any]:
+    if cls.__name__ == name:
+        return cls
+    if name not in _HOMES:
+        raise ValueError(f"no ranker is called {name!r}")
+    found: type[Any] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def _plain_params(ranker: Ranker) -> dict[str, Any]:
+    params = ranker.get_params(deep=False)
+    if not isinstance(params["random_state"], (int, type(None))):
+        params["random_state"] = None  # a generator that has been drawn from is of no use later
+    return {
+        name: value.item() if hasattr(value, "item") else value for name, value in params.items()
+    }
+
+
+def _tupled(params: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in params.items()}
+
+
+def _without_objects(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(str) if values.dtype == object else values
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

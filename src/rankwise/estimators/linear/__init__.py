@@ -1,0 +1,5 @@
+"""A linear model, fitted to all rows at once."""
+
+from rankwise.estimators.linear.ranker import LinearRanker
+
+__all__ = ["LinearRanker"]

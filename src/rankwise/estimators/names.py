@@ -1,0 +1,61 @@
+"""The objective of an estimator by its name, and the metric it is judged by."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from torch import nn
+
+from rankwise.estimators.data import Floats, Part
+from rankwise.naming import metric, metric_of, objective
+from rankwise.naming.entry import ObjectiveEntry, load
+from rankwise.naming.grammar import parse
+from rankwise.naming.spec import canonical
+from rankwise.naming.table import find_objective
+
+__all__ = ["entry_of", "is_graded", "is_log_loss", "made", "metric_name", "value"]
+
+_LOG_LOSS = ("logloss", "crossentropy", "bce")
+
+
+def is_log_loss(name: str) -> bool:
+    """Whether this is the plain log-loss, under any of its names."""
+    return canonical(parse(name).name) in _LOG_LOSS
+
+
+def entry_of(name: str) -> ObjectiveEntry:
+    """What the table of names says of an objective; ``log_loss`` is cross-entropy."""
+    return find_objective(parse("cross_entropy" if is_log_loss(name) else name))
+
+
+def is_graded(name: str) -> bool:
+    """Whether an objective is one of relevances rather than of two classes."""
+    return bool(getattr(load(entry_of(name)), "graded", False))
+
+
+def made(
+    name: str, *, prior: float | None = None, items: int | None = None, lists: int | None = None
+) -> nn.Module:
+    """The objective of a name, given what is known of the data."""
+    name = "cross_entropy" if is_log_loss(name) else name
+    return objective(name, prior=prior, items=items, lists=lists)
+
+
+def metric_name(name: str) -> str:
+    """The metric of an objective. Log-loss has none of its own: average precision."""
+    return "ap" if is_log_loss(name) else metric_of(name)
+
+
+def value(name: str, scores: Floats, part: Part) -> float:
+    """A metric, by name, of the scores of some rows; lists of one class are left out of it."""
+    with warnings.catch_warnings():
+        if part.groups is not None:
+            warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)
+        found = metric(name).value(
+            np.asarray(scores, dtype=np.float64),
+            part.target,
+            groups=part.groups,
+            weight=part.weight,
+        )
+    return float(found)

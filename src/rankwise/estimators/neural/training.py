@@ -1,0 +1,116 @@
+"""Epochs over batches, until the metric of the rows held out no longer rises."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.estimators.data import Floats, Training
+from rankwise.estimators.names import entry_of, is_log_loss, made
+from rankwise.estimators.neural.batches import epoch_batches
+from rankwise.estimators.neural.network import Network
+from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.options import EMPTY
+from rankwise.objectives import Objective
+
+__all__ = ["Plan", "train_network"]
+
+Forward = Callable[[np.ndarray], Tensor]
+"""The scores of training rows, by their numbers, with a graph."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long, how fast, on what."""
+
+    objective: str
+    epochs: int
+    warm_start_epochs: int
+    batch_size: int
+    positives: int | None
+    learning_rate: float
+    weight_decay: float
+    patience: int
+    device: torch.device
+
+
+def train_network(
+    network: Network,
+    data: Training,
+    plan: Plan,
+    *,
+    forward: Forward,
+    held_out_scores: Callable[[], Floats],
+    tell: Callable[[int, float], None],
+) -> list[float]:
+    """Train in place and end with the best epoch's weights; the metric of every epoch.
+
+    The first epochs are of cross-entropy, the others of the objective. Only the latter run out of
+    patience. Epochs of equal value: the later.
+    """
+    warm = 0 if is_log_loss(plan.objective) else min(plan.warm_start_epochs, plan.epochs)
+    history: list[float] = []
+    best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
+    for name, epochs in (("log_loss", warm), (plan.objective, plan.epochs - warm)):
+        objective = objective_for(name, data).to(plan.device)
+        parameters = [*network.parameters(), *objective.parameters()]
+        optimiser = torch.optim.AdamW(
+            parameters, plan.learning_rate, weight_decay=plan.weight_decay
+        )
+        batches = epoch_batches(data, objective, plan.batch_size, plan.positives)
+        for _ in range(epochs):
+            for rows in next(batches):
+                optimiser.zero_grad()
+                _loss(objective, data, rows, forward(rows)).backward()
+                optimiser.step()
+            value = data.judge(held_out_scores())
+            history.append(value)
+            tell(len(history), value)
+            since = 0 if value > best else since + 1
+            if not value < best:  # also where there is no value, as in lists of one class
+                best, kept = value, copy.deepcopy(network.state_dict())
+            if name == plan.objective and since >= plan.patience:
+                break
+        since = 0
+    network.load_state_dict(kept)
+    return history
+
+
+def objective_for(name: str, data: Training) -> Objective:
+    """The objective with what it wants to know of the training rows.
+
+    Lists come whole, with their own share of positives: they get a prior only where one must be.
+    """
+    train = data.train
+    lists = None if train.groups is None else len(train.list_sizes)
+    must = signature_of_objective(entry_of(name)).defaults.get("prior") is EMPTY
+    prior = data.prior if lists is None or must else None
+    module = made(name, prior=prior, items=len(train), lists=lists)
+    if not isinstance(module, Objective):
+        raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
+    return module
+
+
+def _loss(objective: Objective, data: Training, rows: np.ndarray, scores: Tensor) -> Tensor:
+    train, device = data.train, scores.device
+    target, weight, groups = (
+        None if a is None else torch.from_numpy(a[rows]).to(device)
+        for a in (train.target, train.weight, train.groups)
+    )
+    assert target is not None
+    index = None
+    if objective.index_kind == "item":
+        index = torch.from_numpy(rows).to(device)
+    elif objective.index_kind == "list" and groups is not None:
+        index = torch.unique(groups)
+    if isinstance(objective, ItemwiseObjective):  # knows neither lists nor degrees
+        target, groups = (target > 0).to(target.dtype), None
+    loss: Tensor = objective(scores, target, weight=weight, groups=groups, index=index)
+    return loss

@@ -1,0 +1,103 @@
+"""Which rows are held out. Equal rows stay together, and the order of the rows does not matter.
+
+A row goes where the hash of its values says. So a row of weight 2 is the row twice here, too, and
+no copy of a training row is among those that are to be new to the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from rankwise.estimators.data import Part
+
+__all__ = ["hold_out"]
+
+_Keys = NDArray[np.uint64]
+_BLOCK = 1 << 14  # rows hashed at a time
+
+
+def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """True for the rows held out: ``fraction`` of each class by weight, or of the lists.
+
+    Nobody is held out where that would leave one of the two sides without a class, or without a
+    list that has both.
+    """
+    nobody = np.zeros(len(part), dtype=bool)
+    if fraction == 0:
+        return nobody
+    if part.groups is not None:
+        lists = _lists_held_out(part, fraction, seed)
+        return nobody if lists is None else lists[part.groups]
+    keys, held = row_keys(part.X, seed), nobody.copy()
+    for positive in (True, False):
+        members = np.flatnonzero((part.target > 0) == positive)
+        weight = np.ones(len(members)) if part.weight is None else part.weight[members]
+        chosen = _lowest(keys[members], weight, fraction)
+        if chosen is None:
+            return nobody
+        held[members] = chosen
+    return held
+
+
+def _lowest(keys: _Keys, weight: NDArray[np.float64], fraction: float) -> NDArray[np.bool_] | None:
+    """The rows of the lowest keys that have about a fraction of the weight; None: one key only."""
+    different, which = np.unique(keys, return_inverse=True)
+    if len(different) < 2:
+        return None
+    total = np.cumsum(np.bincount(which, weight))
+    wanted = np.argmin(np.abs(total - fraction * total[-1]))
+    last = min(int(wanted), len(different) - 2)
+    return np.asarray(which <= last)
+
+
+def _lists_held_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_] | None:
+    assert part.groups is not None
+    count = int(part.groups.max()) + 1
+    highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
+    np.maximum.at(highest, part.groups, part.target)
+    np.minimum.at(lowest, part.groups, part.target)
+    complete = highest > lowest
+    if complete.sum() < 2:
+        return None
+    rng, held = np.random.default_rng(seed), np.zeros(count, dtype=bool)
+    for kind in (complete, ~complete):
+        order = rng.permutation(np.flatnonzero(kind))
+        wanted = round(fraction * len(order))
+        if kind is complete:
+            wanted = min(max(1, wanted), len(order) - 1)
+        held[order[:wanted]] = True
+    return held
+
+
+def row_keys(matrix: Any, seed: int) -> _Keys:
+    """A number for every row that follows from its values and the seed alone."""
+    rows, columns = matrix.shape
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, 2**63, columns, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    if issparse(matrix):
+        terms = _bits(matrix.data) * factors[matrix.indices]
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+        return _mixed(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
+    keys = np.empty(rows, dtype=np.uint64)
+    for start in range(0, rows, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        keys[block] = (_bits(matrix[block]) * factors).sum(axis=1, dtype=np.uint64)
+    return _mixed(keys)
+
+
+def _bits(values: NDArray[Any]) -> _Keys:
+    """The bits of the values, folded so that round numbers differ at both ends; 0 for zero."""
+    # Adding zero makes −0 and 0 the same.
+    bits = np.ascontiguousarray(values.astype(np.float64) + 0.0).view(np.uint64)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _mixed(keys: _Keys) -> _Keys:
+    """Neighbouring numbers spread over all of them (splitmix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
+    return keys ^ (keys >> np.uint64(31))

@@ -1,0 +1,76 @@
+"""Which contender is recommended, by validation alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.finished import Finished
+
+__all__ = ["Choice", "Estimate", "choose", "validation_of"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The recommended contender, the one to compare with, and the reason."""
+
+    recommended: int
+    baseline: int
+    why: str
+
+
+def choose(finished: Sequence[Finished], metric: str) -> Choice:
+    """The best mean on validation; log-loss where nothing beats it.
+
+    The baseline is the best of those trained on log-loss, so that what is recommended is never
+    worse than it on validation.
+    """
+    plain = [n for n, each in enumerate(finished) if each.contender.is_log_loss]
+    others = [n for n, each in enumerate(finished) if not each.contender.is_log_loss]
+    baseline = max(plain, key=lambda n: finished[n].mean)
+    rival = max(others, key=lambda n: finished[n].mean, default=None)
+    log_loss = f"{finished[baseline].contender.name} ({finished[baseline].mean:.4f})"
+    if rival is None:
+        only = "the best on validation" if len(plain) > 1 else "the only contender"
+        return Choice(baseline, baseline, f"{log_loss} is {only} by {metric}; all were log-loss.")
+    named = f"{finished[rival].contender.name} ({finished[rival].mean:.4f})"
+    if finished[rival].mean > finished[baseline].mean:
+        why = f"{named} has the best {metric} on validation; the best log-loss model is {log_loss}."
+        return Choice(rival, baseline, why)
+    why = (
+        f"Log-loss won: {log_loss} has the best {metric} on validation, "
+        f"and nothing trained on the metric beat it; the nearest is {named}."
+    )
+    return Choice(baseline, baseline, why)
+
+
+def validation_of(each: Finished, contest: Contest) -> Estimate:
+    """The metric on validation with its interval.
+
+    Of one part, that of the metric. Over folds Student's, with the variance of the mean enlarged
+    by the share of rows that the folds have in common (Nadeau & Bengio 2003, Eq. 9).
+    """
+    plan = contest.plan
+    if not plan.crosses:
+        found = contest.interval(each.judged[0].scores, plan.splits[0][1])
+        return Estimate(found.value, found.low, found.high)
+    values = np.asarray(each.values)
+    fitted, judged = plan.splits[0]
+    shared = 1 / len(values) + len(judged) / len(fitted)
+    reach = student.ppf(0.975, len(values) - 1) * math.sqrt(shared * values.var(ddof=1))
+    mean = float(values.mean())
+    return Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))

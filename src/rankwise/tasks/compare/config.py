@@ -1,0 +1,93 @@
+"""What a run was asked to do, kept beside its results so that it can be gone on with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rankwise.data import DataError
+from rankwise.report import write_json
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.settings import Settings
+
+__all__ = ["CONFIG", "start_run"]
+
+CONFIG = "config.json"
+
+_PACKAGES = (
+    "rankwise",
+    "torch",
+    "numpy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost-cpu",
+    "optuna",
+    "polars",
+)
+_MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the file be moved
+
+
+def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
+    """Write ``config.json``, or see that the run which is there was asked the same."""
+    settings, table = contest.settings, contest.table
+    config = out / CONFIG
+    asked = _plain(settings)
+    digest = _digest(settings.data)
+    if config.exists():
+        if not resume:
+            raise DataError(
+                f"{out} already holds a run; pass --resume to go on with it, or another --out"
+            )
+        _require_same(config, asked, digest)
+    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out} is there and holds no run; pass another --out")
+    known = {
+        "command": "rankwise compare",
+        **asked,
+        "sha256": digest,
+        "rows": len(table),
+        "features": dict(zip(table.names, table.kinds, strict=True)),
+        "left_out_columns": list(table.left_out),
+        "positive_value": table.positive,
+        "splits": contest.plan.as_json(),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+    write_json(config, known)
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    return {**asdict(settings), "data": str(settings.data), "drop": list(settings.drop)}
+
+
+def _require_same(config: Path, asked: dict[str, Any], digest: str) -> None:
+    try:
+        before = json.loads(config.read_text())
+        earlier = before["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{config}: was not written by rankwise compare") from None
+    if earlier != digest:
+        raise DataError(f"{config.parent}: the run cannot be resumed with other data")
+    changed = [n for n in asked if n not in _MAY_CHANGE and asked[n] != before.get(n)]
+    if changed:
+        words = ", ".join(f"{n} was {before.get(n)!r} and is {asked[n]!r}" for n in changed)
+        raise DataError(f"{config.parent}: the run cannot be resumed with other settings: {words}")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

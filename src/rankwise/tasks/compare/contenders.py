@@ -1,0 +1,100 @@
+"""Who competes: a kind of model, and what it is trained on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rankwise.data import DataError
+from rankwise.naming import objective as named_objective
+
+__all__ = ["BOTH", "LOG_LOSS", "MODELS", "Contender", "contenders", "objective_for"]
+
+MODELS = ("linear", "boosted", "neural")
+LOG_LOSS = "log_loss"
+BOTH = "both"  # the mean of the ranks of the log-loss and the metric model
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model with an objective, or two of them together."""
+
+    model: str
+    objective: str
+    parts: tuple[str, ...] = ()  # names of the contenders whose ranks are averaged
+
+    @property
+    def name(self) -> str:
+        """As tables show it: ``boosted, log-loss``."""
+        words = self.objective.replace(LOG_LOSS, "log-loss")
+        return f"{self.model}, {words}"
+
+    @property
+    def is_log_loss(self) -> bool:
+        """Whether the metric had no part in its training."""
+        return self.objective == LOG_LOSS
+
+    @property
+    def key(self) -> str:
+        """The name of its folder and its study."""
+        return re.sub(r"[^a-z0-9.=@]+", "-", self.name.lower()).strip("-")
+
+
+def contenders(metric: str, words: str) -> list[Contender]:
+    """The contenders for a metric, as ``--contenders`` lists them.
+
+    ``linear``, ``boosted`` and ``neural`` stand for three each: trained on log-loss, on the metric,
+    and both together. ``boosted:ap`` is one alone: of any objective, ``log_loss`` or ``both``.
+    At least one is trained on log-loss, since that is what the others are compared with; the
+    parts of an ensemble are contenders, too.
+    """
+    against = objective_for(metric)
+    found: dict[str, Contender] = {}
+    for word in _words(words):
+        model, _, objective = word.partition(":")
+        if model not in MODELS:
+            raise DataError(
+                f"--contenders must be a list of {', '.join(MODELS)}, "
+                f"or with an objective such as boosted:ap, got {word!r}"
+            )
+        plain, metrical = Contender(model, LOG_LOSS), Contender(model, against)
+        both = Contender(model, f"{LOG_LOSS} + {against}", (plain.name, metrical.name))
+        if objective in ("", BOTH):
+            chosen = [plain, metrical, both]
+        else:
+            chosen = [Contender(model, _known(objective))]
+        found |= {each.name: each for each in chosen}
+    if not any(each.is_log_loss for each in found.values()):
+        first = next(iter(found.values())).model
+        raise DataError(
+            "--contenders must have one trained on log-loss to compare with: "
+            f"add {first}:{LOG_LOSS}, got {words!r}"
+        )
+    return list(found.values())
+
+
+def objective_for(metric: str) -> str:
+    """The objective of a metric; average precision for those that have none of their own."""
+    try:
+        named_objective(metric, prior=0.5)
+    except ValueError:
+        return "ap"
+    return re.sub(r"\s*,\s*", ", ", metric.strip())
+
+
+def _words(words: str) -> list[str]:
+    """Parted by commas, but not by those inside parentheses."""
+    found = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
+    if not all(found):
+        raise DataError(f"--contenders has an empty place, got {words!r}")
+    return found
+
+
+def _known(objective: str) -> str:
+    if objective in (LOG_LOSS, "log-loss"):
+        return LOG_LOSS
+    try:
+        named_objective(objective, prior=0.5, items=1, lists=1)
+    except ValueError as error:
+        raise DataError(f"--contenders: {error}") from error
+    return objective

@@ -1,0 +1,84 @@
+"""What all contenders have in common: the table, its parts, and what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data import DataError, Table, read_table
+from rankwise.metrics import Comparison, Interval
+from rankwise.tasks.compare import judging
+from rankwise.tasks.compare.plan import Plan, plan_for
+from rankwise.tasks.compare.settings import Settings
+
+__all__ = ["Contest", "contest_of"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A table cut into parts, and the metric that decides."""
+
+    settings: Settings
+    table: Table
+    plan: Plan
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric that decides."""
+        return self.settings.metric
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the fits that are averaged."""
+        return range(self.settings.seed, self.settings.seed + self.settings.seeds)
+
+    def groups(self, rows: Rows) -> NDArray[np.int64] | None:
+        """The lists of some rows, if there are lists."""
+        return None if self.table.groups is None else self.table.groups[rows]
+
+    def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
+        """The metric (or another) of the scores of some rows."""
+        name = metric or self.metric
+        return judging.value(name, scores, self.table.target[rows], self.groups(rows))
+
+    def interval(self, scores: Floats, rows: Rows) -> Interval:
+        """The metric with its 95 % interval."""
+        return judging.interval(
+            self.metric,
+            scores,
+            self.table.target[rows],
+            self.groups(rows),
+            seed=self.settings.seed,
+        )
+
+    def difference(self, scores: Floats, others: Floats, rows: Rows) -> Comparison:
+        """The metric of the first scores minus that of the second."""
+        return judging.difference(
+            self.metric,
+            scores,
+            others,
+            self.table.target[rows],
+            self.groups(rows),
+            seed=self.settings.seed,
+        )
+
+
+def contest_of(settings: Settings) -> Contest:
+    """Read and split; nothing is written yet."""
+    table = read_table(
+        settings.data,
+        target=settings.target,
+        group=settings.group,
+        positive=settings.positive,
+        time=settings.time,
+        drop=settings.drop,
+        graded=judging.is_graded(settings.metric),
+    )
+    if not table.names:
+        raise DataError(f"{table.path}: has no column left to learn from")
+    return Contest(settings, table, plan_for(table, settings.seed))

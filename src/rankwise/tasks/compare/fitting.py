@@ -1,0 +1,95 @@
+"""One contender with its options, fitted on some rows and judged by others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rankwise.estimators
+from rankwise.estimators import Ranker
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.model import Member, mean_of_ranks
+from rankwise.tasks.compare.preparation import Preparation
+from rankwise.tasks.compare.ranks import apply_ranks
+from rankwise.tasks.compare.spaces import length_of
+
+__all__ = ["Judged", "fit_members", "judge", "ranker_of", "scored"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+_CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Scores of rows that the model has not seen."""
+
+    scores: Floats
+    ranked: Floats  # the same as log-odds of ranks, to be averaged with those of other models
+    value: float  # of the metric
+
+
+def ranker_of(
+    contender: Contender, params: Mapping[str, Any], *, metric: str, seed: int, rows: int
+) -> Ranker:
+    """The estimator of a contender, not yet fitted; it will be on so many rows."""
+    made: Ranker = getattr(rankwise.estimators, _CLASSES[contender.model])(
+        objective=contender.objective, metric=metric, random_state=seed, **params
+    )
+    made.set_params(**length_of(made.get_params(), rows))
+    return made
+
+
+def fit_members(
+    contender: Contender, params: Mapping[str, Any], contest: Contest, rows: Rows, seeds: range
+) -> tuple[Member, ...]:
+    """One fitted ranker per seed."""
+    table = contest.table
+    features = table.of(rows)
+    # Log-loss knows two classes: of relevances, some and none.
+    target = table.target[rows] > 0 if contender.is_log_loss else table.target[rows]
+    made = []
+    for seed in seeds:
+        ranker = ranker_of(contender, params, metric=contest.metric, seed=seed, rows=len(rows))
+        plain = ranker.takes_missing and ranker.takes_categories
+        preparation = None if plain else Preparation.of(features)
+        prepared = features if preparation is None else preparation(features)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a poor fit shows in its validation
+            ranker.fit(
+                prepared,
+                target.astype(np.float64 if table.graded else np.int64),
+                groups=contest.groups(rows),
+            )
+        made.append(Member.of(ranker, preparation, features))
+    return tuple(made)
+
+
+def scored(members: tuple[Member, ...], contest: Contest, rows: Rows) -> tuple[Floats, Floats]:
+    """Scores of some rows by the mean of the members, and the same as log-odds of ranks."""
+    features = contest.table.of(rows)
+    each = [member.scores(features) for member in members]
+    knots = [member.knots for member in members]
+    ranked = np.mean([apply_ranks(k, s) for k, s in zip(knots, each, strict=True)], axis=0)
+    return mean_of_ranks(each, knots), ranked
+
+
+def judge(
+    contender: Contender,
+    params: Mapping[str, Any],
+    contest: Contest,
+    split: tuple[Rows, Rows],
+    seeds: range,
+) -> Judged:
+    """Fit on the first rows of a split, judge by the others."""
+    fitted, judged = split
+    members = fit_members(contender, params, contest, fitted, seeds)
+    scores, ranked = scored(members, contest, judged)
+    return Judged(scores, ranked, contest.value(scores, judged))

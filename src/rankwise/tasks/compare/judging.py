@@ -1,0 +1,147 @@
+"""Metrics by name with their intervals, and the difference of two models."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data import DataError
+from rankwise.metrics import (
+    Comparison,
+    Interval,
+    Metric,
+    auroc,
+    average_precision,
+    bootstrap_interval,
+    compare,
+    delong_interval,
+    delong_test,
+    logit_interval,
+)
+from rankwise.naming import metric
+
+__all__ = ["difference", "every_metric", "interval", "is_graded", "named", "value"]
+
+Floats = NDArray[np.float64]
+Groups = NDArray[np.int64] | None
+
+NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
+_WORK = 3e8  # resampled items: about ten seconds
+
+
+def named(name: str, *, grouped: bool) -> Metric:
+    """The metric of a name; :class:`DataError` where there is none, or where it needs lists."""
+    try:
+        found = metric(name)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    if not grouped and found.metric.__name__ in NEED_GROUPS:
+        raise DataError(
+            f'metric "{name}" is a mean over lists: say which list a row belongs to with --group'
+        )
+    return found
+
+
+def is_graded(name: str) -> bool:
+    """Whether a metric takes relevances rather than two classes."""
+    return metric(name).setting.kernel.graded
+
+
+def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
+    """The metrics worth a look for data of this kind."""
+    if graded:
+        return ["ndcg", "ndcg@5", "ndcg@10"]
+    if grouped:
+        lists = ["ndcg@10", "mrr", "hit@1", "hit@10", "precision@10", "recall@10", "pap@10"]
+        return ["ap", "auc", *lists, "map@r", "r_precision"]
+    cuts = [k for k in (10, 100, 1000) if k <= rows // 2] or [1]
+    curves = ["ap", "auc", "opauc(max_fpr=0.05)", "tpauc(min_tpr=0.5, max_fpr=0.5)"]
+    return [
+        *curves,
+        "r_precision",
+        *(f"precision@{k}" for k in cuts),
+        *(f"recall@{k}" for k in cuts),
+    ]
+
+
+def value(name: str, scores: Floats, target: Floats, groups: Groups = None) -> float:
+    """The metric alone; lists that have no value are left out of the mean."""
+    with _quietly():
+        return float(metric(name).value(scores, target, groups=groups))
+
+
+def interval(
+    name: str, scores: Floats, target: Floats, groups: Groups = None, *, seed: int = 0
+) -> Interval:
+    """The metric with its 95 % interval.
+
+    Of one list: DeLong's for the AUC, on the logit scale for average precision (except at 1, where
+    that has none). Everything else by the bootstrap, over lists where there are several.
+    """
+    found = metric(name)
+    if groups is None and not found.options:
+        if found.metric is auroc and _has_variance(target):
+            return delong_interval(scores, target)
+        if found.metric is average_precision and _has_variance(target):
+            by_formula = logit_interval(scores, target)
+            if not math.isnan(by_formula.low):
+                return by_formula
+    with _quietly():
+        return bootstrap_interval(
+            found.metric,
+            scores,
+            target,
+            groups=groups,
+            resamples=_resamples(len(scores)),
+            seed=seed,
+            **found.options,
+        )
+
+
+def difference(
+    name: str,
+    scores: Floats,
+    others: Floats,
+    target: Floats,
+    groups: Groups = None,
+    *,
+    seed: int = 0,
+) -> Comparison:
+    """The first minus the second on the same rows: DeLong's test for the AUC, else a bootstrap."""
+    found = metric(name)
+    if found.metric is auroc and not found.options and groups is None and _has_variance(target):
+        return delong_test(scores, others, target)
+    with _quietly():
+        return compare(
+            found.metric,
+            scores,
+            others,
+            target,
+            groups=groups,
+            resamples=_resamples(len(scores)),
+            seed=seed,
+            **found.options,
+        )
+
+
+def _has_variance(target: Floats) -> bool:
+    """Whether both classes have two rows, which the formulas want."""
+    positives = int(np.count_nonzero(target))
+    return min(positives, len(target) - positives) > 1
+
+
+def _resamples(rows: int) -> int:
+    return max(200, min(1000, int(_WORK / max(1, rows))))
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without the warnings about lists of one class and short ones, which users of lists know."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "([0-9]+ of [0-9]+|some) lists have", RuntimeWarning)
+        yield

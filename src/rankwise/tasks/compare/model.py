@@ -1,0 +1,163 @@
+"""A model as it is kept: one ranker or several, with the columns they were trained on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankwise.data import DataError, Features
+from rankwise.estimators import Ranker
+from rankwise.report import write_json
+from rankwise.tasks.compare.arrays import read_arrays, write_arrays
+from rankwise.tasks.compare.preparation import Preparation
+from rankwise.tasks.compare.ranks import apply_ranks, rank_knots
+
+__all__ = ["Member", "Model", "load_model", "renamed"]
+
+Floats = NDArray[np.float64]
+
+_FORMAT, _VERSION = "rankwise model", 1
+_HEADER, _RANKS = "model.json", "ranks.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A fitted ranker, what makes numbers for it, and the ranks its scores had in training."""
+
+    ranker: Ranker
+    preparation: Preparation | None
+    knots: Floats
+
+    @classmethod
+    def of(cls, ranker: Ranker, preparation: Preparation | None, features: Features) -> Member:
+        """With the ranks among the rows it was fitted on."""
+        bare = cls(ranker, preparation, np.zeros((2, 0)))
+        return cls(ranker, preparation, rank_knots(bare.scores(features)))
+
+    def scores(self, features: Features) -> Floats:
+        """The score of every row."""
+        found: Floats = self.ranker.decision_function(self._prepared(features))
+        return found
+
+    def probabilities(self, features: Features) -> Floats:
+        """The calibrated probability of every row."""
+        found: Floats = self.ranker.predict_proba(self._prepared(features))[:, 1]
+        return found
+
+    def _prepared(self, features: Features) -> Features:
+        if self.preparation is not None:
+            return self.preparation(features)
+        named = hasattr(self.ranker, "feature_names_in_")
+        if isinstance(features, pl.DataFrame) and not named:
+            return features.to_numpy()
+        return features
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The mean of the members' ranks, or one member's scores as they are."""
+
+    members: tuple[Member, ...]
+    names: tuple[str, ...]  # of the features
+    kinds: tuple[str, ...]
+    about: dict[str, Any]  # target, positive, metric, contender: for those who find the folder
+
+    def scores(self, features: Features) -> Floats:
+        """The score of every row, higher first."""
+        return mean_of_ranks(
+            [member.scores(features) for member in self.members],
+            [member.knots for member in self.members],
+        )
+
+    def probabilities(self, features: Features) -> Floats:
+        """The mean of the members' calibrated probabilities."""
+        found: Floats = np.mean([m.probabilities(features) for m in self.members], axis=0)
+        return found
+
+    def save(self, folder: Path) -> Path:
+        """Write into a folder, which is there whole or not at all."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
+            made = Path(name) / "model"
+            made.mkdir()
+            header = {
+                "format": _FORMAT,
+                "version": _VERSION,
+                "about": self.about,
+                "names": self.names,
+                "kinds": self.kinds,
+                "preparations": [
+                    None if member.preparation is None else member.preparation.as_json()
+                    for member in self.members
+                ],
+            }
+            write_json(made / _HEADER, header)
+            for number, member in enumerate(self.members):
+                member.ranker.save(made / f"{number}.ranker")
+            write_arrays(made / _RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
+            renamed(made, folder)
+        return folder
+
+
+def mean_of_ranks(scores: Sequence[Floats], knots: Sequence[Floats]) -> Floats:
+    """Scores of several models as one; those of one model are left as they are."""
+    if len(scores) == 1:
+        return scores[0]
+    ranked = [apply_ranks(each, values) for each, values in zip(knots, scores, strict=True)]
+    mean: Floats = np.mean(ranked, axis=0)
+    return mean
+
+
+def load_model(path: Path) -> Model:
+    """The model in a folder, in a run's folder, or in a file of a single ranker."""
+    if not path.exists():
+        raise DataError(f"{path}: there is no such model")
+    if path.is_file():
+        return _of_ranker(path)
+    folder = path if (path / _HEADER).exists() else path / "model"
+    try:
+        header = json.loads((folder / _HEADER).read_text())
+        if header["format"] != _FORMAT:
+            raise ValueError("another format")
+        if header["version"] > _VERSION:
+            raise ValueError("it is of a newer rankwise: update it")
+        preparations = header["preparations"]
+        knots = read_arrays(folder / _RANKS)
+        members = tuple(
+            Member(
+                Ranker.load(folder / f"{number}.ranker"),
+                None if each is None else Preparation.from_json(each),
+                knots[str(number)],
+            )
+            for number, each in enumerate(preparations)
+        )
+        return Model(members, tuple(header["names"]), tuple(header["kinds"]), header["about"])
+    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
+
+
+def renamed(made: Path, folder: Path) -> None:
+    """Put a folder that is ready in the place of an earlier one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    made.rename(folder)
+
+
+def _of_ranker(path: Path) -> Model:
+    try:
+        ranker = Ranker.load(path)
+    except (OSError, ValueError) as error:
+        raise DataError(str(error)) from error
+    places = range(ranker.n_features_in_)
+    names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
+    kinds = tuple("categorical" if place in ranker.categories_ else "numeric" for place in places)
+    return Model((Member(ranker, None, np.zeros((2, 0))),), tuple(names), kinds, {})

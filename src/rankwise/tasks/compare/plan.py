@@ -1,0 +1,78 @@
+"""Which rows a contender is fitted on and judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data import FOLDS, Split, Table, few, folds, split
+
+__all__ = ["Plan", "plan_for"]
+
+Rows = NDArray[np.int64]
+
+REPEATS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The three parts of the table, and how the choice is made without the last one."""
+
+    parts: Split
+    splits: tuple[tuple[Rows, Rows], ...]  # rows to fit on, rows to judge by
+    tuned: int  # how many of the splits the options are tuned on; the choice sees all of them
+    repeats: int
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the choice is made by cross-validation."""
+        return len(self.splits) > 1
+
+    @property
+    def words(self) -> str:
+        """How the choice is made, for a reader."""
+        if not self.crosses:
+            return f"one validation part ({self.parts.kind} split)"
+        return f"{self.tuned}-fold cross-validation × {self.repeats} ({self.parts.kind} split)"
+
+    def as_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {
+            "kind": self.parts.kind,
+            "train": len(self.parts.train),
+            "validation": len(self.parts.validation),
+            "test": len(self.parts.test),
+            "choice": self.words,
+        }
+
+
+def plan_for(table: Table, seed: int) -> Plan:
+    """60 % to train on, 20 % to choose by, 20 % to test on.
+
+    Where the validation part has fewer than 100 positives (lists with one, if there are groups),
+    one part would choose by luck: the choice is then made by 5-fold cross-validation of the first
+    two parts, twice. Options are tuned on the first five folds, contenders are compared on all
+    ten. With a time column there is always one part, since folds would learn from the future.
+    """
+    parts = split(table, seed=seed)
+    if table.time is not None or not few(table, parts.validation):
+        return Plan(parts, ((parts.train, parts.validation),), 1, 1)
+    rows = parts.development
+    count = max(2, min(FOLDS, _units(table, rows) // 2))
+    pairs = [
+        pair
+        for repeat in range(REPEATS)
+        for pair in folds(table, rows, count=count, seed=seed * REPEATS + repeat + 1)
+    ]
+    return Plan(parts, tuple(pairs), count, REPEATS)
+
+
+def _units(table: Table, rows: Rows) -> int:
+    """Positives, or lists with one: what folds are dealt."""
+    positive = table.target[rows] > 0
+    if table.groups is None:
+        return int(positive.sum())
+    return len(np.unique(table.groups[rows][positive]))

@@ -1,0 +1,116 @@
+"""The files of a run: results, predictions, the recommended model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankwise.report import write_csv, write_json
+from rankwise.tasks.compare.arrays import write_arrays
+from rankwise.tasks.compare.choosing import Choice, validation_of
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.finished import Finished
+from rankwise.tasks.compare.judging import every_metric
+
+__all__ = ["results_of", "write_results"]
+
+
+def results_of(
+    finished: Sequence[Finished],
+    choice: Choice,
+    contest: Contest,
+    left_out: Mapping[str, str],
+) -> dict[str, Any]:
+    """Everything that was found. The test part is looked at here, once, after the choice."""
+    table, parts = contest.table, contest.plan.parts
+    base = finished[choice.baseline]
+    grouped = table.groups is not None
+    names = every_metric(len(parts.test), grouped=grouped, graded=table.graded)
+    others = {
+        name: [_number(contest.value(each.test, parts.test, name)) for each in finished]
+        for name in names
+        if name != contest.metric
+    }
+    return {
+        "metric": contest.metric,
+        "data": {
+            "path": str(table.path),
+            "rows": len(table),
+            "features": len(table.names),
+            "positives": table.positives,
+            "train": len(parts.train),
+            "validation": len(parts.validation),
+            "test": len(parts.test),
+        },
+        "choice": contest.plan.words,
+        "contenders": [_contender(each, base, contest) for each in finished],
+        "recommended": choice.recommended,
+        "why": choice.why,
+        "left_out": dict(left_out),
+        "other_metrics": others,
+    }
+
+
+def write_results(
+    folder: Path,
+    results: Mapping[str, Any],
+    finished: Sequence[Finished],
+    contest: Contest,
+) -> None:
+    """The model first, the results last: who finds results finds what belongs to them."""
+    table, rows = contest.table, contest.plan.parts.test
+    finished[results["recommended"]].model.save(folder / "model")
+    arrays = {"target": table.target[rows], "row": rows}
+    groups = contest.groups(rows)
+    if groups is not None:
+        arrays["group"] = groups
+    for number, each in enumerate(finished):
+        arrays |= {f"score_{number}": each.test, f"probability_{number}": each.probability}
+    write_arrays(folder / "predictions.npz", arrays)
+    write_csv(folder / "tables.csv", [_row(each) for each in results["contenders"]])
+    write_json(folder / "results.json", results)
+
+
+def _contender(each: Finished, base: Finished, contest: Contest) -> dict[str, Any]:
+    rows = contest.plan.parts.test
+    chosen, test = validation_of(each, contest), contest.interval(each.test, rows)
+    against = None
+    if each is not base:
+        found = contest.difference(each.test, base.test, rows)
+        against = _numbers(value=found.difference, low=found.low, high=found.high, p=found.p_value)
+    return {
+        "name": each.contender.name,
+        "model": each.contender.model,
+        "objective": each.contender.objective,
+        "baseline": each is base,
+        "validation": _numbers(mean=chosen.mean, low=chosen.low, high=chosen.high),
+        "test": _numbers(value=test.value, low=test.low, high=test.high),
+        "difference": against,
+        "seconds": each.seconds,
+        "trials": each.trials,
+        "params": each.params,
+        "curve": each.curve,
+    }
+
+
+def _row(contender: Mapping[str, Any]) -> dict[str, object]:
+    against = contender["difference"] or {}
+    return {
+        "contender": contender["name"],
+        **{f"validation {key}": number for key, number in contender["validation"].items()},
+        **{f"test {key}": number for key, number in contender["test"].items()},
+        **{f"difference {key}": against.get(key) for key in ("value", "low", "high", "p")},
+        "seconds": contender["seconds"],
+        "trials": contender["trials"],
+    }
+
+
+def _numbers(**values: float) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in values.items()}
+
+
+def _number(value: float) -> float | None:
+    """JSON has no word for what is not a number."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+from tests.tasks.compare.stubs import contest, table
+from tests.tasks.compare.test_choosing import NOTHING
+
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.finished import Finished
+from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.notes import notes_on
+
+
+def done(here, *bad):
+    """A contender that ranks backwards on some splits and perfectly on the others."""
+    judged = []
+    for number, (_, rows) in enumerate(here.plan.splits):
+        scores = here.table.target[rows] * (-1 if number in bad else 1)
+        judged.append(Judged(scores, scores, here.value(scores, rows)))
+    contender = Contender("linear", "log_loss")
+    return Finished(contender, {}, 1, 1.0, [], tuple(judged), NOTHING, NOTHING, NOTHING, None)
+
+
+def test_a_contender_that_has_learnt_nothing_is_named(tmp_path):
+    here = contest(tmp_path)
+    assert notes_on([done(here)], here, {}) == []
+    (note,) = notes_on([done(here, 1, 4)], here, {})
+    # Scores that are all equal have the share of positives as their average precision.
+    share = np.mean([here.table.target[rows].mean() for _, rows in here.plan.splits])
+    assert note.startswith(f"linear, log-loss is no better than chance ({share:.4f}) on 2 of 10")
+
+
+def test_columns_that_are_no_features(tmp_path):
+    frame = table().with_columns(id=np.array([f"t{n}" for n in range(600)]))
+    frame.write_csv(tmp_path / "table.csv")
+    here = contest(tmp_path)
+    assert notes_on([], here, {"a": "a: no"}) == [
+        "left out, it failed: a: no",
+        "not features, since every row has its own value: id",
+    ]
