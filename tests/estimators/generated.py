@@ -1,4 +1,3 @@
-# ruff: noqa: N806  (X is what scikit-learn calls the rows)
 """Generated rows with something to learn."""
 
 from __future__ import annotations

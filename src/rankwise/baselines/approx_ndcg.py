@@ -11,10 +11,11 @@ __all__ = ["ApproxNDCG"]
 
 
 class ApproxNDCG(NDCG):
-    """1 − (1/Z) Σ_i gain(y_i) / log₂(1 + r_i), r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T)   (Qin et al. 2010).
+    """1 − (1/Z) Σ_i gain(y_i)/log₂(1 + r_i), r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
 
-    The sigmoid σ is the step that counts who is above i, smoothed over the ``temperature`` T (the
-    paper's α = 1/T). It is :class:`~rankwise.objectives.ndcg.NDCG` with that surrogate, in n log n.
+    Qin, Liu and Li 2010: the sigmoid σ is the step that counts who is above i, smoothed over the
+    ``temperature`` T (the paper's 1/α). It is :class:`~rankwise.objectives.ndcg.NDCG` with that
+    surrogate, in n log n.
     """
 
     def __init__(self, temperature: float = 0.1, gain: Gain = "exponential") -> None:

@@ -15,7 +15,7 @@ __all__ = ["ListMLE"]
 
 
 class ListMLE(Objective):
-    """Σ_r [ log Σ_{t ≥ r} e^{s_(t)} − s_(r) ], (1), (2), … by falling relevance   (Xia et al. 2008).
+    """Σ_r [log Σ_{t≥r} e^{s_(t)} − s_(r)], items (1), (2), … by relevance   (Xia et al. 2008).
 
     Minus the log-likelihood that items drawn without replacement with odds e^s come out in that
     order. The paper has one right order; items of equal relevance stand here in the order of their

@@ -101,8 +101,6 @@ def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
 def floored(curvature: Floats, weight: Floats | None, share: float) -> Floats:
     """At least a share of the mean: no row may let a leaf run away."""
     mean = float(np.mean(curvature))
-    if not mean > 0:
-        return np.ones_like(curvature) if weight is None else np.maximum(weight, _TINY)
     if weight is None:
         return np.maximum(curvature, share * mean)
     # In proportion to the weight, so that a row of weight 2 is still the row twice.

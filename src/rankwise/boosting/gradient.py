@@ -27,10 +27,11 @@ FLOOR = 0.01
 
 
 class ObjectiveGradient:
-    """(scores, rows) → (gradient, curvature) of n⁺ times the risk, one number for each row.
+    """(scores, rows) → (gradient, curvature), one number each for every row.
 
-    Times the number of positives n⁺, since a booster's regularisation counts sums over rows: for a
-    rare class the absolute gradients then add up to about as much as those of log-loss.
+    Both are multiplied by one factor, so that the curvatures add up to n⁺n⁻/n, as those of log-loss
+    do at its start: then a ridge and a least curvature of leaves mean the same for every objective.
+    A leaf moves by −G/H, on which the factor has no influence.
 
     ``curvature="bound"`` is each row's own: Σ_i g_i ℓ'' over its pairs, g the derivative of the
     outer function. Where an objective has no such form (:func:`rankwise.boosting.curvature.curved`)
@@ -51,16 +52,25 @@ class ObjectiveGradient:
 
     def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
         """All rows of a data set, in one call."""
-        itemwise = isinstance(self.objective, ItemwiseObjective)
-        times = float(len(scores)) if itemwise else rows.mass_of_positives
+        gradient, curvature = self.derivatives(scores, rows)
+        total = float(curvature.sum())
+        if not total > 0:
+            return gradient, np.ones_like(curvature)
+        positives, mass = rows.mass_of_positives, rows.mass
+        times = positives * (mass - positives) / mass / total
+        return times * gradient, floored(times * curvature, rows.weight, self.floor)
+
+    def derivatives(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """The gradient of the risk itself, and its curvature as it is, which may be 0."""
         merged = merge(scores, rows, graded=self.objective.graded)
         with _one_thread():
             parts = self._of(torch.tensor(merged.scores), merged.rows)
-        gradient, curvature = (times * part.numpy() for part in parts)
-        if self.curvature == "expected" and not itemwise:
+        gradient, curvature = (part.numpy() for part in parts)
+        curvature = curvature.clip(0)
+        if self.curvature == "expected" and not isinstance(self.objective, ItemwiseObjective):
             curvature = expected(merged.scores, curvature, merged.rows.weight)
         gradient, curvature = (merged.spread_out(p, rows.weight) for p in (gradient, curvature))
-        return gradient, floored(curvature, rows.weight, self.floor)
+        return gradient, curvature
 
     def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
         scores = scores.requires_grad_()

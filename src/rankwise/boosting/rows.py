@@ -27,6 +27,11 @@ class Rows:
         return self.target > 0
 
     @property
+    def mass(self) -> float:
+        """How many rows there are, by weight."""
+        return float(len(self.target) if self.weight is None else self.weight.sum())
+
+    @property
     def mass_of_positives(self) -> float:
         """How many rows are relevant, by weight."""
         positive = self.positive

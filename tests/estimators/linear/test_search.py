@@ -1,4 +1,3 @@
-# ruff: noqa: N806  (X is what scikit-learn calls the rows)
 from __future__ import annotations
 
 import numpy as np

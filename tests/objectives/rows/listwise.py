@@ -15,7 +15,7 @@ from rankwise.baselines.lambda_loss import LambdaLoss
 from rankwise.baselines.list_mle import ListMLE
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
-from rankwise.pairs import OneSidedHuber, Sigmoid, SquaredHinge, Surrogate
+from rankwise.pairs import Logistic, OneSidedHuber, Sigmoid, SquaredHinge, Surrogate
 
 
 def gains_of(target: Tensor, kind: str = "exponential") -> Tensor:
@@ -81,18 +81,18 @@ def dense_lambda(k: int | None, mu: float = 10.0) -> Callable[[Tensor, Tensor], 
 
 
 row = partial(Row, graded=True)
-HINGE, SMOOTH = SquaredHinge(1.0), Sigmoid(4.0)
+DEFAULT, HINGE, SMOOTH, HUBER = Logistic(1.0), SquaredHinge(1.0), Sigmoid(4.0), OneSidedHuber(1.0)
 ROWS = [
-    row("NDCG", NDCG, dense_ndcg(HINGE)),
-    row("NDCG@5", NDCG, dense_ndcg(HINGE, 5), {"k": 5}),
-    row("NDCG, linear", NDCG, dense_ndcg(HINGE, None, "linear"), {"gain": "linear"}),
+    row("NDCG", NDCG, dense_ndcg(DEFAULT)),
+    row("NDCG@5", NDCG, dense_ndcg(HINGE, 5), {"k": 5, "surrogate": HINGE}),
+    row("NDCG, linear", NDCG, dense_ndcg(DEFAULT, None, "linear"), {"gain": "linear"}),
     row("NDCG, sigmoid", NDCG, dense_ndcg(SMOOTH), {"surrogate": SMOOTH}),
-    row("NDCG, items", NDCG, dense_ndcg(HINGE), {"items": ITEMS}),
+    row("NDCG, items", NDCG, dense_ndcg(HINGE), {"items": ITEMS, "surrogate": HINGE}),
     row(
         "NDCG@5, items",
         NDCG,
-        dense_ndcg(OneSidedHuber(1.0), 5),
-        {"k": 5, "items": ITEMS, "surrogate": OneSidedHuber(1.0)},
+        dense_ndcg(HUBER, 5),
+        {"k": 5, "items": ITEMS, "surrogate": HUBER},
     ),
     row("ListNet", ListNet, dense_list_net(uniform=False)),
     row("ListNet, uniform", ListNet, dense_list_net(uniform=True), {"prior": "uniform"}),

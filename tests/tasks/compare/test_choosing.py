@@ -7,7 +7,7 @@ import pytest
 from tests.tasks.compare.stubs import contest
 
 from rankwise.metrics import logit_interval
-from rankwise.tasks.compare.choosing import choose, validation_of
+from rankwise.tasks.compare.choosing import choose, on_common_splits, validation_of
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.fitting import Judged
@@ -66,3 +66,9 @@ def test_the_interval_of_one_part_is_that_of_the_metric(tmp_path):
     found = validation_of(done("ap", here.value(scores, rows), scores=scores), here)
     expected = logit_interval(scores, here.table.target[rows])
     assert (found.mean, found.low, found.high) == (expected.value, expected.low, expected.high)
+
+
+def test_all_are_compared_on_the_same_splits():
+    rows = [done("log_loss", 0.5, 0.9), done("ap", 0.6)]
+    assert [each.values for each in on_common_splits(rows)] == [[0.5], [0.6]]
+    assert on_common_splits([]) == []

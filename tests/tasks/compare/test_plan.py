@@ -23,7 +23,7 @@ def test_many_positives_are_chosen_by_one_part():
     fitted, judged = plan.splits[0]
     assert fitted is plan.parts.train
     assert judged is plan.parts.validation
-    assert plan.words == "one validation part (stratified split)"
+    assert plan.words(1) == "one validation part (stratified split)"
 
 
 def test_few_by_folds_twice_without_the_test_part():
@@ -34,6 +34,7 @@ def test_few_by_folds_twice_without_the_test_part():
     once, again = plan.splits[0][1], plan.splits[5][1]
     assert once.tolist() != again.tolist()
     assert plan.as_json()["choice"] == "5-fold cross-validation × 2 (stratified split)"
+    assert plan.words(5) == "5-fold cross-validation (stratified split)"
 
 
 @pytest.mark.parametrize(("positives", "folds"), [(10, 4), (20, 5)])

@@ -99,6 +99,17 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     assert run(asked, out, resume=True).results["contenders"]
 
 
+def test_without_time_the_choice_rests_on_fewer_folds(tmp_path):
+    found = run(settings(tmp_path, budget=1e-9), tmp_path / "run").results
+    assert found["choice"] == "5-fold cross-validation (stratified split)"
+    assert [row["trials"] for row in found["contenders"]] == [1, 1, 2]
+    assert (
+        run(settings(tmp_path, trials=1), tmp_path / "two")
+        .results["choice"]
+        .endswith("× 2 (stratified split)")
+    )
+
+
 def test_seeds_are_averaged_and_saved_together(tmp_path):
     out = tmp_path / "run"
     run(settings(tmp_path, seeds=2, trials=1), out)

@@ -5,7 +5,7 @@ import pytest
 
 import rankwise.estimators
 from rankwise.tasks.compare.contenders import MODELS, Contender
-from rankwise.tasks.compare.fitting import _CLASSES, ranker_of
+from rankwise.tasks.compare.fitting import _CLASSES, ranker_of, threads_for
 from rankwise.tasks.compare.spaces import defaults, length_of, options_of, space_of, suggested
 
 
@@ -26,6 +26,12 @@ def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, 
     params = made.get_params()
     assert {name: params[name] for name in options} == options
     made._check_options()
+    own = type(made)().get_params()  # what is tried first is the estimator's own choice
+    assert {name: own[name] for name in options} == {**options, **_tupled(options)}
+
+
+def _tupled(options):
+    return {name: tuple(value) for name, value in options.items() if isinstance(value, list)}
 
 
 def test_a_width_is_that_of_two_layers():
@@ -61,3 +67,15 @@ def test_both_objectives_are_trained_equally_long():
         for objective in ("log_loss", "ap")
     ]
     assert [(each.epochs, each.patience) for each in made] == [(300, 60)] * 2
+
+
+@pytest.mark.parametrize(("rows", "threads"), [(1_000, 1), (50_000, 3)])
+def test_small_tables_are_not_shared_by_threads(rows, threads, monkeypatch):
+    now = [3]
+    monkeypatch.setattr("torch.get_num_threads", lambda: now[-1])
+    monkeypatch.setattr("torch.set_num_threads", now.append)
+    with threads_for(rows):
+        assert now[-1] == threads
+    assert now[-1] == 3
+    made = ranker_of(Contender("boosted", "ap"), {}, metric="ap", seed=0, rows=rows)
+    assert made.n_jobs == (1 if threads == 1 else -1)

@@ -7,11 +7,15 @@ from typing import Any, ClassVar
 
 import lightgbm as lgb
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 
 from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
 from rankwise.boosting.rows import Floats, Rows
 
 __all__ = ["LightGBM"]
+
+
+_NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 
 
 class LightGBM(Engine):
@@ -23,7 +27,7 @@ class LightGBM(Engine):
         params = _params(trees)
         self.rows = train.rows
         data = lgb.Dataset(
-            train.X,
+            _matrix(train.X),
             train.rows.target,
             init_score=np.full(len(train.rows.target), start),
             categorical_feature=list(trees.categories),
@@ -32,7 +36,8 @@ class LightGBM(Engine):
         self.booster = lgb.Booster(params, data)
         if held_out is not None:
             # The constant start does not change how rows are ranked.
-            valid = lgb.Dataset(held_out.X, held_out.rows.target, reference=data, params=params)
+            others = _matrix(held_out.X)
+            valid = lgb.Dataset(others, held_out.rows.target, reference=data, params=params)
             self.booster.add_valid(valid, "held out")
 
     @property
@@ -41,7 +46,12 @@ class LightGBM(Engine):
 
     def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
         before = self.rounds
-        finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
+        try:
+            finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
+        except lgb.basic.LightGBMError as error:
+            if _NOTHING in str(error):
+                return False
+            raise
         # A first tree that is only a leaf is kept by LightGBM; it is of no use.
         if finished and self.rounds > before:
             self.booster.rollback_one_iter()
@@ -68,10 +78,14 @@ class LightGBM(Engine):
         def scores(rows: Any) -> Floats:
             if booster.num_trees() == 0:
                 return np.zeros(rows.shape[0])
-            found = booster.predict(rows, raw_score=True, num_threads=_threads(n_jobs))
+            found = booster.predict(_matrix(rows), raw_score=True, num_threads=_threads(n_jobs))
             return np.asarray(found, dtype=np.float64)
 
         return scores
+
+
+def _matrix(rows: Any) -> Any:
+    return csr_matrix(rows) if issparse(rows) else rows  # LightGBM does not know sparse arrays
 
 
 def _threads(n_jobs: int) -> int:
@@ -93,5 +107,6 @@ def _params(trees: Trees) -> dict[str, Any]:
         "seed": trees.seed,
         "deterministic": True,
         "force_row_wise": True,  # or LightGBM measures which is faster, which is not repeatable
+        "feature_pre_filter": False,
         "verbosity": -1,
     }

@@ -113,15 +113,22 @@ class LinearRanker(Ranker):
         self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
 
     def _logistic(self, design: Design, train: Part) -> tuple[_Vector, float]:
-        # The mean over rows that CrossEntropy is, without its checks: the rows are known by now.
-        kind = torch.from_numpy(design.scores(np.zeros(design.columns))).dtype
+        nothing = np.zeros(design.columns)
+        kind = torch.from_numpy(design.scores(nothing)).dtype
         target, weight, _ = _tensors(train)
         target = (target > 0).to(kind)
-        share = None if weight is None else (weight * len(weight) / weight.sum()).to(kind)
-        nothing = np.zeros(design.columns)
+        total = float(len(train)) if weight is None else float(weight.sum())
+        weight = None if weight is None else weight.to(kind)
+
+        def mean_log_loss(scores: torch.Tensor) -> torch.Tensor:
+            # That of CrossEntropy, without its checks, and summed so that rounding does not end
+            # the search: the rows are known by now.
+            losses = binary_cross_entropy_with_logits(scores, target, weight, reduction="none")
+            return losses.sum(dtype=torch.float64) / total
+
         found, steps = search(
             design,
-            lambda scores: binary_cross_entropy_with_logits(scores, target, share),
+            mean_log_loss,
             np.append(nothing, 0.0),
             ridge=self.alpha,
             about=nothing,

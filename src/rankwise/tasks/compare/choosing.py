@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import t as student
@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.finished import Finished
 
-__all__ = ["Choice", "Estimate", "choose", "validation_of"]
+__all__ = ["Choice", "Estimate", "choose", "on_common_splits", "validation_of"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,12 @@ class Choice:
     recommended: int
     baseline: int
     why: str
+
+
+def on_common_splits(finished: Sequence[Finished]) -> list[Finished]:
+    """Without the splits that some contender had no time for: all are compared on the same."""
+    fewest = min((len(each.judged) for each in finished), default=0)
+    return [replace(each, judged=each.judged[:fewest]) for each in finished]
 
 
 def choose(finished: Sequence[Finished], metric: str) -> Choice:

@@ -106,7 +106,7 @@ def load_finished(folder: Path, contender: Contender) -> Finished | None:
 def ensemble(contender: Contender, parts: Sequence[Finished], contest: Contest) -> Finished:
     """The contender that is the mean of the ranks of others, which are done."""
     judged = []
-    for number, (_, rows) in enumerate(contest.plan.splits):
+    for number, (_, rows) in enumerate(contest.plan.splits[: len(parts[0].judged)]):
         mean: Floats = np.mean([part.judged[number].ranked for part in parts], axis=0)
         judged.append(Judged(mean, mean, contest.value(mean, rows)))
     test: Floats = np.mean([part.test_ranked for part in parts], axis=0)

@@ -26,7 +26,7 @@ def notes_on(
 
 def _no_better_than_chance(each: Finished, contest: Contest) -> str | None:
     """A contender that has learnt nothing makes every other look good beside it."""
-    splits = contest.plan.splits
+    splits = contest.plan.splits[: len(each.judged)]
     chance = [contest.value(np.zeros(len(rows)), rows) for _, rows in splits]
     bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
     if not bad:

@@ -23,20 +23,19 @@ class Plan:
 
     parts: Split
     splits: tuple[tuple[Rows, Rows], ...]  # rows to fit on, rows to judge by
-    tuned: int  # how many of the splits the options are tuned on; the choice sees all of them
-    repeats: int
+    tuned: int  # how many of the splits the options are tuned on; the choice sees more
 
     @property
     def crosses(self) -> bool:
         """Whether the choice is made by cross-validation."""
         return len(self.splits) > 1
 
-    @property
-    def words(self) -> str:
-        """How the choice is made, for a reader."""
+    def words(self, splits: int) -> str:
+        """How a choice by so many splits is made, for a reader."""
         if not self.crosses:
             return f"one validation part ({self.parts.kind} split)"
-        return f"{self.tuned}-fold cross-validation × {self.repeats} ({self.parts.kind} split)"
+        repeats = f" × {splits // self.tuned}" if splits > self.tuned else ""
+        return f"{self.tuned}-fold cross-validation{repeats} ({self.parts.kind} split)"
 
     def as_json(self) -> dict[str, Any]:
         """As a file holds it."""
@@ -45,7 +44,7 @@ class Plan:
             "train": len(self.parts.train),
             "validation": len(self.parts.validation),
             "test": len(self.parts.test),
-            "choice": self.words,
+            "choice": self.words(len(self.splits)),
         }
 
 
@@ -55,11 +54,12 @@ def plan_for(table: Table, seed: int) -> Plan:
     Where the validation part has fewer than 100 positives (lists with one, if there are groups),
     one part would choose by luck: the choice is then made by 5-fold cross-validation of the first
     two parts, twice. Options are tuned on the first five folds, contenders are compared on all
-    ten. With a time column there is always one part, since folds would learn from the future.
+    ten (on the first five where the time is up before). With a time column there is always one
+    part, since folds would learn from the future.
     """
     parts = split(table, seed=seed)
     if table.time is not None or not few(table, parts.validation):
-        return Plan(parts, ((parts.train, parts.validation),), 1, 1)
+        return Plan(parts, ((parts.train, parts.validation),), 1)
     rows = parts.development
     count = max(2, min(FOLDS, _units(table, rows) // 2))
     pairs = [
@@ -67,7 +67,7 @@ def plan_for(table: Table, seed: int) -> Plan:
         for repeat in range(REPEATS)
         for pair in folds(table, rows, count=count, seed=seed * REPEATS + repeat + 1)
     ]
-    return Plan(parts, tuple(pairs), count, REPEATS)
+    return Plan(parts, tuple(pairs), count)
 
 
 def _units(table: Table, rows: Rows) -> int:

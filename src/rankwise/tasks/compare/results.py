@@ -44,7 +44,7 @@ def results_of(
             "validation": len(parts.validation),
             "test": len(parts.test),
         },
-        "choice": contest.plan.words,
+        "choice": contest.plan.words(len(base.judged)),
         "contenders": [_contender(each, base, contest) for each in finished],
         "recommended": choice.recommended,
         "why": choice.why,

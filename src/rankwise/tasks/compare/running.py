@@ -11,12 +11,12 @@ from typing import Any
 from optuna.storages import RDBStorage
 
 from rankwise.report.comparison import write_report
-from rankwise.tasks.compare.choosing import choose
+from rankwise.tasks.compare.choosing import choose, on_common_splits
 from rankwise.tasks.compare.config import start_run
 from rankwise.tasks.compare.contenders import Contender, contenders
 from rankwise.tasks.compare.contest import Contest, contest_of
 from rankwise.tasks.compare.finished import Finished, ensemble, load_finished, save_finished
-from rankwise.tasks.compare.fitting import fit_members, judge, scored
+from rankwise.tasks.compare.fitting import fit_members, judge, scored, threads_for
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.notes import notes_on
 from rankwise.tasks.compare.results import results_of, write_results
@@ -63,9 +63,10 @@ def run(
     chosen = contenders(settings.metric, settings.contenders)
     contest = contest_of(settings)
     start_run(out, contest, resume=resume)
-    with open_storage(out / STUDY) as storage:
+    with open_storage(out / STUDY) as storage, threads_for(len(contest.table)):
         trained = [each for each in chosen if not each.parts]
         finished, left_out = _trained(trained, contest, out / CONTENDERS, storage, on_event)
+    finished = dict(zip(finished, on_common_splits(list(finished.values())), strict=True))
     for contender in chosen:
         if contender.parts and all(part in finished for part in contender.parts):
             parts = [finished[part] for part in contender.parts]
@@ -103,19 +104,21 @@ def _trained(
             except ContenderError as error:
                 left_out[contender.name] = str(error)
                 continue
-            done = _finish(contender, contest, tuned)
+            done = _finish(contender, contest, tuned, share)
             save_finished(folder, done)
         finished[contender.name] = done
     on_event(Event("testing", len(trained), len(trained), Progress(0, None, 0.0)))
     return finished, left_out
 
 
-def _finish(contender: Contender, contest: Contest, tuned: Tuned) -> Finished:
-    """With its options chosen: judge on every split, fit on everything but the test part."""
+def _finish(contender: Contender, contest: Contest, tuned: Tuned, seconds: float) -> Finished:
+    """With its options chosen: judge on more splits if there is time, fit on all but the test."""
     began = time.perf_counter()
     plan, seeds, params = contest.plan, contest.seeds, tuned.params
     judged = list(tuned.judged or ()) if len(seeds) == 1 else []  # tuned with the first seed alone
-    judged += [judge(contender, params, contest, s, seeds) for s in plan.splits[len(judged) :]]
+    wanted = len(plan.splits) if tuned.seconds < seconds else plan.tuned
+    rest = plan.splits[len(judged) : wanted]
+    judged += [judge(contender, params, contest, split, seeds) for split in rest]
     members = fit_members(contender, params, contest, plan.parts.development, seeds)
     about = {
         "contender": contender.name,

@@ -38,7 +38,7 @@ SPACES: dict[str, Mapping[str, Span]] = {
     "linear": {"alpha": Span(1e-7, 1.0, 1e-4)},
     "boosted": {
         "num_leaves": Span(4, 128, 31, whole=True),
-        "learning_rate": Span(0.01, 0.3, 0.05),
+        "learning_rate": Span(0.01, 0.3, 0.1),
         "min_child_samples": Span(2, 100, 20, whole=True),
     },
     "neural": {
@@ -51,6 +51,7 @@ SPACES: dict[str, Mapping[str, Span]] = {
 
 METRIC_SPACES: dict[str, Mapping[str, Span]] = {
     "linear": {"proximity": Span(1e-4, 1.0, 1e-2)},
+    "boosted": {"blend": Span(0.1, 1.0, 1.0)},
 }
 """Options of a kind of model beside these, when it is trained on a metric."""
 

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rankwise.estimators import BoostedRanker, Ranker
+from rankwise.metrics import average_precision, ndcg
+
+SMALL = {"n_estimators": 25, "num_leaves": 7, "n_jobs": 1, "random_state": 0}
+ENGINES = pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+
+
+@parametrize_with_checks(
+    [
+        BoostedRanker(threshold=0.5, n_estimators=20, n_jobs=1, engine=engine)
+        for engine in ("lightgbm", "xgboost")
+    ]
+)
+def test_scikit_learn_contract(estimator, check) -> None:
+    check(estimator)
+
+
+def fitted(rows, **options) -> BoostedRanker:
+    return BoostedRanker(**{**SMALL, **options}).fit(*rows)
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    "objective", ["ap", "auc", "opauc(max_fpr=.2)", "pap@20", "ndcg", "log_loss"]
+)
+def test_it_learns(rows, engine, objective) -> None:
+    X, y = rows
+    model = fitted(rows, engine=engine, objective=objective)
+    assert average_precision(model.decision_function(X), y) > 3 * y.mean()
+    assert 1 <= model.n_trees_ <= 25
+    assert set(model.predict(X)) == {0, 1}
+
+
+@ENGINES
+def test_never_below_log_loss_on_the_rows_held_out(rows, engine) -> None:
+    plain = fitted(rows, engine=engine, objective="log_loss", metric="ap")
+    ours = fitted(rows, engine=engine)
+    assert ours.best_value_ >= plain.best_value_
+    # Where log-loss takes all the trees there are, it is that model.
+    same = fitted(rows, engine=engine, warm_rounds=25, early_stopping_rounds=None)
+    all_plain = fitted(rows, engine=engine, objective="log_loss", early_stopping_rounds=None)
+    assert (same.decision_function(rows[0]) == all_plain.decision_function(rows[0])).all()
+
+
+@ENGINES
+def test_early_stopping_goes_up(many_rows, engine) -> None:
+    stopped = fitted(many_rows, engine=engine, n_estimators=80, early_stopping_rounds=5)
+    one = fitted(many_rows, engine=engine, n_estimators=1, objective="log_loss")
+    assert stopped.n_trees_ < 80
+    assert stopped.best_value_ > one.best_value_
+    whole = fitted(many_rows, engine=engine, n_estimators=12, early_stopping_rounds=None)
+    assert whole.n_trees_ == 12
+    assert whole.best_value_ is None
+
+
+def test_warm_rounds_and_blend_change_the_trees(rows) -> None:
+    X = rows[0]
+    options = {"early_stopping_rounds": None, "n_estimators": 10}
+    scores = [
+        fitted(rows, **options, **more).decision_function(X)
+        for more in ({}, {"warm_rounds": 5}, {"warm_rounds": 0}, {"blend": 0.5}, {"blend": 0.0})
+    ]
+    plain = fitted(rows, **options, objective="log_loss").decision_function(X)
+    assert (scores[0] == scores[1]).all()  # without early stopping the first half is log-loss
+    assert (scores[0] != scores[2]).any()
+    assert (scores[0] != scores[3]).any()
+    assert (scores[4] == plain).all()
+
+
+@ENGINES
+def test_saved_and_loaded_it_scores_the_same(rows, engine, tmp_path) -> None:
+    X = rows[0]
+    model = fitted(rows, engine=engine)
+    back = Ranker.load(model.save(tmp_path / "model.rankwise"))
+    assert isinstance(back, BoostedRanker)
+    assert (back.decision_function(X) == model.decision_function(X)).all()
+    assert (back.predict_proba(X) == model.predict_proba(X)).all()
+    assert back.n_trees_ == model.n_trees_
+    assert back.best_value_ == model.best_value_
+    with zipfile.ZipFile(tmp_path / "model.rankwise") as file:
+        text = file.read("model.trees.txt").decode()
+    assert text == model.text_
+    assert text.startswith("tree") if engine == "lightgbm" else "learner" in json.loads(text)
+
+
+@ENGINES
+def test_a_file_with_broken_trees_is_refused(rows, engine, tmp_path) -> None:
+    model = fitted(rows, engine=engine)
+    model._text = "broken"
+    path = model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="is not a model that Ranker.save wrote: the trees are"):
+        Ranker.load(path)
+
+
+@ENGINES
+def test_copies_score_the_same(rows, engine) -> None:
+    X = rows[0]
+    model = fitted(rows, engine=engine)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert (twin.decision_function(X) == model.decision_function(X)).all()
+    again = clone(model).fit(*rows)
+    assert (again.decision_function(X) == model.decision_function(X)).all()
+
+
+@ENGINES
+def test_missing_values_and_categories(engine) -> None:
+    rng = np.random.default_rng(0)
+    word = rng.choice(["a", "b", "c", "d"], 500)
+    number = rng.normal(size=500)
+    y = np.isin(word, ["b", "d"]) & (rng.random(500) < 0.8)
+    table = pl.DataFrame({"number": number, "word": word}).with_columns(
+        pl.when(pl.col("number") > 1).then(None).otherwise(pl.col("number")).alias("number")
+    )
+    model = fitted((table, y), engine=engine, min_child_samples=5)
+    assert model.score(table, y) > 0.75
+    unknown = pl.DataFrame({"number": [0.0], "word": ["never seen"]})
+    assert np.isfinite(model.decision_function(unknown)).all()
+
+
+@ENGINES
+def test_sparse_rows(rows, engine) -> None:
+    X = np.where(np.abs(rows[0]) > 0.5, rows[0], 0)
+    model = fitted((csr_array(X), rows[1]), engine=engine)
+    assert model.score(csr_array(X), rows[1]) > 3 * rows[1].mean()
+    if engine == "lightgbm":
+        np.testing.assert_allclose(
+            model.decision_function(X), model.decision_function(csr_array(X))
+        )
+
+
+@ENGINES
+def test_lists_of_graded_relevances(engine) -> None:
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(600, 3)), rng.permutation(np.repeat(np.arange(30), 20))
+    y = np.clip(np.round(X[:, 0] + 0.3 * rng.normal(size=600) + 0.5), 0, 3)
+    options = {**SMALL, "engine": engine, "min_child_samples": 5}
+    model = BoostedRanker("ndcg@5", **options).fit(X, y, groups=groups)
+    found = model.score(X, y, groups=groups)
+    by_chance = float(ndcg(rng.random(600), y, k=5, groups=groups))
+    assert found > max(0.85, by_chance + 0.2)
+
+
+@ENGINES
+def test_a_weight_of_zero_is_a_row_that_is_not_there(rows, engine) -> None:
+    X, y = rows
+    weight = np.ones(len(y))
+    weight[::4] = 0
+    some = BoostedRanker(**SMALL, engine=engine).fit(X, y, sample_weight=weight)
+    rest = BoostedRanker(**SMALL, engine=engine).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(some.decision_function(X), rest.decision_function(X))
+
+
+def test_weights_are_heard(rows) -> None:
+    X, y = rows
+    doubt = np.where(X[:, 0] > 4, 0.01, 1.0)  # the misleading negatives far out
+    plain = fitted(rows).decision_function(X)
+    heard = BoostedRanker(**SMALL).fit(X, y, sample_weight=doubt).decision_function(X)
+    assert (plain != heard).any()
+
+
+def test_works_where_scikit_learn_puts_it(rows) -> None:
+    X, y = rows
+    model = BoostedRanker(**{**SMALL, "n_estimators": 5})
+    search = GridSearchCV(model, {"num_leaves": [3, 7]}, cv=2).fit(X, y)
+    assert search.best_score_ > y.mean()
+    pipeline = make_pipeline(StandardScaler(), model)
+    assert cross_val_predict(pipeline, X, y, cv=2, method="predict_proba").shape == (len(y), 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "catboost"}, "engine must be one of 'lightgbm', 'xgboost'"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number >= 1"),
+        ({"num_leaves": 1}, "num_leaves must be a whole number >= 2"),
+        ({"learning_rate": 0}, "learning_rate must be a finite number > 0"),
+        ({"subsample": 0}, r"subsample must be in \(0, 1\]"),
+        ({"colsample": 1.5}, r"colsample must be in \(0, 1\]"),
+        ({"reg": -1}, "reg must be a number >= 0"),
+        ({"blend": 2}, r"blend must be in \[0, 1\]"),
+        ({"warm_rounds": -3}, "warm_rounds must be a whole number"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be a whole number >= 1"),
+        ({"n_jobs": 0}, "n_jobs must be -1 or a number of threads >= 1"),
+        ({"objective": "soap"}, 'remembers earlier batches.*use "ap"'),
+    ],
+)
+def test_wrong_options_are_named(rows, options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        fitted(rows, **options)
