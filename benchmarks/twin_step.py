@@ -161,7 +161,8 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             return _of_classes(ours, peer, size, by_item=True)
         case "NDCG":
             peer = theirs.NDCGLoss(N=size, num_user=1, num_item=size, num_pos=size // 2, topk=-1)
-            return _of_relevances(o.NDCG(items=size), peer, size)
+            ours = o.NDCG(items=size, surrogate=SquaredHinge(1.0))
+            return _of_relevances(ours, peer, size)
         case "ListNet":
             peer = theirs.ListwiseCELoss(N=size, num_pos=size // 2, gamma=0.9)
             return _of_relevances(o.ListNet(), peer, size)

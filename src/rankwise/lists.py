@@ -66,7 +66,10 @@ class Lists:
 
     @cached_property
     def scores(self) -> Tensor:
-        """All the items, positives first, (lists, positives + negatives)."""
+        """All the items, positives first, (lists, positives + negatives).
+
+        Kept once it was asked for: ask where its gradient is wanted, not under ``no_grad``.
+        """
         return torch.cat([self.positives, self.negatives], dim=-1)
 
     @cached_property

@@ -13,7 +13,7 @@ from rankwise.metrics.inputs import Array, Average, Ties
 from rankwise.metrics.ranking import Ranking
 from rankwise.metrics.setting import Kernel, Setting, computed_by
 
-__all__ = ["Gain", "ndcg"]
+__all__ = ["Gain", "discounted_gain", "ndcg"]
 
 Gain = Literal["exponential", "linear"]
 
@@ -22,11 +22,14 @@ def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
     if k is not None:
         require_count("k", k)
     require_one_of("gain", gain, ("exponential", "linear"))
-    best = _dcg(ranking.ranked_by(ranking.target), gain, k)  # a gain grows with the relevance
-    return torch.where(best > 0, _dcg(ranking, gain, k) / best, math.nan)
+    best = discounted_gain(
+        ranking.ranked_by(ranking.target), gain, k
+    )  # a gain grows with the relevance
+    return torch.where(best > 0, discounted_gain(ranking, gain, k) / best, math.nan)
 
 
-def _dcg(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
+def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
+    """DCG@k of every ranked list, the mean over the orders of tied items."""
     gains = ranking.target.exp2() - 1 if gain == "exponential" else ranking.target
     through = ranking.mass.cumsum(-1)
     discount = _discount_through(through if k is None else through.clamp_max(k))
