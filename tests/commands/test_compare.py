@@ -65,6 +65,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, data, monkeypatch):
     done = invoke(data, *SMALL, "--out", tmp_path / "run")
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "run" / "results.json").exists()
     monkeypatch.setattr(StubRanker, "_fit_scores", real)
     assert invoke(data, *SMALL, "--out", tmp_path / "run", "--resume").exit_code == 0

@@ -105,7 +105,7 @@ def test_a_file_with_broken_trees_is_refused(rows, engine, tmp_path) -> None:
     model = fitted(rows, engine=engine)
     model._text = "broken"
     path = model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match="is not a model that Ranker.save wrote: the trees are"):
+    with pytest.raises(ValueError, match=r"is not a model that Ranker\.save wrote: the trees are"):
         Ranker.load(path)
 
 

@@ -93,13 +93,15 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
 def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
     from rankwise.tasks.compare import run  # noqa: PLC0415
 
+    console = complaints()
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[best]}"),
         TimeElapsedColumn(),
-        console=complaints(),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # a file or a pipe would get an empty line
     ) as progress:
         bar = progress.add_task("reading", total=None, best="")
 

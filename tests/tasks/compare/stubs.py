@@ -11,7 +11,7 @@ import pytest
 import rankwise.estimators
 from rankwise.estimators import files
 from rankwise.estimators.base import Ranker
-from rankwise.tasks.compare import fitting, spaces
+from rankwise.tasks.compare import contenders, spaces
 from rankwise.tasks.compare.contenders import MODELS
 from rankwise.tasks.compare.contest import Contest, contest_of
 from rankwise.tasks.compare.settings import Settings
@@ -67,9 +67,9 @@ def stubbed(monkeypatch):
     """All three kinds of models are the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
     monkeypatch.setitem(files._HOMES, "StubRanker", __name__)
-    span = spaces.Span(1e-3, 1e3, 1.0)
+    span = spaces.Span(1e-3, 1e3)
     for kind in MODELS:
-        monkeypatch.setitem(fitting._CLASSES, kind, "StubRanker")
+        monkeypatch.setitem(contenders.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(spaces.SPACES, kind, {"alpha": span})
         monkeypatch.setitem(spaces.METRIC_SPACES, kind, {})
 

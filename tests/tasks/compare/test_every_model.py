@@ -14,7 +14,8 @@ from rankwise.tasks.compare.running import run
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    """Few epochs: whether it fits together is seen at once."""
+    """Few epochs and folds: whether it fits together is seen at once."""
+    monkeypatch.setattr("rankwise.tasks.compare.plan.FOLDS", 2)
     monkeypatch.setattr("rankwise.tasks.compare.spaces.MOST_EPOCHS", 60)
 
 

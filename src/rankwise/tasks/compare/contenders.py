@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from rankwise.data import DataError
 from rankwise.naming import objective as named_objective
 
-__all__ = ["BOTH", "LOG_LOSS", "MODELS", "Contender", "contenders", "objective_for"]
+__all__ = ["BOTH", "CLASSES", "LOG_LOSS", "MODELS", "Contender", "contenders", "objective_for"]
 
-MODELS = ("linear", "boosted", "neural")
+CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
+MODELS = tuple(CLASSES)
 LOG_LOSS = "log_loss"
 BOTH = "both"  # the mean of the ranks of the log-loss and the metric model
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import rankwise.estimators
 from rankwise.estimators import Ranker
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.contenders import CLASSES, Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.model import Member, mean_of_ranks
 from rankwise.tasks.compare.preparation import Preparation
@@ -27,8 +27,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 SMALL = 50_000  # rows from which several threads pay
-
-_CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ def ranker_of(
     contender: Contender, params: Mapping[str, Any], *, metric: str, seed: int, rows: int
 ) -> Ranker:
     """The estimator of a contender, not yet fitted; it will be on so many rows."""
-    made: Ranker = getattr(rankwise.estimators, _CLASSES[contender.model])(
+    made: Ranker = getattr(rankwise.estimators, CLASSES[contender.model])(
         objective=contender.objective, metric=metric, random_state=seed, **params
     )
     known = made.get_params()

@@ -9,7 +9,8 @@ from typing import Any
 
 from optuna.trial import Trial
 
-from rankwise.tasks.compare.contenders import Contender
+import rankwise.estimators
+from rankwise.tasks.compare.contenders import CLASSES, Contender
 
 __all__ = ["Span", "defaults", "length_of", "options_of", "space_of", "suggested"]
 
@@ -20,7 +21,6 @@ class Span:
 
     low: float
     high: float
-    first: float  # what is tried before all else
     whole: bool = False
 
     def suggest(self, name: str, trial: Trial) -> float | int:
@@ -35,23 +35,23 @@ STEPS = 1500
 MOST_EPOCHS = 300
 
 SPACES: dict[str, Mapping[str, Span]] = {
-    "linear": {"alpha": Span(1e-7, 1.0, 1e-4)},
+    "linear": {"alpha": Span(1e-7, 1.0)},
     "boosted": {
-        "num_leaves": Span(4, 128, 31, whole=True),
-        "learning_rate": Span(0.01, 0.3, 0.1),
-        "min_child_samples": Span(2, 100, 20, whole=True),
+        "num_leaves": Span(4, 128, whole=True),
+        "learning_rate": Span(0.01, 0.3),
+        "min_child_samples": Span(2, 100, whole=True),
     },
     "neural": {
-        "learning_rate": Span(1e-4, 1e-2, 1e-3),
-        WIDTH: Span(16, 256, 64, whole=True),
-        "weight_decay": Span(1e-6, 1e-1, 1e-4),
+        "learning_rate": Span(1e-4, 1e-2),
+        WIDTH: Span(16, 256, whole=True),
+        "weight_decay": Span(1e-6, 1e-1),
     },
 }
 """Options of a kind of model, whatever it is trained on."""
 
 METRIC_SPACES: dict[str, Mapping[str, Span]] = {
-    "linear": {"proximity": Span(1e-4, 1.0, 1e-2)},
-    "boosted": {"blend": Span(0.1, 1.0, 1.0)},
+    "linear": {"proximity": Span(1e-4, 1.0)},
+    "boosted": {"blend": Span(0.1, 1.0)},
 }
 """Options of a kind of model beside these, when it is trained on a metric."""
 
@@ -63,8 +63,11 @@ def space_of(contender: Contender) -> dict[str, Span]:
 
 
 def defaults(contender: Contender) -> dict[str, Any]:
-    """The options that are tried first."""
-    return {name: int(s.first) if s.whole else s.first for name, s in space_of(contender).items()}
+    """What is tried first: the estimator's own choice."""
+    own = getattr(rankwise.estimators, CLASSES[contender.model])().get_params()
+    if "hidden" in own:
+        own[WIDTH] = own["hidden"][0]
+    return {name: own[name] for name in space_of(contender)}
 
 
 def suggested(contender: Contender, trial: Trial) -> dict[str, Any]:
@@ -91,6 +94,8 @@ def length_of(params: Mapping[str, Any], rows: int) -> dict[str, int]:
     """
     if not {"epochs", "patience", "batch_size"} <= set(params):
         return {}
-    epochs = math.ceil(STEPS * params["batch_size"] / rows)
-    epochs = min(max(epochs, params["epochs"]), MOST_EPOCHS)
-    return {"epochs": epochs, "patience": max(params["patience"], epochs // 5)}
+    enough = min(math.ceil(STEPS * params["batch_size"] / rows), MOST_EPOCHS)
+    return {
+        "epochs": max(params["epochs"], enough),
+        "patience": max(params["patience"], enough // 5),
+    }
