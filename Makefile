@@ -13,7 +13,7 @@ demo: $(READY) ## train one small network with cross-entropy and on average prec
 	@$(BIN)/python -m rankwise.demo
 
 test: $(READY) ## run the tests, the code blocks of README and docs included
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=12
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

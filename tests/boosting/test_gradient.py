@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rankwise.boosting.gradient import ObjectiveGradient, log_loss_gradient
-from rankwise.boosting.objectives import stateless_objective
+from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import Rows
 
 from .cases import differences, ranked, second_differences
@@ -162,6 +162,4 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(ValueError, match="curvature must be one of 'expected', 'bound'"):
         ObjectiveGradient(stateless_objective("ap"), "none")
     with pytest.raises(ValueError, match="scores contains NaN"):
-        ObjectiveGradient(stateless_objective("ap"))(
-            np.array([np.nan, 1]), Rows(np.array([0.0, 1]))
-        )
+        gradient_of("ap")(np.array([np.nan, 1]), Rows(np.array([0.0, 1])))

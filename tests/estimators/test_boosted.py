@@ -49,12 +49,12 @@ def test_it_learns(rows, engine, objective) -> None:
 
 
 @ENGINES
-def test_never_below_log_loss_on_the_rows_held_out(rows, engine) -> None:
+def test_without_blend_never_below_log_loss_on_the_rows_held_out(rows, engine) -> None:
     plain = fitted(rows, engine=engine, objective="log_loss", metric="ap")
-    ours = fitted(rows, engine=engine)
+    ours = fitted(rows, engine=engine, blend=0.0)
     assert ours.best_value_ >= plain.best_value_
     # Where log-loss takes all the trees there are, it is that model.
-    same = fitted(rows, engine=engine, warm_rounds=25, early_stopping_rounds=None)
+    same = fitted(rows, engine=engine, warm_rounds=25, blend=0.0, early_stopping_rounds=None)
     all_plain = fitted(rows, engine=engine, objective="log_loss", early_stopping_rounds=None)
     assert (same.decision_function(rows[0]) == all_plain.decision_function(rows[0])).all()
 
@@ -75,13 +75,11 @@ def test_warm_rounds_and_blend_change_the_trees(rows) -> None:
     options = {"early_stopping_rounds": None, "n_estimators": 10}
     scores = [
         fitted(rows, **options, **more).decision_function(X)
-        for more in ({}, {"warm_rounds": 5}, {"warm_rounds": 0}, {"blend": 0.5}, {"blend": 0.0})
+        for more in ({}, {"warm_rounds": 5}, {"warm_rounds": 0}, {"blend": 0.9})
     ]
-    plain = fitted(rows, **options, objective="log_loss").decision_function(X)
-    assert (scores[0] == scores[1]).all()  # without early stopping the first half is log-loss
+    assert (scores[0] == scores[1]).all()  # without early stopping half of the trees come first
     assert (scores[0] != scores[2]).any()
     assert (scores[0] != scores[3]).any()
-    assert (scores[4] == plain).all()
 
 
 @ENGINES
@@ -169,7 +167,7 @@ def test_a_weight_of_zero_is_a_row_that_is_not_there(rows, engine) -> None:
 
 def test_weights_are_heard(rows) -> None:
     X, y = rows
-    doubt = np.where(X[:, 0] > 4, 0.01, 1.0)  # the misleading negatives far out
+    doubt = np.where(X[:, 1] > 1, 0.1, 1.0)
     plain = fitted(rows).decision_function(X)
     heard = BoostedRanker(**SMALL).fit(X, y, sample_weight=doubt).decision_function(X)
     assert (plain != heard).any()

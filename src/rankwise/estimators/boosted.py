@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.boosting.engines import EngineName, Table, Trees, engine_of
-from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.gradient import ObjectiveGradient, log_loss_gradient
 from rankwise.boosting.mixing import Mixed
-from rankwise.boosting.objectives import gradient_of
+from rankwise.boosting.objectives import stateless_objective
+from rankwise.boosting.precision import unsaturated
 from rankwise.boosting.rows import Rows
 from rankwise.boosting.training import Stage, boost
 from rankwise.checks import require_count, require_one_of, require_positive
@@ -24,14 +25,15 @@ __all__ = ["BoostedRanker"]
 
 
 class BoostedRanker(Ranker):
-    """Gradient-boosted trees of LightGBM or XGBoost, log-loss first and then the objective.
+    """Gradient-boosted trees of LightGBM or XGBoost, log-loss with a share of the objective first.
 
-    By default trees of log-loss are grown until the metric of the rows held out is at its best;
-    from there trees of the objective, as long as they make it better. So on those rows the result
-    is never below plain log-loss, and where the objective has nothing to add it is that model. On
-    validation data of eight tables this was the one form that gained on some and lost on none;
-    the objective from the first tree on (``warm_rounds=0``) gains and loses more
-    (benchmarks/boosting.py).
+    The gradient of the first trees is that of log-loss and, for a share of ``blend``, that of the
+    objective (for average precision of −log precision, which does not saturate). They are grown
+    until the metric of the rows held out is at its best; from there trees of the objective alone,
+    as long as they make it better. The objective from the first tree on, ``warm_rounds=0``, gains
+    more where classes are many and loses where positives are few; plain log-loss for the first
+    trees, ``blend=0``, gains less and is never below log-loss on the rows held out. How that was
+    found is in benchmarks/boosting.py.
 
     n_estimators
         Most trees in all.
@@ -43,10 +45,10 @@ class BoostedRanker(Ranker):
         Trees without a better metric on the rows held out after which to go on or to end; None:
         all ``n_estimators`` trees are grown and kept.
     warm_rounds
-        How many trees of log-loss come first. None: as many as early stopping finds best, or half
-        of all without it.
+        How many trees come first. None: as many as early stopping finds best, or half of all
+        without it.
     blend
-        Share of the objective in the gradient after that, the rest is log-loss.
+        Share of the objective in the gradient of these first trees, the rest is log-loss.
     engine
         ``"lightgbm"`` or ``"xgboost"``. Both take missing values and columns of categories. What a
         sparse row does not hold is 0 for LightGBM and missing for XGBoost.
@@ -78,7 +80,7 @@ class BoostedRanker(Ranker):
         reg: float = 0.0,
         early_stopping_rounds: int | None = 50,
         warm_rounds: int | None = None,
-        blend: float = 1.0,
+        blend: float = 0.3,
         engine: EngineName = "lightgbm",
         n_jobs: int = -1,
         metric: str | None = None,
@@ -130,14 +132,15 @@ class BoostedRanker(Ranker):
         return super()._check_options()
 
     def _stages(self, stops: bool) -> list[Stage]:
-        """Log-loss, then the objective, with the number of trees after which each ends."""
+        """A little of the objective, then only that, with the number of trees each ends at."""
         total, warm = self.n_estimators, self.warm_rounds
         if is_log_loss(self.objective):
             return [Stage(log_loss_gradient, total)]
         if warm is None:
             warm = total if stops else total // 2
-        metric = Mixed(gradient_of(self.objective), self.blend)
-        return [Stage(log_loss_gradient, min(warm, total)), Stage(metric, total)]
+        objective = stateless_objective(self.objective)
+        first = Mixed(ObjectiveGradient(unsaturated(objective)), self.blend)
+        return [Stage(first, min(warm, total)), Stage(ObjectiveGradient(objective), total)]
 
     def _fit_scores(self, data: Training) -> None:
         self._start = float(np.log(data.prior / (1 - data.prior)))

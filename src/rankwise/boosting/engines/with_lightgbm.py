@@ -34,6 +34,7 @@ class LightGBM(Engine):
             params=params,
         )
         self.booster = lgb.Booster(params, data)
+        self._rounds = 0  # a first tree that is only a leaf, of value 0, LightGBM counts but keeps
         if held_out is not None:
             # The constant start does not change how rows are ranked.
             others = _matrix(held_out.X)
@@ -42,19 +43,16 @@ class LightGBM(Engine):
 
     @property
     def rounds(self) -> int:
-        return self.booster.current_iteration()
+        return self._rounds
 
     def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
-        before = self.rounds
         try:
             finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
         except lgb.basic.LightGBMError as error:
             if _NOTHING in str(error):
                 return False
             raise
-        # A first tree that is only a leaf is kept by LightGBM; it is of no use.
-        if finished and self.rounds > before:
-            self.booster.rollback_one_iter()
+        self._rounds += not finished
         return not finished
 
     def value(self, judge: Callable[[Floats], float]) -> float:
@@ -62,8 +60,9 @@ class LightGBM(Engine):
         return float(found[0][2])
 
     def cut(self, rounds: int) -> None:
-        while self.rounds > rounds:
+        for _ in range(self._rounds - rounds):
             self.booster.rollback_one_iter()
+        self._rounds = min(self._rounds, rounds)
 
     def text(self) -> str:
         return self.booster.model_to_string()
