@@ -40,6 +40,25 @@ def test_gradients_reach_the_scores_of_real_items_only():
     assert torch.equal(scores.grad, TARGET.float())
 
 
+def test_whole_sides_keep_every_item_where_it_is():
+    weight = torch.tensor([[1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 0.5]])
+    apart = split_lists(SCORES, TARGET, weight=weight)
+    whole = split_lists(SCORES, TARGET, weight=weight, whole_positives=True, whole_negatives=True)
+    assert whole.positives is whole.negatives
+    assert whole.positive_weight.tolist() == [[0, 2, 0, 4], [0, 0, 1, 0]]
+    assert torch.equal(whole.positive_weight + whole.negative_weight, weight)
+    assert torch.equal(whole.masses, apart.masses)
+    for ours, known in zip(
+        (whole.mean_over_positives(SCORES), whole.mean_over_negatives(SCORES)),
+        (
+            apart.mean_over_positives(apart.positives),
+            apart.mean_over_negatives(apart.negatives),
+        ),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, known)
+
+
 def test_empty_lists():
     for shape in ((0, 4), (3, 0), (0, 0)):
         lists = split_lists(torch.zeros(shape), torch.zeros(shape))

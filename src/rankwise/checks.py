@@ -82,7 +82,7 @@ def require_binary(name: str, value: Tensor) -> None:
     """Labels of a two-class list are 0 and 1 (or booleans)."""
     if value.dtype == torch.bool or value.numel() == 0:
         return
-    if not bool(((value == 0) | (value == 1)).all()):
+    if not torch.equal(value * value, value):  # only 0 and 1 are, of whole numbers modulo 2ⁿ too
         found = torch.unique(value)[:6].tolist()
         raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
 

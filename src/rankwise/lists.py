@@ -54,10 +54,17 @@ class Lists:
         return self.negative_weight.sum(-1, keepdim=True)
 
     @cached_property
+    def masses(self) -> Tensor:
+        """Mass of the positives and of the negatives of each list, (lists, 2)."""
+        return torch.cat([self.n_positives, self.n_negatives], dim=-1)
+
+    @cached_property
     def complete(self) -> Tensor:
         """Which lists have both classes, or two relevances: the others have nothing to rank."""
         other = self.n_negatives > 0
-        if self.relevance is not None and self.relevance.shape[-1]:
+        graded = self.relevance is not None and self.relevance.shape[-1] > 0
+        if graded and not bool(other.all()):
+            assert self.relevance is not None
             present = self.positive_weight > 0
             lowest = self.relevance.masked_fill(~present, torch.inf).amin(-1, keepdim=True)
             highest = self.relevance.masked_fill(~present, -torch.inf).amax(-1, keepdim=True)
@@ -119,27 +126,32 @@ def split_lists(
     items: Tensor | None = None,
     previous: Tensor | None = None,
     graded: bool = False,
+    whole_positives: bool = False,
     whole_negatives: bool = False,
+    index: Tensor | None = None,
 ) -> Lists:
     """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
 
     Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
-    which item of the data set each score belongs to, ``previous`` are earlier scores of the items.
+    which item of the data set each score belongs to, ``previous`` are earlier scores of the items,
+    ``index`` says which list of the data set each one is.
     With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives. With
     ``whole_negatives`` all the items stand among the negatives, those that are none with weight 0:
     nothing large is moved, which pays where nearly all are negatives and none is sorted.
+    ``whole_positives`` is the same for the positives.
     """
     require_floating("scores", scores)
     for name, given in (("target", target), ("mask", mask), ("weight", weight), ("index", items)):
         if given is not None:
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
-    rows = math.prod(scores.shape[:-1]), scores.shape[-1]
-    scores, target = scores.reshape(rows), target.reshape(rows)
-    mask = None if mask is None else mask.reshape(rows)
-    weight = None if weight is None else weight.reshape(rows)
-    items = None if items is None else items.reshape(rows)
-    previous = None if previous is None else previous.reshape(rows)
+    if scores.dim() != 2:
+        rows = math.prod(scores.shape[:-1]), scores.shape[-1]
+        scores, target = scores.reshape(rows), target.reshape(rows)
+        mask = None if mask is None else mask.reshape(rows)
+        weight = None if weight is None else weight.reshape(rows)
+        items = None if items is None else items.reshape(rows)
+        previous = None if previous is None else previous.reshape(rows)
     try:
         _check_values(scores, target, graded)
     except ValueError:
@@ -148,7 +160,7 @@ def split_lists(
         # What is not there may hold anything. It seldom does, and then nothing is copied.
         scores, target = scores.masked_fill(~mask, 0), target.masked_fill(~mask, 0)
         _check_values(scores, target, graded)
-    positive = target > 0
+    positive = target if target.dtype == torch.bool else target > 0
     negative = ~positive
     if mask is not None:
         positive, negative = positive & mask, negative & mask
@@ -159,29 +171,23 @@ def split_lists(
     if previous is not None:
         # Only the positives are looked at, so only theirs have to be numbers.
         require_finite("previous_scores", previous[positive])
-    above, above_weight = _side(positive, weight, scores.dtype)
-    below: Tensor | None = None
-    if whole_negatives:
-        below_weight = negative.to(above_weight.dtype)
-        below_weight = below_weight if weight is None else below_weight * weight
-    else:
-        below, below_weight = _side(negative, weight, scores.dtype)
-
-    def taken(values: Tensor) -> Tensor:
-        return values if below is None else values.gather(-1, below)
-
+    above, above_weight = _side(positive, weight, scores.dtype, whole_positives)
+    below, below_weight = _side(negative, weight, scores.dtype, whole_negatives)
     return Lists(
-        scores.gather(-1, above),
-        taken(scores),
+        _taken(scores, above),
+        _taken(scores, below),
         above_weight,
         below_weight,
-        positive_index=None if items is None else items.gather(-1, above),
-        previous=None if previous is None else previous.gather(-1, above),
-        negative_previous=previous
-        if below is None or previous is None
-        else previous.gather(-1, below),
-        relevance=target.gather(-1, above).to(above_weight.dtype) if graded else None,
+        index,
+        positive_index=None if items is None else _taken(items, above),
+        previous=None if previous is None else _taken(previous, above),
+        negative_previous=None if previous is None else _taken(previous, below),
+        relevance=_taken(target, above).to(above_weight.dtype) if graded else None,
     )
+
+
+def _taken(values: Tensor, where: Tensor | None) -> Tensor:
+    return values if where is None else values.gather(-1, where)
 
 
 def _check_values(scores: Tensor, target: Tensor, graded: bool) -> None:
@@ -192,22 +198,32 @@ def _check_values(scores: Tensor, target: Tensor, graded: bool) -> None:
         require_binary("target", target)
 
 
-def _side(chosen: Tensor, weight: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Where the chosen items of every row are, moved to the front, and their weights."""
+def _side(
+    chosen: Tensor, weight: Tensor | None, dtype: torch.dtype, whole: bool
+) -> tuple[Tensor | None, Tensor]:
+    """Where the chosen items of every row are, moved to the front, and their weights.
+
+    None for all the items, where they are.
+    """
+    dtype = torch.promote_types(dtype, torch.float32)
+    if whole:
+        weights = chosen.to(dtype)
+        return None, weights if weight is None else weights * weight
     if len(chosen) == 1:  # one list needs no padding
         where = chosen[0].nonzero().T
-        weights = where.new_ones(where.shape, dtype=torch.promote_types(dtype, torch.float32))
+        weights = where.new_ones(where.shape, dtype=dtype)
         return where, weights if weight is None else weight.gather(-1, where)
-    counts = chosen.sum(-1)
+    rows, columns = chosen.nonzero(as_tuple=True)
+    counts = torch.bincount(rows, minlength=len(chosen))
     longest = int(counts.max()) if len(counts) else 0
     column = torch.arange(longest, device=chosen.device)
     present = column < counts.unsqueeze(-1)
     # Every row's chosen columns in order, filled into the cells that are present: both row-major.
     where = torch.zeros(len(chosen), longest, dtype=torch.long, device=chosen.device)
-    where[present] = chosen.nonzero()[:, 1]
+    where[present] = columns
     # Padding repeats the row's first chosen score: it must not widen the range of the row.
     where = torch.where(present, where, where[:, :1]) if longest else where
-    weights = present.to(torch.promote_types(dtype, torch.float32))
+    weights = present.to(dtype)
     if weight is not None:
         weights = weights * weight.gather(-1, where)
     return where, weights

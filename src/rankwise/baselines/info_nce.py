@@ -33,7 +33,7 @@ class InfoNCE(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         lists = widened(lists)
-        negatives = log_sum_exp(lists.negatives / self.temperature, lists.negative_weight)
+        negatives = log_sum_exp(lists.negatives, lists.negative_weight, self.temperature)
         above = negatives.unsqueeze(-1) - lists.positives / self.temperature
         return lists.mean_over_positives(softplus(above))
 

@@ -32,5 +32,5 @@ class SupCon(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         lists = widened(lists)
-        everything = log_sum_exp(lists.scores / self.temperature, lists.weight)
+        everything = log_sum_exp(lists.scores, lists.weight, self.temperature)
         return everything - lists.mean_over_positives(lists.positives / self.temperature)

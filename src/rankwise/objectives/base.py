@@ -55,11 +55,13 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     says what a list shows, and :meth:`remember`, which takes it in. A
     :class:`~rankwise.memory.FollowedAverage` that is a part of the objective learns by itself what
     it was asked to follow. An objective of relevances rather than classes sets ``graded``; one that
-    treats the negatives alike, in any order, sets ``whole_negatives`` and is spared a copy of them.
+    treats the negatives alike, in any order, sets ``whole_negatives`` and is spared a copy of them;
+    ``whole_positives`` likewise.
     """
 
     graded: ClassVar[bool] = False
     whole_negatives: ClassVar[bool] = False
+    whole_positives: ClassVar[bool] = False
     index_kind: IndexKind = None
     keys: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
@@ -83,7 +85,12 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
 
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
         """The lists of a batch that count, taken apart, scores divided by ``scale``."""
-        return batch.split(scale, graded=self.graded, whole_negatives=self.whole_negatives)
+        return batch.split(
+            scale,
+            graded=self.graded,
+            whole_positives=self.whole_positives,
+            whole_negatives=self.whole_negatives,
+        )
 
     def learn(self, like: Tensor) -> None:
         """Called after all risks of a call are taken, with a tensor on their device."""
@@ -95,6 +102,8 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
             average.take_in_pending(index, columns)
 
     def _followed(self) -> list[FollowedAverage]:
+        if self.index_kind is None:
+            return []
         return [part for part in self.modules() if isinstance(part, FollowedAverage)]
 
     def take_in(
@@ -143,38 +152,57 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
                 f"index is needed: {type(self).__name__} remembers {self.keys} {self.index_kind}s; "
                 f"pass the id of every {self.index_kind} of the batch"
             )
+        beside = Beside(mask, groups, weight, index, previous)
+        if not torch.is_autocast_enabled(scores.device.type):
+            return self._evaluate(scores, target, beside)
         with torch.autocast(scores.device.type, enabled=False):
-            beside = Beside(mask, groups, weight, index, previous)
-            batches = read_batch(scores, target, beside, self.index_kind)
-            if index is not None and self.index_kind is not None:
-                require_index("index", index, self.keys)
-            return self._mean_risk(batches, scores)
+            return self._evaluate(scores, target, beside)
+
+    def _evaluate(self, scores: Tensor, target: Tensor, beside: Beside) -> Tensor:
+        batches = read_batch(scores, target, beside, self.index_kind)
+        if beside.index is not None and self.index_kind is not None:
+            require_index("index", beside.index, self.keys)
+        return self._mean_risk(batches, scores)
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
         """The mean over the complete lists of all batches, which are made of ``scores``."""
         for average in self._followed():
             average.pending.clear()  # what a call that was refused in the middle left behind
         scale = self.scale(batches)
-        nothing = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
-        # Parameters of the loss are part of the graph of every process, also of one without lists.
-        nothing = sum((0 * p.sum() for p in self.parameters() if p.requires_grad), nothing)
         large = sum(len(b.scores) > 1 and b.scores.numel() for b in batches) > _AT_ONCE
         if large and not any(p.requires_grad for p in self.parameters()):
             total, count = self._in_blocks(batches, scale)
         else:
-            split = [self.split(batch, scale) for batch in batches]
-            seen = [self._observed(lists.detached()) for lists in split]
-            remembered = self._memory(seen, nothing)
-            risks = [
-                self.risk(replace(lists, remembered=known))
-                for lists, known in zip(split, remembered, strict=True)
-                if len(lists.positives)
-            ]
-            total, count = sum((r.sum() for r in risks), nothing), sum(len(r) for r in risks)
-        self.learn(nothing.detach())
+            total, count = self._at_once(batches, scale)
+        self.learn(_like(scores))
         if self.exchange is not None:
-            return nothing + self.exchange.mean(total, count)
-        return nothing + total / max(1, count)
+            return self._nothing(scores) + self.exchange.mean(total, count)
+        if not total.requires_grad:
+            total = self._nothing(scores) + total
+        # A memory is of single precision, and so may be a risk that it is part of.
+        total = total.to(torch.promote_types(scores.dtype, torch.float32))
+        return total if count <= 1 else total / count
+
+    def _nothing(self, scores: Tensor) -> Tensor:
+        """0 with a graph, also where no list has anything to rank.
+
+        Parameters of the loss are part of the graph of every process, also of one without lists.
+        """
+        zero = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
+        return sum((0 * p.sum() for p in self.parameters() if p.requires_grad), zero)
+
+    def _at_once(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
+        split = [self.split(batch, scale) for batch in batches]
+        seen = [self._observed(lists) for lists in split]
+        risks = [
+            self.risk(lists if known is None else replace(lists, remembered=known))
+            for lists, known in zip(
+                split, self._memory(seen, _like(batches[0].scores)), strict=True
+            )
+            if len(lists.positives)
+        ]
+        total = sum((r.sum() for r in risks[1:]), risks[0].sum()) if risks else None
+        return _like(batches[0].scores).zero_() if total is None else total, sum(map(len, risks))
 
     def _in_blocks(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
         blocks = [list(batch.blocks(_AT_ONCE)) for batch in batches]
@@ -182,7 +210,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         for batch, parts in zip(batches, blocks, strict=True):
             with torch.no_grad():
                 seen += [self._observed(self.split(batch.rows(rows), scale)) for rows in parts]
-        remembered = self._memory(seen, batches[0].scores)
+        remembered = self._memory(seen, _like(batches[0].scores))
         total, count = torch.zeros((), device=batches[0].scores.device), 0
         for number, batch in enumerate(batches):
             known = iter(remembered[sum(map(len, blocks[:number])) :])
@@ -201,7 +229,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     def _observed(self, lists: Lists) -> _Seen:
         if self.observed_width == 0 or len(lists.positives) == 0:
             return None
-        observed, ids = self.observe(lists), lists.index
+        observed, ids = self.observe(lists.detached()), lists.index
         if ids is None:
             ids = torch.zeros(len(observed), dtype=torch.long, device=observed.device)
         return ids, observed
@@ -211,10 +239,16 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         if self.observed_width == 0:
             return [None] * len(seen)
         known = [part for part in seen if part is not None]
-        index, observed = self._joined(known, self.observed_width, like.detach())
+        index, observed = self._joined(known, self.observed_width, like)
         own = slice(None)
         if self.exchange is not None:
             index, observed, own = self.exchange.rows(index, observed)
         remembered = self.remember(index, observed)[own]
         parts = iter(torch.split(remembered, [len(values) for _, values in known]))
         return [None if part is None else next(parts) for part in seen]
+
+
+def _like(scores: Tensor) -> Tensor:
+    """A number on the scores' device, of the dtype that risks of them have."""
+    dtype = torch.promote_types(scores.dtype, torch.float32)
+    return torch.empty((), dtype=dtype, device=scores.device)

@@ -58,7 +58,12 @@ class Batch:
             yield slice(start, start + at_once)
 
     def split(
-        self, scale: Tensor | float = 1.0, *, graded: bool = False, whole_negatives: bool = False
+        self,
+        scale: Tensor | float = 1.0,
+        *,
+        graded: bool = False,
+        whole_positives: bool = False,
+        whole_negatives: bool = False,
     ) -> Lists:
         """Positives and negatives of the lists that have both, scores divided by ``scale``.
 
@@ -75,10 +80,14 @@ class Batch:
             items=self.items,
             previous=previous if same or previous is None else previous / scale,
             graded=graded,
+            whole_positives=whole_positives,
             whole_negatives=whole_negatives,
+            index=self.lists,
         )
-        lists = replace(lists, index=self.lists)
-        return lists if bool(lists.complete.all()) else lists.select(lists.complete)
+        # Masses are never negative: where none is 0 every list has both classes.
+        if bool(lists.masses.all()) or bool(lists.complete.all()):
+            return lists
+        return lists.select(lists.complete)
 
 
 def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) -> list[Batch]:
@@ -106,9 +115,11 @@ def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) 
             f"index must have one id per list, shape {tuple(scores.shape[:-1])}, "
             f"got {tuple(lists.shape)}"
         )
+    if scores.dim() == 2:
+        return [batch if lists is None else replace(batch, lists=lists)]
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
     flat = batch.each(lambda t: t.reshape(rows))
-    return [replace(flat, lists=None if lists is None else lists.reshape(-1))]
+    return [flat if lists is None else replace(flat, lists=lists.reshape(-1))]
 
 
 def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch]:

@@ -40,8 +40,8 @@ class OneVsRest(KnowsItsOptions, nn.Module):
         if logits.dim() != 2:
             raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")
         items, classes = logits.shape
-        hot, mask = self._by_class(target, items, classes)
         ids = torch.arange(classes, device=logits.device)
+        hot, mask = self._by_class(target, items, ids)
         if self.objective.index_kind == "list":
             key = ids if self.objective.keys > 1 else None
         elif self.objective.index_kind == "item":
@@ -52,26 +52,28 @@ class OneVsRest(KnowsItsOptions, nn.Module):
             key = None
         weights = None if weight is None else weight.expand(classes, items)
         more = {} if previous_scores is None else {"previous_scores": previous_scores.T}
-        loss: Tensor = self.objective(
-            logits.T, hot.T, mask=mask.T, weight=weights, index=key, **more
-        )
+        # A class's items side by side: everything that follows goes over them again and again.
+        scores = logits.T.contiguous()
+        loss: Tensor = self.objective(scores, hot, mask=mask, weight=weights, index=key, **more)
         return loss
 
     @staticmethod
-    def _by_class(target: Tensor, items: int, classes: int) -> tuple[Tensor, Tensor]:
-        """0/1 and "known" for every item and class."""
+    def _by_class(target: Tensor, items: int, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Which items are of each class, (classes, items), and which are known, if not all."""
+        classes = len(ids)
         if target.shape == (items, classes):
-            return (target > 0).long(), target != -1
+            known = None if bool((target != -1).all()) else (target != -1).T.contiguous()
+            return (target > 0).T.contiguous(), known
         if target.shape != (items,) or target.is_floating_point():
             raise ValueError(
                 f"target must be class ids of shape ({items},) or multi-hot of shape "
                 f"({items}, {classes}), got {target.dtype} of shape {tuple(target.shape)}"
             )
-        if target.numel() and not bool(((target >= -1) & (target < classes)).all()):
-            low, high = (int(end) for end in target.aminmax())
+        low, high = (int(end) for end in target.aminmax()) if target.numel() else (0, 0)
+        if low < -1 or high >= classes:
             raise ValueError(
                 f"target must be class ids from 0 to {classes - 1}, or -1 to leave an item out, "
                 f"got values from {low} to {high}"
             )
-        hot = torch.nn.functional.one_hot(target.long().clamp_min(0), classes)
-        return hot, (target != -1).unsqueeze(1).expand(items, classes)
+        known = None if low >= 0 else (target != -1).expand(classes, items)
+        return target == ids.unsqueeze(1), known

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
 from rankwise.checks import require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.objectives.auc.formulas import class_means, precise, square_about
+from rankwise.objectives.auc.moments import class_moments
 from rankwise.objectives.base import Objective
 
 __all__ = ["CompositionalAUC", "Outer"]
@@ -29,6 +29,9 @@ class CompositionalAUC(Objective):
     :class:`~rankwise.objectives.auc.MinMaxAUC` is the same problem without that bias.
     """
 
+    whole_positives: ClassVar[bool] = True
+    whole_negatives: ClassVar[bool] = True
+
     def __init__(self, f: Outer = "squared_hinge", margin: float = 1.0) -> None:
         super().__init__()
         require_one_of("f", f, ("squared_hinge", "square"))
@@ -36,9 +39,8 @@ class CompositionalAUC(Objective):
         self.f, self.margin = f, margin
 
     def risk(self, lists: Lists) -> Tensor:
-        exact = precise(lists)
-        above, below = class_means(exact)
+        above, below, spread = class_moments(lists)
         slack = below - above + self.margin
         if self.f == "squared_hinge":
             slack = slack.clamp_min(0)
-        return (square_about(exact, above, below) + slack**2).to(lists.positive_weight.dtype)
+        return (spread + slack.square()).to(lists.positive_weight.dtype)

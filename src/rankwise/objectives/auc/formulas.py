@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.pairs import Surrogate
-from rankwise.pairs.rows import accumulating
 
-__all__ = ["class_means", "pair_mean", "precise", "require_surrogate", "square_about"]
+__all__ = ["pair_mean", "require_surrogate"]
 
 
 def pair_mean(surrogate: Surrogate, lists: Lists) -> Tensor:
     """mean_{i∈P, j∈N} ℓ(s_i − s_j) of every list, (lists,)   (EXM 2.3.1)."""
     return lists.mean_over_positives(false_positive_rate(surrogate, lists))
-
-
-def class_means(lists: Lists) -> tuple[Tensor, Tensor]:
-    """mean_P s and mean_N s of every list, (lists,) each."""
-    return lists.mean_over_positives(lists.positives), lists.mean_over_negatives(lists.negatives)
-
-
-def square_about(lists: Lists, a: Tensor, b: Tensor) -> Tensor:
-    """mean_P (s − a)² + mean_N (s − b)² of every list, with one a and one b for each."""
-    above = lists.mean_over_positives((lists.positives - a.unsqueeze(-1)) ** 2)
-    return above + lists.mean_over_negatives((lists.negatives - b.unsqueeze(-1)) ** 2)
-
-
-def precise(lists: Lists) -> Lists:
-    """The same lists in the dtype sums are made in: means of half precision need more digits."""
-    return replace(
-        lists,
-        positives=accumulating(lists.positives),
-        negatives=accumulating(lists.negatives),
-        positive_weight=accumulating(lists.positive_weight),
-        negative_weight=accumulating(lists.negative_weight),
-    )
 
 
 def require_surrogate(surrogate: object) -> None:

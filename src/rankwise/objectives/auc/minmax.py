@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives.auc.compositional import Outer
-from rankwise.objectives.auc.formulas import class_means, precise, square_about
+from rankwise.objectives.auc.moments import class_moments
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import IndexKind
 
@@ -35,6 +37,8 @@ class MinMaxAUC(Objective):
     ``prior=π`` multiplies by that constant, so that published step sizes carry over.
     """
 
+    whole_positives: ClassVar[bool] = True
+    whole_negatives: ClassVar[bool] = True
     index_kind: IndexKind = "list"
 
     def __init__(
@@ -62,17 +66,21 @@ class MinMaxAUC(Objective):
         return 0.0 if self.f == "squared_hinge" else None
 
     def risk(self, lists: Lists) -> Tensor:
-        exact = precise(lists)
-        index = lists.index
-        if index is None:
-            index = torch.zeros_like(exact.n_positives.squeeze(-1), dtype=torch.long)
-        alpha: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
-        a, b, alpha = (p[index].to(exact.positives.dtype) for p in (self.a, self.b, alpha))
-        above, below = class_means(exact)
-        value = square_about(exact, a, b) + 2 * alpha * (self.margin + below - above) - alpha**2
+        above, below, spread = class_moments(lists)
+        a, b = (self._of(p, lists).to(spread.dtype) for p in (self.a, self.b))
+        ascending: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
+        alpha = self._of(ascending, lists).to(spread.dtype)
+        # mean (s − a)² is the variance and what the mean is away from a.
+        value = spread + (above - a) ** 2 + (below - b) ** 2
+        value = value + alpha * (2 * (self.margin + below - above) - alpha)
         if self.prior is not None:
             value = self.prior * (1 - self.prior) * value
         return value.to(lists.positive_weight.dtype)
+
+    @staticmethod
+    def _of(parameter: Tensor, lists: Lists) -> Tensor:
+        """The value for every list."""
+        return parameter if lists.index is None else parameter[lists.index]
 
     def learn(self, like: Tensor) -> None:
         """Bring α back to where it may be, which is where the risk was taken."""

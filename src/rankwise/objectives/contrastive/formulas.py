@@ -7,51 +7,71 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 
-__all__ = ["ids", "log_mean_exp", "log_sum_exp", "mean_under_softmax", "negatives_above"]
+__all__ = [
+    "ids",
+    "log_mean_exp",
+    "log_mean_exp_above",
+    "log_sum_exp",
+    "mean_under_softmax",
+    "negatives_above",
+]
 
 
 def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
     """(s_j − s̄⁺)/τ of every negative, s̄⁺ the mean positive; τ is one number or (lists, 1)."""
-    dtype = lists.positive_weight.dtype  # float32 at least, whatever the scores are
-    centre = lists.mean_over_positives(lists.positives.to(dtype)).unsqueeze(-1)
-    return (lists.negatives.to(dtype) - centre) / temperature
+    return (lists.negatives.to(lists.negative_weight.dtype) - _centre(lists)) / temperature
 
 
-def log_sum_exp(exponent: Tensor, weight: Tensor) -> Tensor:
-    """log Σ weight·e^exponent over the last dimension; weight 0 is an item that is not there."""
-    total: Tensor = _LogSumExp.apply(exponent, weight)  # type: ignore[no-untyped-call]
+def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
+    """log mean_j e^((s_j − s̄⁺)/τ) over the negatives of every list, (lists,)."""
+    negatives = lists.negatives.to(lists.negative_weight.dtype)
+    centre = _centre(lists)
+    total: Tensor = _LogSumExp.apply(negatives, lists.negative_weight, temperature, centre)  # type: ignore[no-untyped-call]
+    return total - lists.n_negatives.squeeze(-1).log()
+
+
+def _centre(lists: Lists) -> Tensor:
+    """The mean positive of every list, (lists, 1), in float32 at least whatever the scores are."""
+    positives = lists.positives.to(lists.positive_weight.dtype)
+    return lists.mean_over_positives(positives).unsqueeze(-1)
+
+
+def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Tensor:
+    """log Σ weight·e^(score/τ) over the last dimension; weight 0 is an item that is not there."""
+    total: Tensor = _LogSumExp.apply(scores, weight, temperature, None)  # type: ignore[no-untyped-call]
     return total
 
 
 class _LogSumExp(torch.autograd.Function):
-    """The exponentials are taken once and kept: they are the gradient, but for their sum.
+    """log Σ weight·e^((score − centre)/τ), the exponentials taken once and kept.
 
-    Scores of anchors against a batch are the one large thing here, and every pass counts.
+    They are the gradient, but for their sum. Scores of anchors against a batch are the one large
+    thing here, and every pass over them counts: the centre is taken from the largest score, not
+    from each, which is the same and as exact.
     """
 
     @staticmethod
-    def forward(ctx, exponent: Tensor, weight: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        terms = _weighted(exponent, weight)
+    def forward(  # type: ignore[no-untyped-def]
+        ctx, scores: Tensor, weight: Tensor, temperature: float, centre: Tensor | None
+    ) -> Tensor:
+        terms = scores.masked_fill(weight == 0, -torch.inf)
         top = terms.amax(-1, keepdim=True)
         top = top.masked_fill(top == -torch.inf, 0)
-        total = terms.sub_(top).exp_().sum(-1, keepdim=True)
+        terms.sub_(top)
+        if temperature != 1:
+            terms.div_(temperature)
+        total = terms.exp_().mul_(weight).sum(-1, keepdim=True)
         ctx.save_for_backward(terms, total)
-        return (total.log() + top).squeeze(-1)
+        ctx.temperature, ctx.centred = temperature, centre is not None
+        return (total.log() + (top if centre is None else top - centre) / temperature).squeeze(-1)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
         terms, total = ctx.saved_tensors
-        tiny = torch.finfo(total.dtype).tiny
-        return terms * (arriving.unsqueeze(-1) / total.clamp_min(tiny)), None
-
-
-def _weighted(exponent: Tensor, weight: Tensor) -> Tensor:
-    """The exponent with log weight added; most weights are 0 and 1, which need no logarithm."""
-    absent = weight == 0
-    if not bool((absent | (weight == 1)).all()):
-        exponent = exponent + weight.masked_fill(absent, 1).log()
-    return exponent.masked_fill(absent, -torch.inf)
+        arriving = arriving.unsqueeze(-1) / ctx.temperature
+        gradient = terms * (arriving / total.clamp_min(torch.finfo(total.dtype).tiny))
+        return gradient, None, None, -arriving if ctx.centred else None
 
 
 def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
@@ -61,7 +81,7 @@ def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
 
 def mean_under_softmax(exponent: Tensor, weight: Tensor) -> Tensor:
     """Σ e^x·x / Σ e^x with weights: the mean exponent, each by its share of the sum."""
-    return (torch.softmax(_weighted(exponent, weight), dim=-1) * exponent).sum(-1)
+    return (torch.softmax(exponent + weight.log(), dim=-1) * exponent).sum(-1)
 
 
 def ids(lists: Lists) -> Tensor:

@@ -13,7 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import IndexKind
-from rankwise.objectives.contrastive.formulas import ids, log_mean_exp, negatives_above
+from rankwise.objectives.contrastive.formulas import ids, log_mean_exp_above
 
 __all__ = ["GlobalContrastive"]
 
@@ -57,10 +57,8 @@ class GlobalContrastive(Objective):
             self.keys = items
 
     def risk(self, lists: Lists) -> Tensor:
-        exponent = negatives_above(lists, self.temperature)
-        return self.temperature * self.followed(
-            lists, log_mean_exp(exponent, lists.negative_weight)
-        )
+        log_mean = log_mean_exp_above(lists, self.temperature)
+        return self.temperature * self.followed(lists, log_mean)
 
     def followed(self, lists: Lists, log_mean: Tensor) -> Tensor:
         """log(ε + u) of every list, with the gradient of the batch's own logarithm of a mean."""

@@ -11,7 +11,7 @@ from rankwise.checks import require_count, require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
 from rankwise.objectives.base import Objective
-from rankwise.pairs import Linear, pair_logsumexp
+from rankwise.pairs.rows import accumulating
 
 __all__ = ["ListNet", "TopOnePrior"]
 
@@ -34,6 +34,8 @@ class ListNet(Objective):
     """
 
     graded: ClassVar[bool] = True
+    whole_positives: ClassVar[bool] = True
+    whole_negatives: ClassVar[bool] = True
 
     def __init__(
         self, prior: TopOnePrior = "exp", *, items: int | None = None, gamma: float = 0.9
@@ -48,19 +50,25 @@ class ListNet(Objective):
             self.average = FollowedAverage(items, rate=gamma, log=True)
 
     def risk(self, lists: Lists) -> Tensor:
-        surprise = pair_logsumexp(Linear(), lists.positives, lists.scores, weight=lists.weight)
+        scores, weight = (
+            accumulating(lists.positives),
+            lists.positive_weight + lists.negative_weight,
+        )
+        log_weight = accumulating(weight).log()
+        surprise = torch.logsumexp(scores + log_weight, dim=-1, keepdim=True) - scores
         if self.average is not None:
             assert lists.positive_index is not None
-            log_size = lists.weight.sum(-1, keepdim=True).log()
+            log_size = torch.logsumexp(log_weight, dim=-1, keepdim=True)
             estimate = (surprise - log_size).unsqueeze(-1)
             present = lists.positive_weight > 0
             followed = self.average.follow(lists.positive_index, estimate, present)
             surprise = followed.squeeze(-1) + log_size
-        return (self._first(lists) * surprise).sum(-1)
+        return (self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype)
 
-    def _first(self, lists: Lists) -> Tensor:
-        """p of every relevant item, times its weight."""
+    def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
+        """p of every relevant item, times its weight; 0 for the others."""
         if self.prior == "uniform":
             return lists.positive_weight / lists.n_positives
-        mass = torch.softmax(lists.relevances + lists.weight.log(), dim=-1)
-        return mass[:, : lists.positives.shape[-1]]
+        assert lists.relevance is not None
+        mass = torch.softmax(lists.relevance + log_weight, dim=-1)
+        return torch.where(lists.positive_weight > 0, mass, 0)
