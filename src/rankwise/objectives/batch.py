@@ -106,20 +106,31 @@ def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) 
         if value is not None:
             require_same_shape(name, value, "scores", scores)
             require_same_device(name, value, "scores", scores)
-    batch = Batch(scores, target, beside.mask, beside.weight, items, beside.previous)
     lists = beside.index if kind == "list" else None
     if beside.groups is not None:
+        batch = Batch(scores, target, beside.mask, beside.weight, items, beside.previous)
         return _ragged(batch, beside.groups, lists)
     if lists is not None and lists.shape != scores.shape[:-1]:
         raise ValueError(
             f"index must have one id per list, shape {tuple(scores.shape[:-1])}, "
             f"got {tuple(lists.shape)}"
         )
-    if scores.dim() == 2:
-        return [batch if lists is None else replace(batch, lists=lists)]
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
-    flat = batch.each(lambda t: t.reshape(rows))
-    return [flat if lists is None else replace(flat, lists=lists.reshape(-1))]
+
+    def flat(t: Tensor | None) -> Tensor | None:
+        return None if t is None else t.reshape(rows)
+
+    return [
+        Batch(
+            scores.reshape(rows),
+            target.reshape(rows),
+            flat(beside.mask),
+            flat(beside.weight),
+            flat(items),
+            flat(beside.previous),
+            None if lists is None else lists.reshape(-1),
+        )
+    ]
 
 
 def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch]:

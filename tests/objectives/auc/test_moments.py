@@ -8,9 +8,10 @@ from rankwise.objectives.auc.moments import class_moments
 
 
 def moments(scores, target, weight=None):
-    return class_moments(
+    centre, above, below, spread = class_moments(
         split_lists(scores, target, weight=weight, whole_positives=True, whole_negatives=True)
     )
+    return centre + above, centre + below, spread
 
 
 def test_two_positives_and_two_negatives_by_hand():

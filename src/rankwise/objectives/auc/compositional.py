@@ -39,8 +39,8 @@ class CompositionalAUC(Objective):
         self.f, self.margin = f, margin
 
     def risk(self, lists: Lists) -> Tensor:
-        above, below, spread = class_moments(lists)
+        _, above, below, spread = class_moments(lists)
         slack = below - above + self.margin
         if self.f == "squared_hinge":
             slack = slack.clamp_min(0)
-        return (spread + slack.square()).to(lists.positive_weight.dtype)
+        return spread.addcmul(slack, slack).to(lists.positive_weight.dtype)

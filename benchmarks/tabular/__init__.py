@@ -1,0 +1,1 @@
+"""Does training on the metric pay on imbalanced tables? See ``python -m benchmarks.tabular``."""

@@ -1,0 +1,77 @@
+"""LibAUC's SOAP on the network, the batches and the stopping of NeuralRanker.
+
+Run by ``benchmarks.tabular.neural`` with the peers' interpreter: ``python -m
+benchmarks.tabular.soap METRIC SEED ROWS.npz SCORES.npy``.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+
+import numpy as np
+import torch
+from benchmarks.tabular.fits import training
+from libauc.losses import APLoss
+from libauc.optimizers import SOAP
+
+from rankwise.baselines import CrossEntropy
+from rankwise.estimators import NeuralRanker
+from rankwise.estimators.data import Floats, Part, Training
+from rankwise.estimators.neural.batches import epoch_batches
+from rankwise.estimators.neural.encoding import learn_encoding
+from rankwise.objectives import AveragePrecision
+
+
+def scores(data: Training, test: Part) -> Floats:
+    """Cross-entropy for the epochs NeuralRanker warms up with, then SOAP, by its defaults."""
+    plan, train = NeuralRanker("ap"), data.train
+    plan.encoding_ = learn_encoding(train.X, None, {})
+    network = plan._made(data.seed)
+    rows = plan.encoding_(train.X, torch.float32)
+    target = torch.from_numpy(train.target).float()
+    judged = APLoss(len(train), device=torch.device("cpu"))
+    plain = CrossEntropy()
+    best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
+    warm = plan.warm_start_epochs
+    # A pairwise objective of ours only says that batches are to be balanced.
+    for shape, epochs in ((plain, warm), (AveragePrecision(), plan.epochs - warm)):
+        if shape is plain:
+            optimiser: torch.optim.Optimizer = torch.optim.AdamW(
+                network.parameters(), plan.learning_rate, weight_decay=plan.weight_decay
+            )
+        else:
+            optimiser = SOAP(network.parameters(), lr=plan.learning_rate, mode="adam")
+        batches = epoch_batches(data, shape, plan.batch_size, None)
+        since = 0
+        for _ in range(epochs):
+            for chosen in next(batches):
+                index = torch.from_numpy(chosen)
+                found = network(*(part[index] for part in rows))
+                optimiser.zero_grad()
+                if shape is plain:
+                    loss = plain(found, target[index])
+                else:
+                    loss = judged(found.sigmoid(), target[index], index)
+                loss.backward()
+                optimiser.step()
+            value = data.judge(plan._run(network, data.held_out.X))
+            since = 0 if value > best else since + 1
+            if not value < best:
+                best, kept = value, copy.deepcopy(network.state_dict())
+            if shape is not plain and since >= plan.patience:
+                break
+    network.load_state_dict(kept)
+    return plan._run(network.double(), test.X)
+
+
+def main(metric: str, seed: str, rows: str, out: str) -> None:
+    arrays = np.load(rows)
+    train, valid, test = (Part(arrays[f"X{i}"], arrays[f"target{i}"]) for i in range(3))
+    np.save(out, scores(training(train, valid, metric, int(seed)), test))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(*sys.argv[1:])
