@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from rankwise.metrics import average_precision, mean_over_lists
+from rankwise import retrieval
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.network import ContrastNet
 
 __all__ = ["Evaluation", "Share", "evaluate", "features_of", "linear_probe", "retrieval_map"]
 
-_AT_ONCE = 512  # images through the network, or queries ranked
+_AT_ONCE = 512  # images through the network
 
 
 @dataclass(frozen=True)
@@ -91,21 +91,10 @@ def linear_probe(
     return Share(right, math.sqrt(right * (1 - right) / len(test_y)), len(test_y))
 
 
-@torch.no_grad()
 def retrieval_map(features: Tensor, labels: Tensor) -> Share:
     """Every image ranks all the others by cosine; the mean average precision of its class.
 
-    An image without another of its class, or with no other class, has nothing to find.
+    An image without another of its class has nothing to find.
     """
-    features = nn.functional.normalize(features, dim=1)
-    counts = torch.bincount(labels)[labels]
-    queries = ((counts > 1) & (counts < len(labels))).nonzero().squeeze(1)
-    values = []
-    for rows in queries.split(_AT_ONCE):
-        mask = torch.ones(len(rows), len(labels), dtype=torch.bool)
-        mask.scatter_(1, rows.unsqueeze(1), False)
-        target = labels[rows].unsqueeze(1) == labels
-        scores = features[rows] @ features.T
-        values.append(average_precision(scores, target, mask=mask, average="none"))
-    found = mean_over_lists(torch.cat(values))
-    return Share(found.mean, found.standard_error, found.count)
+    found = retrieval.evaluate(features, labels)
+    return Share(found.map, found.standard_error, found.queries)
