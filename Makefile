@@ -9,7 +9,7 @@ READY := .venv/.ready
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(READY) ## train one small network with cross-entropy and on average precision, print the table
+demo: $(READY) ## rankwise compare on a real table with a rare class: prints the table, writes the report
 	@$(BIN)/python -m rankwise.demo
 
 test: $(READY) ## run the tests, the code blocks of README and docs included

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankwise.data import DataError, read_table
+from rankwise.data import DataError, read_columns, read_table
 
 CSV = """id,amount,country,when,user,fraud
 t1,1.5,DE,2024-01-03,u2,0
@@ -152,6 +152,12 @@ def test_sizes_of_queries_beside_the_file(tmp_path):
         ("a.csv", "a,y\n1,-1\n1,2\n", {"target": "y", "graded": True}, "got values from -1 to 2"),
         ("a.csv", "a,y\n1,b\n1,c\n", {"target": "y", "graded": True}, "numbers >= 0, got 'b' in"),
         ("a.csv", "a,y\n1,1\n1,1\n", {"target": "y", "graded": True}, "has one value only: 1;"),
+        (
+            "a.csv",
+            "a,b,y\n1,2,1\n1,-inf,0\n",
+            {"target": "y"},
+            "the column 'b' holds -inf in row 2; write a number there, or nothing",
+        ),
         ("a.parquet", "garbage", {"target": "y"}, "cannot be read as parquet"),
         ("a.xlsx", "garbage", {"target": "y"}, "is not a known format"),
         ("a.txt", "", {"target": "y"}, "is empty"),
@@ -177,3 +183,10 @@ def test_no_file_and_a_folder(tmp_path):
         read_table(tmp_path / "none.csv", target="y")
     with pytest.raises(DataError, match="is a folder"):
         read_table(tmp_path, target="y")
+
+
+def test_a_row_to_score_has_no_infinite_value_in_a_column_of_the_model(tmp_path):
+    path = written(tmp_path / "a.csv", "a,b\n1,2\n3,inf\n")
+    with pytest.raises(DataError, match="the column 'b' holds inf in row 2"):
+        read_columns(path, ["a", "b"])
+    assert read_columns(path, ["a"])["a"].to_list() == [1, 3]

@@ -71,7 +71,7 @@ def read_frame(path: Path, kind: str) -> pl.DataFrame:
         frame = _csv(path) if kind == "csv" else pl.read_parquet(path)
     except pl.exceptions.NoDataError:
         raise DataError(f"{path}: is empty") from None
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:  # OSError: a gzip that was cut off
         first = str(error).strip().splitlines()[0]
         raise DataError(f"{path}: cannot be read as {kind}: {first}") from error
     if not frame.height:
@@ -93,6 +93,9 @@ def read_svmlight(path: Path) -> Sparse:
         raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
     if not len(target):
         raise DataError(f"{path}: is empty")
+    if np.isinf(found.data).any():
+        row = int(np.searchsorted(found.indptr, np.isinf(found.data).argmax(), side="right"))
+        raise DataError(f"{path}: line {row} holds an infinite value; write a number there")
     sizes = path.with_name(path.name + ".query")
     if not len(queries) and sizes.exists():
         queries = _queries_of_sizes(sizes, len(target))

@@ -67,6 +67,7 @@ def read_table(
     labels, found = read_target(path, frame[target], positive, graded)
     used = {name for name in roles.values() if name is not None} | set(drop)
     features, left_out = as_features(frame.drop(used))
+    _require_finite(path, features)
     return Table(
         path=path,
         features=features,
@@ -89,19 +90,22 @@ def read_columns(path: str | Path, names: Sequence[str]) -> Features:
     path = Path(path)
     kind = format_of(path)
     if kind != "svmlight":
-        return as_features(read_frame(path, kind), every=True)[0]
+        found = as_features(read_frame(path, kind), every=True)[0]
+        _require_finite(path, found.select(name for name in names if name in found.columns))
+        return found
     numbered = [int(name[1:]) for name in names if re.fullmatch(r"f\d+", name)]
     if len(numbered) < len(names):
         raise DataError(
             f"{path}: svmlight has no named columns, the model wants such as {names[0]!r}"
         )
-    found = read_svmlight(path).features
+    entries = read_svmlight(path).features
     most = max(numbered) + 1
-    if found.shape[1] > most:
+    if entries.shape[1] > most:
         raise DataError(
-            f"{path}: has feature {found.shape[1] - 1}, the model's last is {names[-1]}"
+            f"{path}: has feature {entries.shape[1] - 1}, the model's last is {names[-1]}"
         )
-    whole = sparse.csr_array((found.data, found.indices, found.indptr), (found.shape[0], most))
+    parts = (entries.data, entries.indices, entries.indptr)
+    whole = sparse.csr_array(parts, (entries.shape[0], most))
     return densely(whole[:, numbered])
 
 
@@ -137,6 +141,17 @@ def as_features(
         else:
             columns.append(column.cast(pl.String))
     return pl.DataFrame(columns), tuple(left_out)
+
+
+def _require_finite(path: Path, frame: pl.DataFrame) -> None:
+    """Raise where a number is infinite: no model can learn from it, or score it."""
+    for column in frame:
+        if column.dtype.is_numeric() and column.is_infinite().any():
+            row = column.is_infinite().arg_max() or 0
+            raise DataError(
+                f"{path}: the column {column.name!r} holds {column[row]} in row {row + 1}; "
+                "write a number there, or nothing"
+            )
 
 
 def densely(features: sparse.csr_array) -> Features:

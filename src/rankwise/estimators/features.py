@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["learn_features", "read_features"]
 
 _CATEGORIES = ("category", "categorical", "enum", "str", "object")
+_TIMES = ("date", "time", "duration", "period", "interval")
 
 
 def learn_features(ranker: Ranker, table: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     """Rows as the model wants them and ``y`` as an array; the ranker learns what columns it has."""
     ranker.categories_ = {}
-    words = _words(table)
+    table, words = _parted(table)
     if not words:
         rows, y = validate_data(ranker, table, y, **_options(ranker))
         return rows, y
@@ -42,7 +44,7 @@ def learn_features(ranker: Ranker, table: Any, y: Any) -> tuple[Any, NDArray[Any
 
 def read_features(ranker: Ranker, table: Any) -> Any:
     """Rows as the model wants them, of a ranker that knows its columns."""
-    words = _words(table)
+    table, words = _parted(table)
     if not words and not ranker.categories_:
         return validate_data(ranker, table, reset=False, **_options(ranker))
     _require_categories(ranker, words)
@@ -63,26 +65,40 @@ def _options(ranker: Ranker) -> dict[str, Any]:
     }
 
 
-def _words(table: Any) -> dict[int, NDArray[Any]]:
-    """The columns of a data frame that hold categories or strings, by their place."""
+def _parted(table: Any) -> tuple[Any, dict[int, NDArray[Any]]]:
+    """A table, and its columns of categories or strings by their place, if it is a data frame.
+
+    A column of Python objects that are all numbers or gaps (as pandas makes of ``[1, pd.NA]``)
+    comes back as one of numbers.
+    """
     if not (hasattr(table, "columns") and hasattr(table, "dtypes")):
-        return {}
+        return table, {}
     names, kinds = list(table.columns), [str(kind).lower() for kind in table.dtypes]
     if len(set(names)) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
         raise ValueError(f"the columns of X must have different names, got {twice} more than once")
-    found = {}
+    found, numbers = {}, {}
     for place, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if kind.startswith(_CATEGORIES):
             column = np.asarray(table[name], dtype=object)
-            numbers = kind == "object" and all(
-                value is None or isinstance(value, (int, float)) for value in column
-            )
-            if not numbers:
+            if kind == "object" and _are_numbers(column):
+                numbers[name] = np.where(_missing(column), np.nan, column).astype(float)
+            else:
                 found[place] = column
-        elif kind.startswith(("date", "time", "duration")):
-            raise ValueError(f"column {name!r} of X holds times ({kind}); turn it into numbers")
-    return found
+        elif kind.startswith(_TIMES):
+            raise ValueError(
+                f"column {name!r} of X holds times or spans ({kind}); turn it into numbers"
+            )
+    if numbers and hasattr(table, "copy"):
+        table = table.copy()
+        for name, column in numbers.items():
+            table[name] = column
+    return table, found
+
+
+def _are_numbers(column: NDArray[Any]) -> bool:
+    gaps = _missing(column)
+    return all(isinstance(value, (Real, np.bool_)) for value in column[~gaps])
 
 
 def _require_categories(ranker: Ranker, words: dict[int, NDArray[Any]]) -> None:
@@ -103,7 +119,14 @@ def _column(table: Any, place: int) -> Any:
 
 
 def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.array([value is None or value != value for value in column], dtype=bool)  # noqa: PLR0124
+    return np.array([value is None or _is_gap(value) for value in column], dtype=bool)
+
+
+def _is_gap(value: Any) -> bool:
+    try:
+        return bool(value != value)  # noqa: PLR0124  (NaN)
+    except TypeError:  # pandas' NA is neither equal nor different
+        return True
 
 
 def _categories(column: NDArray[Any]) -> NDArray[Any]:
