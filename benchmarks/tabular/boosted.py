@@ -8,7 +8,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
-from benchmarks.tabular.fits import Fit, fitted, weighted
+from benchmarks.tabular.fits import Fit, Remembered, fitted, mean, weighted
 from benchmarks.tabular.sets import Parts
 
 from rankwise.boosting.engines import EngineName
@@ -102,19 +102,30 @@ def rank_map(parts: Parts, metric: str, seed: int) -> Floats:
     return np.asarray(booster.predict(xgb.DMatrix(test.X), iteration_range=(0, last)), float)
 
 
+plain, metric = Remembered(trees("log_loss")), Remembered(trees(blend=1.0))
+bagged = trees("log_loss", subsample=0.8)
+plain_x = Remembered(trees("log_loss", "xgboost"))
+metric_x = Remembered(trees(engine="xgboost", blend=1.0))
+
 AP: dict[str, Fit] = {
-    "log-loss": trees("log_loss"),
-    'BoostedRanker("ap")': trees(),
+    "log-loss": plain,
+    'BoostedRanker("ap")': mean(plain, metric),
+    'BoostedRanker("ap", blend=1)': metric,
+    "mean of two log-losses": mean(plain, bagged),
     "class-weighted log-loss": weighted(trees("log_loss")),
-    "focal": trees("focal", warm_rounds=0),
+    "focal": trees("focal"),
     "LightGBM lambdarank": lambdarank,
-    "XGBoost log-loss": trees("log_loss", "xgboost"),
-    'BoostedRanker("ap", engine="xgboost")': trees(engine="xgboost"),
+    "XGBoost log-loss": plain_x,
+    'BoostedRanker("ap", engine="xgboost")': mean(plain_x, metric_x),
     "XGBoost rank:map": rank_map,
 }
+"""The mean is what BoostedRanker makes of its two sets of trees: its tests compare them."""
+
 PARTIAL: dict[str, Fit] = {
-    "log-loss": trees("log_loss"),
-    'BoostedRanker("opauc(max_fpr=.05)")': trees(),
+    "log-loss": plain,
+    'BoostedRanker("opauc(max_fpr=.05)")': mean(plain, metric),
+    "the same, blend=1": metric,
+    "mean of two log-losses": mean(plain, bagged),
     "class-weighted log-loss": weighted(trees("log_loss")),
     "LightGBM lambdarank": lambdarank,
 }

@@ -13,7 +13,7 @@ from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.names import value
 
-__all__ = ["Fit", "Remembered", "fitted", "together", "training", "weighted"]
+__all__ = ["Fit", "Remembered", "fitted", "mean", "together", "training", "weighted"]
 
 Fit = Callable[[Parts, str, int], Floats]
 """(parts, the metric to stop by, seed) → scores of the last part."""
@@ -63,6 +63,16 @@ class Remembered:
         if self.last is None or self.last[0] is not parts or self.last[1:3] != (metric, seed):
             self.last = (parts, metric, seed, self.fit(parts, metric, seed))
         return self.last[3]
+
+
+def mean(*fits: Fit) -> Fit:
+    """The mean of the scores."""
+
+    def fit(parts: Parts, metric: str, seed: int) -> Floats:
+        joined: Floats = np.mean([each(parts, metric, seed) for each in fits], axis=0)
+        return joined
+
+    return fit
 
 
 def together(*fits: Fit) -> Fit:

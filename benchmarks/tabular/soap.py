@@ -1,12 +1,13 @@
 """LibAUC's SOAP on the network, the batches and the stopping of NeuralRanker.
 
-Run by ``benchmarks.tabular.neural`` with the peers' interpreter: ``python -m
-benchmarks.tabular.soap METRIC SEED ROWS.npz SCORES.npy``.
+Run by ``benchmarks.tabular.neural`` with the peers' interpreter. Every line of the standard input
+is a fit: ``[METRIC, SEED, ROWS.npz, SCORES.npy]``, answered by ``done``.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 import math
 import sys
 
@@ -66,12 +67,14 @@ def scores(data: Training, test: Part) -> Floats:
     return plan._run(network.double(), test.X)
 
 
-def main(metric: str, seed: str, rows: str, out: str) -> None:
+def main(metric: str, seed: int, rows: str, out: str) -> None:
     arrays = np.load(rows)
     train, valid, test = (Part(arrays[f"X{i}"], arrays[f"target{i}"]) for i in range(3))
-    np.save(out, scores(training(train, valid, metric, int(seed)), test))
+    np.save(out, scores(training(train, valid, metric, seed), test))
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    main(*sys.argv[1:])
+    for line in sys.stdin:
+        main(*json.loads(line))
+        print("done", flush=True)

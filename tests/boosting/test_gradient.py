@@ -79,6 +79,16 @@ def test_bound_is_above_the_true_diagonal(name) -> None:
     assert bound.sum() < 5 * true.clip(0).sum()  # and not far above it
 
 
+def test_items_have_the_curvature_of_a_weighted_log_loss() -> None:
+    scores, rows = ranked(40)
+    slope, bend = ObjectiveGradient(stateless_objective("cross_entropy")).derivatives(scores, rows)
+    expected = log_loss_gradient(scores, rows)
+    np.testing.assert_allclose((slope * 40, bend * 40), expected, rtol=1e-6)
+    slope, bend = ObjectiveGradient(stateless_objective("focal")).derivatives(scores, rows)
+    weight = slope / expected[0]
+    np.testing.assert_allclose(bend, weight * expected[1], rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["auc", "ap(score_scale=auto)"])
 def test_expected_has_the_sum_of_the_bound(name) -> None:
     scores, rows = ranked(200)

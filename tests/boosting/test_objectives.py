@@ -15,6 +15,7 @@ from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import rows_of
 from rankwise.metrics import average_precision
+from rankwise.pairs import Hinge, Logistic
 
 QUIET = {"verbosity": -1, "num_leaves": 7, "num_threads": 1, "metric": "none"}
 DEEP = {"max_depth": 3, "nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
@@ -161,6 +162,19 @@ def test_bare_ap_is_the_one_for_logits_and_options_are_kept() -> None:
     assert stateless_objective("ap(score_scale=auto)").score_scale == "auto"
     assert float(stateless_objective("ap", prior=0.1).prior) == pytest.approx(0.1)
     assert repr(lightgbm_objective("auc", blend=0.5)) == "BoosterObjective('auc', blend=0.5)"
+
+
+@pytest.mark.parametrize(
+    ("name", "surrogate"),
+    [
+        ("opauc(max_fpr=.2)", Logistic(1.0)),
+        ("OPAUC(.2, min_fpr=.1)", Logistic(1.0)),
+        ("opauc(.2, surrogate=Hinge(0.5))", Hinge(0.5)),
+        ("opauc(.2, form=kl)", None),
+    ],
+)
+def test_partial_auc_is_logistic_unless_its_loss_is_given(name, surrogate) -> None:
+    assert stateless_objective(name).options.get("surrogate") == surrogate
 
 
 @pytest.mark.parametrize("options", [{"warm_rounds": -1}, {"blend": 2.0}, {"curvature": "x"}])

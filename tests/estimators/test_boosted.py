@@ -44,42 +44,75 @@ def test_it_learns(rows, engine, objective) -> None:
     X, y = rows
     model = fitted(rows, engine=engine, objective=objective)
     assert average_precision(model.decision_function(X), y) > 3 * y.mean()
-    assert 1 <= model.n_trees_ <= 25
+    assert 1 <= model.n_trees_ <= 25 * len(model.texts_)
     assert set(model.predict(X)) == {0, 1}
 
 
 @ENGINES
-def test_without_blend_never_below_log_loss_on_the_rows_held_out(rows, engine) -> None:
-    plain = fitted(rows, engine=engine, objective="log_loss", metric="ap")
-    ours = fitted(rows, engine=engine, blend=0.0)
-    assert ours.best_value_ >= plain.best_value_
-    # Where log-loss takes all the trees there are, it is that model.
-    same = fitted(rows, engine=engine, warm_rounds=25, blend=0.0, early_stopping_rounds=None)
-    all_plain = fitted(rows, engine=engine, objective="log_loss", early_stopping_rounds=None)
-    assert (same.decision_function(rows[0]) == all_plain.decision_function(rows[0])).all()
+@pytest.mark.parametrize("stops", [5, None])
+def test_the_score_is_the_mean_of_trees_of_the_objective_and_of_log_loss(
+    rows, engine, stops
+) -> None:
+    options = {"engine": engine, "early_stopping_rounds": stops}
+
+    def scores(**more):
+        model = fitted(rows, **options, **more)
+        return model.decision_function(rows[0]) + model.threshold_, model
+
+    plain, first = scores(objective="log_loss", metric="ap")
+    metric, second = scores(blend=1.0)
+    both, model = scores()
+    np.testing.assert_allclose(both, (plain + metric) / 2, atol=1e-5)
+    assert model.n_trees_ == first.n_trees_ + second.n_trees_
+    third, _ = scores(blend=0.25)
+    np.testing.assert_allclose(third, 0.75 * plain + 0.25 * metric, atol=1e-5)
+    alone, model = scores(blend=0.0)
+    np.testing.assert_allclose(alone, plain, atol=1e-5)
+    assert list(model.texts_) == ["log_loss_trees"]
+
+
+@pytest.mark.parametrize("objective", ["focal", "log_loss"])
+def test_a_loss_of_items_is_not_joined_with_log_loss(rows, objective) -> None:
+    assert list(fitted(rows, objective=objective).texts_) == ["trees"]
+
+
+@ENGINES
+def test_best_value_is_that_of_the_mean(many_rows, engine) -> None:
+    model = fitted(many_rows, engine=engine, early_stopping_rounds=5)
+    one = fitted(many_rows, engine=engine, n_estimators=1, objective="log_loss")
+    assert one.best_value_ < model.best_value_ <= 1
 
 
 @ENGINES
 def test_early_stopping_goes_up(many_rows, engine) -> None:
-    stopped = fitted(many_rows, engine=engine, n_estimators=80, early_stopping_rounds=5)
-    one = fitted(many_rows, engine=engine, n_estimators=1, objective="log_loss")
+    options = {"engine": engine, "blend": 1.0}
+    stopped = fitted(many_rows, **options, n_estimators=80, early_stopping_rounds=5)
+    one = fitted(many_rows, **options, n_estimators=1)
     assert stopped.n_trees_ < 80
     assert stopped.best_value_ > one.best_value_
-    whole = fitted(many_rows, engine=engine, n_estimators=12, early_stopping_rounds=None)
+    whole = fitted(many_rows, **options, n_estimators=12, early_stopping_rounds=None)
     assert whole.n_trees_ == 12
     assert whole.best_value_ is None
 
 
-def test_warm_rounds_and_blend_change_the_trees(rows) -> None:
+def test_warm_rounds_are_log_loss(rows) -> None:
     X = rows[0]
-    options = {"early_stopping_rounds": None, "n_estimators": 10}
-    scores = [
-        fitted(rows, **options, **more).decision_function(X)
-        for more in ({}, {"warm_rounds": 5}, {"warm_rounds": 0}, {"blend": 0.9})
-    ]
-    assert (scores[0] == scores[1]).all()  # without early stopping half of the trees come first
-    assert (scores[0] != scores[2]).any()
-    assert (scores[0] != scores[3]).any()
+    options = {"early_stopping_rounds": None, "n_estimators": 10, "blend": 1.0}
+    scores = {
+        warm: fitted(rows, **options, warm_rounds=warm).decision_function(X)
+        for warm in (0, 5, 10, None)
+    }
+    assert (scores[5] == scores[None]).all()  # half of the trees without early stopping
+    assert (scores[0] != scores[5]).any()
+    plain = fitted(rows, **{**options, "objective": "log_loss"})
+    assert (scores[10] == plain.decision_function(X)).all()
+
+
+@ENGINES
+def test_log_loss_first_is_never_below_it_on_the_rows_held_out(rows, engine) -> None:
+    plain = fitted(rows, engine=engine, objective="log_loss", metric="ap")
+    ours = fitted(rows, engine=engine, blend=1.0, warm_rounds=None)
+    assert ours.best_value_ >= plain.best_value_
 
 
 @ENGINES
@@ -93,15 +126,17 @@ def test_saved_and_loaded_it_scores_the_same(rows, engine, tmp_path) -> None:
     assert back.n_trees_ == model.n_trees_
     assert back.best_value_ == model.best_value_
     with zipfile.ZipFile(tmp_path / "model.rankwise") as file:
-        text = file.read("model.trees.txt").decode()
-    assert text == model.text_
-    assert text.startswith("tree") if engine == "lightgbm" else "learner" in json.loads(text)
+        texts = {name: file.read(f"model.{name}.txt").decode() for name in model.texts_}
+    assert texts == model.texts_
+    assert list(texts) == ["trees", "log_loss_trees"]
+    for text in texts.values():
+        assert text.startswith("tree") if engine == "lightgbm" else "learner" in json.loads(text)
 
 
 @ENGINES
 def test_a_file_with_broken_trees_is_refused(rows, engine, tmp_path) -> None:
     model = fitted(rows, engine=engine)
-    model._text = "broken"
+    model._texts["trees"] = "broken"
     path = model.save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"is not a model that Ranker\.save wrote: the trees are"):
         Ranker.load(path)

@@ -36,8 +36,10 @@ class ObjectiveGradient:
     ``curvature="bound"`` is each row's own: Σ_i g_i ℓ'' over its pairs, g the derivative of the
     outer function. Where an objective has no such form (:func:`rankwise.boosting.curvature.curved`)
     it is the absolute gradient, by which a leaf moves at most one unit of the scale; for a mean
-    over items (focal loss) it is the exact second derivative. ``"expected"`` is the mean of that
-    over rows of about the same score. Both are at least ``floor`` times their mean.
+    over items (focal loss) that of a log-loss weighted to have this gradient, p_y times its
+    absolute value, p_y the probability of the right answer: it is never negative, as the second
+    derivative is for rare positives. ``"expected"`` is the mean of that over rows of about the same
+    score, but for items. Both are at least ``floor`` times their mean.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class ObjectiveGradient:
     def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
         scores = scores.requires_grad_()
         if isinstance(self.objective, ItemwiseObjective):
-            return _diagonal(self.objective, scores, rows)
+            return _of_items(self.objective, scores, rows)
         gradient = _gradient(self.objective, scores, rows)
         scale = self._scale(scores.detach(), rows)
         if self.curved is None:
@@ -121,10 +123,9 @@ def _gradient(objective: Objective, scores: Tensor, rows: Rows) -> Tensor:
     return gradient
 
 
-def _diagonal(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Of a sum over items: the Hessian is diagonal, so the gradient of the sum of the gradient."""
-    target, beside = _arguments(rows)
-    risk = objective(scores, target, **beside)
-    (gradient,) = torch.autograd.grad(risk, scores, create_graph=True)
-    (curvature,) = torch.autograd.grad(gradient.sum(), scores)
-    return gradient.detach(), curvature
+def _of_items(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
+    """Of log-loss the gradient is p_y − 1 toward the right answer, the curvature p_y (1 − p_y)."""
+    gradient = _gradient(objective, scores, rows)
+    logits = scores.detach()
+    right = torch.where(torch.from_numpy(rows.positive), logits, -logits).sigmoid()
+    return gradient, gradient.abs() * right

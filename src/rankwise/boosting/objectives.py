@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from rankwise.naming import objective as named_objective
 from rankwise.naming.grammar import parse
 from rankwise.naming.objective import signature_of_objective
 from rankwise.naming.options import EMPTY
-from rankwise.naming.spec import Spec, canonical
+from rankwise.naming.spec import Spec, Value, canonical
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective
 
@@ -28,15 +29,22 @@ __all__ = [
     "xgboost_objective",
 ]
 
-LOGITS: dict[str, str] = {
-    "ap": "ap(false_positives=Logistic(1.0), true_positives=ZeroOne, score_scale=1.0)"
+LOGITS: dict[str, dict[str, Value]] = {
+    "ap": {
+        "false_positives": Spec("Logistic", args=(1.0,)),
+        "true_positives": Spec("ZeroOne"),
+        "score_scale": 1.0,
+    },
+    "opauc": {"surrogate": Spec("Logistic", args=(1.0,))},
 }
-"""What a bare name means here: trees are boosted on logits, whose scale is known.
+"""Options that a name without others has here: trees are boosted on logits, whose scale is known.
 
-Chosen on validation data (benchmarks/boosting.py): the Huber loss ends at its margin, beyond which
-a rare class has no gradient left after a few trees; a logistic loss always has some. Through the
-true positive rate there is no gradient, so it is counted exactly.
+Chosen on validation data (benchmarks/tabular): a Huber loss or a squared hinge ends at its margin,
+beyond which a rare class has no gradient left after a few trees; a logistic loss always has some.
+Through the true positive rate there is no gradient, so it is counted exactly.
 """
+
+_RANGE = ("max_fpr", "min_fpr")  # what of a partial AUC is no option of its loss
 
 _STATELESS = {"ap": "ap", "auc": "auc", "opauc": "opauc", "tpauc": "tpauc", "ndcg": "ndcg"}
 
@@ -142,8 +150,9 @@ def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
     """The objective of a name, if it is one of single scores and without a memory."""
     spec = parse(name)
     entry = find_objective(spec)
-    if spec == Spec(spec.name):
-        name = LOGITS.get(canonical(spec.name), name)
+    own = LOGITS.get(canonical(spec.name), {})
+    if own and len(spec.args) <= len(_RANGE) and set(spec.options) <= set(_RANGE):
+        name = str(replace(spec, options={**spec.options, **own}))
     # With the least memory there is, so that one who needs a memory can be made and refused.
     needs_items = "items" in entry.needs or ("items" in entry.facts and not entry.when)
     if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:

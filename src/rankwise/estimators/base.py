@@ -21,6 +21,7 @@ from rankwise.estimators.files import load_ranker, save_ranker
 from rankwise.estimators.names import entry_of, is_graded, metric_name, value
 from rankwise.estimators.split import hold_out
 from rankwise.estimators.targets import read_groups, read_target, read_weight
+from rankwise.estimators.threads import threads_for
 from rankwise.estimators.threshold import Rule, parse_rule
 from rankwise.naming import metric as named_metric
 
@@ -118,6 +119,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Take back what :meth:`_state` gave."""
 
+    def _work(self, data: Training) -> float:
+        """About how many multiplications a step of the training takes."""
+        return float(np.prod(data.train.X.shape, dtype=np.float64))
+
     def _check_options(self) -> Rule:
         """Refuse options that make no sense; the threshold's rule as read."""
         entry_of(self.objective)
@@ -143,7 +148,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.classes_, target = read_target(y, graded=graded)
         everything = Part(rows, target, read_weight(sample_weight, rows), lists)
         data = self._training(everything)
-        self._fit_scores(data)
+        with threads_for(self._work(data)):
+            self._fit_scores(data)
         scores = self._checked_scores(data.held_out.X)
         positive, weight = data.held_out.target > 0, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)

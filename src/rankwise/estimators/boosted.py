@@ -8,12 +8,12 @@ from typing import Any, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.boosting.engines import EngineName, Table, Trees, engine_of
-from rankwise.boosting.gradient import ObjectiveGradient, log_loss_gradient
-from rankwise.boosting.mixing import Mixed
-from rankwise.boosting.objectives import stateless_objective
-from rankwise.boosting.precision import unsaturated
+from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import Rows
+from rankwise.boosting.start import first_score
 from rankwise.boosting.training import Stage, boost
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.estimators.base import Calibration, Ranker, State
@@ -25,18 +25,16 @@ __all__ = ["BoostedRanker"]
 
 
 class BoostedRanker(Ranker):
-    """Gradient-boosted trees of LightGBM or XGBoost, log-loss with a share of the objective first.
+    """Gradient-boosted trees of LightGBM or XGBoost: of the objective and of log-loss, their mean.
 
-    The gradient of the first trees is that of log-loss and, for a share of ``blend``, that of the
-    objective (for average precision of −log precision, which does not saturate). They are grown
-    until the metric of the rows held out is at its best; from there trees of the objective alone,
-    as long as they make it better. The objective from the first tree on, ``warm_rounds=0``, gains
-    more where classes are many and loses where positives are few; plain log-loss for the first
-    trees, ``blend=0``, gains less and is never below log-loss on the rows held out. How that was
-    found is in benchmarks/boosting.py.
+    Two sets of trees are grown, one on the objective and one on log-loss, each until the metric of
+    the rows held out is at its best. Both score in log-odds, and a row's score is the mean of the
+    two. Trees of the objective alone, ``blend=1``, gain more on some tables and lose on others;
+    the mean was above log-loss on most of those it was measured on and significantly below it on
+    none. Part of that is what any mean of two models gains: see benchmarks/README.md.
 
     n_estimators
-        Most trees in all.
+        Most trees of either set.
     learning_rate, num_leaves, min_child_samples, subsample, colsample, reg
         Size of the steps, leaves of a tree, least rows of a leaf, share of the rows and of the
         columns for each tree, ridge on the values of the leaves. XGBoost has no least number of
@@ -44,19 +42,22 @@ class BoostedRanker(Ranker):
     early_stopping_rounds
         Trees without a better metric on the rows held out after which to go on or to end; None:
         all ``n_estimators`` trees are grown and kept.
-    warm_rounds
-        How many trees come first. None: as many as early stopping finds best, or half of all
-        without it.
     blend
-        Share of the objective in the gradient of these first trees, the rest is log-loss.
+        Weight of the objective's trees in the mean, the rest is that of log-loss. None: a half, or
+        1 for graded relevances, which log-loss does not know, and for a loss of single items such
+        as ``"focal"``, which is one of its kind.
+    warm_rounds
+        How many of the objective's trees are grown on log-loss before the others. None: as many as
+        early stopping finds best, or half of all without it.
     engine
         ``"lightgbm"`` or ``"xgboost"``. Both take missing values and columns of categories. What a
         sparse row does not hold is 0 for LightGBM and missing for XGBoost.
     n_jobs
         Threads; −1 for as many as there are.
 
-    Fitted: ``n_trees_``, ``best_value_`` (the metric of the rows held out; None without early
-    stopping). For the other parameters see :class:`~rankwise.estimators.base.Ranker`.
+    Fitted: ``n_trees_`` (of both sets together), ``best_value_`` (the metric of the rows held out;
+    None without early stopping). For the other parameters see
+    :class:`~rankwise.estimators.base.Ranker`.
     """
 
     takes_missing = True
@@ -65,7 +66,7 @@ class BoostedRanker(Ranker):
     n_trees_: int
     best_value_: float | None
     _start: float
-    _text: str
+    _texts: dict[str, str]  # "trees" and "log_loss_trees", or one of them
 
     def __init__(
         self,
@@ -79,8 +80,8 @@ class BoostedRanker(Ranker):
         colsample: float = 1.0,
         reg: float = 0.0,
         early_stopping_rounds: int | None = 50,
-        warm_rounds: int | None = None,
-        blend: float = 0.3,
+        blend: float | None = None,
+        warm_rounds: int | None = 0,
         engine: EngineName = "lightgbm",
         n_jobs: int = -1,
         metric: str | None = None,
@@ -105,8 +106,8 @@ class BoostedRanker(Ranker):
         self.colsample = colsample
         self.reg = reg
         self.early_stopping_rounds = early_stopping_rounds
-        self.warm_rounds = warm_rounds
         self.blend = blend
+        self.warm_rounds = warm_rounds
         self.engine = engine
         self.n_jobs = n_jobs
 
@@ -128,31 +129,55 @@ class BoostedRanker(Ranker):
             raise ValueError(f"reg must be a number >= 0, got {self.reg!r}")
         if self.n_jobs == 0:
             raise ValueError("n_jobs must be -1 or a number of threads >= 1, got 0")
-        self._stages(True)  # refuses an objective with a memory, and a wrong blend
+        if self.blend is not None and not 0 <= self.blend <= 1:
+            raise ValueError(f"blend must be in [0, 1], got {self.blend!r}")
+        self._stages(True)  # refuses an objective with a memory
         return super()._check_options()
 
-    def _stages(self, stops: bool) -> list[Stage]:
-        """A little of the objective, then only that, with the number of trees each ends at."""
-        total, warm = self.n_estimators, self.warm_rounds
+    @property
+    def _share(self) -> float:
+        """The weight of the objective's trees."""
         if is_log_loss(self.objective):
-            return [Stage(log_loss_gradient, total)]
+            return 1.0  # they are log-loss
+        if self.blend is not None:
+            return float(self.blend)
+        graded = len(getattr(self, "classes_", ())) > 2
+        itemwise = isinstance(stateless_objective(self.objective), ItemwiseObjective)
+        return 1.0 if graded or itemwise else 0.5
+
+    def _stages(self, stops: bool) -> dict[str, list[Stage]]:
+        """The gradients of each set of trees, with the number of trees each ends at."""
+        total, warm = self.n_estimators, self.warm_rounds
+        plain = Stage(log_loss_gradient, total)
+        if is_log_loss(self.objective):
+            return {"trees": [plain]}
         if warm is None:
             warm = total if stops else total // 2
-        objective = stateless_objective(self.objective)
-        first = Mixed(ObjectiveGradient(unsaturated(objective)), self.blend)
-        return [Stage(first, min(warm, total)), Stage(ObjectiveGradient(objective), total)]
+        metric = Stage(gradient_of(self.objective), total)
+        first = [Stage(log_loss_gradient, min(warm, total))] if warm else []
+        found = {"trees": [*first, metric], "log_loss_trees": [plain]}
+        return {name: found[name] for name, share in self._weights.items() if share > 0}
+
+    @property
+    def _weights(self) -> dict[str, float]:
+        return {"trees": self._share, "log_loss_trees": 1 - self._share}
 
     def _fit_scores(self, data: Training) -> None:
-        self._start = float(np.log(data.prior / (1 - data.prior)))
+        objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
+        self._start = first_score(objective, data.prior)
         stops = self.early_stopping_rounds is not None and data.splits
         held_out = _table(data.held_out) if stops else None
-        kind, train = engine_of(self.engine), _table(data.train)
-        engine = kind(self._trees(data), train, held_out, self._start)
+        engine = engine_of(self.engine)(
+            self._trees(data), _table(data.train), held_out, self._start
+        )
         judge = data.judge if stops else None
-        best = boost(engine, self._stages(stops), judge, self.early_stopping_rounds)
-        self.best_value_ = best if stops else None
-        self.n_trees_, self._text = engine.rounds, engine.text()
-        self._predictor = None
+        self.n_trees_, self._texts, self._predictors = 0, {}, None
+        for name, stages in self._stages(stops).items():
+            engine.cut(0)
+            boost(engine, stages, judge, self.early_stopping_rounds)
+            self.n_trees_ += engine.rounds
+            self._texts[name] = engine.text()
+        self.best_value_ = data.judge(self._scores(data.held_out.X)) if stops else None
 
     def _trees(self, data: Training) -> Trees:
         return Trees(
@@ -168,36 +193,44 @@ class BoostedRanker(Ranker):
         )
 
     @property
-    def text_(self) -> str:
-        """The trees in the engine's own format, which its own tools read."""
+    def texts_(self) -> dict[str, str]:
+        """Both sets of trees in the engine's own format, which its own tools read."""
         check_is_fitted(self)
-        return self._text
+        return dict(self._texts)
 
     def _scores(self, X: Any) -> Floats:
-        # The booster of the text is made when it is first needed, and never pickled.
-        if self._predictor is None:
-            self._predictor = engine_of(self.engine).read(self._text, self.n_jobs)
-        return self._start + self._predictor(X)
+        # The boosters of the texts are made when they are first needed, and never pickled.
+        if self._predictors is None:
+            self._predictors = self._read()
+        weights = self._weights
+        scores = np.full(X.shape[0], self._start)
+        for name, trees in self._predictors.items():
+            scores += weights[name] * trees(X)
+        return scores
 
-    _predictor: Callable[[Any], Floats] | None = None
+    def _read(self) -> dict[str, Callable[[Any], Floats]]:
+        read = engine_of(self.engine).read
+        return {name: read(text, self.n_jobs) for name, text in self._texts.items()}
+
+    _predictors: dict[str, Callable[[Any], Floats]] | None = None
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_predictor"}
+        return {name: value for name, value in state.items() if name != "_predictors"}
 
     def _state(self) -> State:
-        found: State = {"trees": self._text, "start": np.array(self._start)}
+        found: State = {**self._texts, "start": np.array(self._start)}
         found["n_trees"] = np.array(self.n_trees_)
         if self.best_value_ is not None:
             found["best_value"] = np.array(self.best_value_)
         return found
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        self._text, self._start = state["trees"], float(state["start"])
-        self.n_trees_ = int(state["n_trees"])
+        self._start, self.n_trees_ = float(state["start"]), int(state["n_trees"])
+        self._texts = {name: state[name] for name in self._weights if name in state}
         best = state.get("best_value")
         self.best_value_ = None if best is None else float(best)
-        self._predictor = engine_of(self.engine).read(self._text, self.n_jobs)
+        self._predictors = self._read()
 
 
 def _table(part: Part) -> Table:

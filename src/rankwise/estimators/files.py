@@ -31,6 +31,13 @@ _HOMES = {
     "LinearRanker": "rankwise.estimators.linear",
     "NeuralRanker": "rankwise.estimators.neural",
     "BoostedRanker": "rankwise.estimators.boosted",
+    "PApAtKRanker": "rankwise.estimators.papk",
+    "PartialAUCAtKRanker": "rankwise.estimators.papk",
+    "PrecisionAtKRanker": "rankwise.estimators.papk",
+    "GreedyPApAtKRanker": "rankwise.estimators.papk",
+    "SelectPApAtKRanker": "rankwise.estimators.papk",
+    "LogisticAtKRanker": "rankwise.estimators.papk",
+    "StructuralAUCRanker": "rankwise.estimators.papk",
 }
 
 

@@ -3,40 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.boosting.engines.grown import grown, table
 
-from rankwise.boosting.engines import Table, Trees, engine_of
+from rankwise.boosting.engines import Table, engine_of
 from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.rows import Rows
-
-SETTINGS = {
-    "learning_rate": 0.3,
-    "num_leaves": 7,
-    "min_child_samples": 5,
-    "subsample": 1.0,
-    "colsample": 1.0,
-    "reg": 0.0,
-    "n_jobs": 1,
-    "seed": 0,
-}
-
-
-def table(n: int = 300, seed: int = 0) -> Table:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return Table(X, Rows((X[:, 0] + rng.normal(size=n) > 0.8).astype(float)))
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])
 def kind(request):
     return engine_of(request.param)
-
-
-def grown(kind, rounds=6, held_out=None, start=-1.0, train=None, **settings):
-    trees = Trees(**{**SETTINGS, **settings})
-    engine = kind(trees, table() if train is None else train, held_out, start)
-    for _ in range(rounds):
-        assert engine.grow(log_loss_gradient)
-    return engine
 
 
 def test_gradients_are_asked_at_the_scores_of_the_trees_so_far(kind) -> None:
@@ -118,25 +94,3 @@ def test_samples_depend_on_the_seed_alone(kind) -> None:
 def test_other_texts_are_refused(kind) -> None:
     with pytest.raises(ValueError, match="the trees are not"):
         kind.read("something else", 1)
-
-
-def test_engines_have_names() -> None:
-    with pytest.raises(ValueError, match="engine must be one of 'lightgbm', 'xgboost'"):
-        engine_of("catboost")
-
-
-def test_a_missing_package_is_named(monkeypatch) -> None:
-    def absent(name):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr("rankwise.boosting.engines.choice.import_module", absent)
-    with pytest.raises(ModuleNotFoundError, match="needs the package xgboost"):
-        engine_of("xgboost")
-
-
-def test_lightgbm_ends_where_nothing_can_be_split() -> None:
-    kind = engine_of("lightgbm")
-    flat = Table(np.zeros((50, 1)), Rows((np.arange(50) % 2).astype(float)))
-    engine = kind(Trees(**SETTINGS), flat, None, 0.0)
-    assert not engine.grow(log_loss_gradient)
-    assert engine.rounds == 0

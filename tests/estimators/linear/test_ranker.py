@@ -36,6 +36,22 @@ def test_never_worse_than_its_start_on_the_training_rows(objective: str, rows) -
     assert ranker.score(X, y) >= start.score(X, y)
 
 
+def test_the_start_is_kept_where_the_rows_held_out_are_ranked_worse() -> None:
+    # Thirty columns of noise and few positives: their order can be learnt by heart.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 30))
+    y = (X[:, 0] + rng.normal(size=300) > 1.9).astype(int)
+    options = {"random_state": 0, "alpha": 0.1, "proximity": 0.0}
+    start = LinearRanker("log_loss", **options).fit(X, y)
+    judged = LinearRanker("ap", **options).fit(X, y)
+    by_heart = LinearRanker("ap", validation_fraction=0.0, **options).fit(X, y)
+    np.testing.assert_array_equal(judged.coef_, start.coef_)
+    assert by_heart.score(X, y) > start.score(X, y) + 0.05
+    new = rng.normal(size=(20_000, 30))
+    y_new = (new[:, 0] + rng.normal(size=20_000) > 1.9).astype(int)
+    assert judged.score(new, y_new) > by_heart.score(new, y_new) + 0.02
+
+
 def test_log_loss_is_logistic_regression(rows) -> None:
     X, y = rows
     X = (X - X.mean(0)) / X.std(0)

@@ -43,6 +43,17 @@ def test_the_bootstrap_for_all_else():
     assert found.p_value < 0.05
 
 
+def test_next_to_1_the_interval_is_one_that_says_something():
+    target = (np.arange(300) < 30).astype(float)
+    scores = 300.0 - np.arange(300)
+    scores[29], scores[30] = scores[30], scores[29]  # one pair in the wrong order
+    assert logit_interval(scores, target).low < 0.05  # 0.9989 by the formula
+    found = interval("ap", scores, target)
+    assert found.value == pytest.approx(average_precision_score(target, scores))
+    assert found.method == "bootstrap"
+    assert 0.98 < found.low < found.value <= found.high <= 1
+
+
 def test_lists_of_one_class_are_left_out_in_silence():
     groups = np.arange(300) // 3
     assert 0 < value("ap", SCORES, TARGET, groups) < 1

@@ -11,17 +11,18 @@ from rankwise.tasks.compare.tuning import ContenderError, open_storage, tune
 __all__ = ["stubbed"]
 
 PLAIN = Contender("linear", "log_loss")
+METRIC = Contender("linear", "ap")
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
-def tuned(tmp_path, name="study.db", *, seconds=1e6, **options):
+def tuned(tmp_path, name="study.db", *, contender=PLAIN, seconds=1e6, **options):
     with open_storage(tmp_path / name) as storage:
-        return tune(PLAIN, contest(tmp_path, **options), storage=storage, seconds=seconds)
+        return tune(contender, contest(tmp_path, **options), storage=storage, seconds=seconds)
 
 
-def trials(tmp_path, name="study.db"):
+def trials(tmp_path, name="study.db", contender=PLAIN):
     storage = f"sqlite:///{tmp_path / name}"
-    return optuna.load_study(study_name=PLAIN.key, storage=storage).trials
+    return optuna.load_study(study_name=contender.key, storage=storage).trials
 
 
 def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
@@ -37,6 +38,37 @@ def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
     assert values == sorted(values)
     assert values[-1] == best.value
     assert found.curve[-1][0] == pytest.approx(found.seconds)
+
+
+def test_a_metric_tries_what_was_best_for_log_loss_first_and_then_the_defaults(tmp_path):
+    plain = tuned(tmp_path, trials=4)
+    assert plain.params != {"alpha": 1.0}
+    tuned(tmp_path, contender=METRIC, trials=3)
+    tried = [trial.params for trial in trials(tmp_path, contender=METRIC)]
+    assert tried[:2] == [plain.params, {"alpha": 1.0}]
+    assert tried[2] not in tried[:2]
+
+
+def test_a_metric_alone_or_beside_another_kind_of_model_tries_the_defaults_first(tmp_path):
+    tuned(tmp_path, contender=Contender("neural", "log_loss"), trials=4)
+    tuned(tmp_path, contender=METRIC, trials=1)
+    assert trials(tmp_path, contender=METRIC)[0].params == {"alpha": 1.0}
+
+
+def test_stopped_in_its_first_trial_it_begins_with_the_same_one_again(tmp_path, monkeypatch):
+    real = StubRanker._fit_scores
+
+    def stop(self, data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", stop)
+    with pytest.raises(KeyboardInterrupt):
+        tuned(tmp_path, trials=2)
+    monkeypatch.setattr(StubRanker, "_fit_scores", real)
+    tuned(tmp_path, trials=2)
+    done = [trial.params for trial in trials(tmp_path) if "seconds" in trial.user_attrs]
+    assert done[0] == {"alpha": 1.0}
+    assert done[1] != {"alpha": 1.0}
 
 
 def test_without_time_only_the_defaults(tmp_path):

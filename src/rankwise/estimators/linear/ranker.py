@@ -31,7 +31,8 @@ class LinearRanker(Ranker):
     The same rows and ``random_state`` give the same model. A logistic regression with the ridge
     ``alpha`` is fitted first; from there the objective is minimised with a ridge towards that
     solution, ``proximity`` (scores are in units of their spread, where the objective is). Where
-    the result ranks the training rows worse than its start by the metric, the start is kept.
+    the result ranks the rows held out worse than its start by the metric, the start is kept: with
+    many columns and few positives it would fit the order of the training rows only.
 
     alpha
         α/2 · ‖w‖² beside the mean log-loss, for standardised columns.
@@ -104,7 +105,9 @@ class LinearRanker(Ranker):
             started = weights
             for _ in range(1 if self.start == "log_loss" else 3):
                 weights = self._metric_step(design, data, weights)
-            before, after = (data.metric(design.scores(w), train) for w in (started, weights))
+            before, after = (
+                data.judge(data.held_out.X @ design.unscaled(w, 0.0)[0]) for w in (started, weights)
+            )
             if after < before:
                 weights = started
             else:

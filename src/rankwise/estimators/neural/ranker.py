@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,6 +122,11 @@ class NeuralRanker(Ranker):
             raise ValueError(
                 f"device must be one that torch knows, such as 'cpu' or 'cuda', got {self.device!r}"
             ) from None
+
+    def _work(self, data: Training) -> float:
+        widths = [data.train.X.shape[1], *self.hidden, 1]
+        weights = sum(above * below for above, below in pairwise(widths))
+        return float(self.batch_size * weights)
 
     def _fit_scores(self, data: Training) -> None:
         device = self._device()

@@ -53,12 +53,16 @@ def train_network(
     """Train in place and end with the best epoch's weights; the metric of every epoch.
 
     The first epochs are of cross-entropy, the others of the objective. Only the latter run out of
-    patience. Epochs of equal value: the later.
+    patience; so it is where the objective is cross-entropy, too, or that would have less of both.
+    Epochs of equal value: the later.
     """
-    warm = 0 if is_log_loss(plan.objective) else min(plan.warm_start_epochs, plan.epochs)
+    warm = min(plan.warm_start_epochs, plan.epochs)
+    stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
+    if is_log_loss(plan.objective):  # one stage: its optimiser does not begin again
+        stages = [(plan.objective, plan.epochs)]
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
-    for name, epochs in (("log_loss", warm), (plan.objective, plan.epochs - warm)):
+    for name, epochs in stages:
         objective = objective_for(name, data).to(plan.device)
         parameters = [*network.parameters(), *objective.parameters()]
         optimiser = torch.optim.AdamW(
@@ -73,12 +77,11 @@ def train_network(
             value = data.judge(held_out_scores())
             history.append(value)
             tell(len(history), value)
-            since = 0 if value > best else since + 1
+            since = 0 if value > best or len(history) <= warm else since + 1
             if not value < best:  # also where there is no value, as in lists of one class
                 best, kept = value, copy.deepcopy(network.state_dict())
-            if name == plan.objective and since >= plan.patience:
+            if since >= plan.patience:
                 break
-        since = 0
     network.load_state_dict(kept)
     return history
 

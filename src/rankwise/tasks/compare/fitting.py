@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 import rankwise.estimators
@@ -21,12 +19,12 @@ from rankwise.tasks.compare.preparation import Preparation
 from rankwise.tasks.compare.ranks import apply_ranks
 from rankwise.tasks.compare.spaces import length_of
 
-__all__ = ["Judged", "fit_members", "judge", "ranker_of", "scored", "threads_for"]
+__all__ = ["Judged", "fit_members", "judge", "ranker_of", "scored"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-SMALL = 50_000  # rows from which several threads pay
+SMALL = 50_000  # rows from which several threads pay for trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +48,6 @@ def ranker_of(
     if "n_jobs" in known and rows < SMALL:
         made.set_params(n_jobs=1)
     return made
-
-
-@contextmanager
-def threads_for(rows: int) -> Iterator[None]:
-    """One thread of torch for a small table, whose batches are too small to share.
-
-    Two that wait for each other took fifteen times as long on a machine with other work.
-    """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if rows < SMALL else before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def fit_members(

@@ -10,13 +10,14 @@ from typing import Any
 
 from optuna.storages import RDBStorage
 
+from rankwise.estimators.threads import threads_for
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare.choosing import choose, on_common_splits
 from rankwise.tasks.compare.config import start_run
 from rankwise.tasks.compare.contenders import Contender, contenders
 from rankwise.tasks.compare.contest import Contest, contest_of
 from rankwise.tasks.compare.finished import Finished, ensemble, load_finished, save_finished
-from rankwise.tasks.compare.fitting import fit_members, judge, scored, threads_for
+from rankwise.tasks.compare.fitting import fit_members, judge, scored
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.notes import notes_on
 from rankwise.tasks.compare.results import results_of, write_results
@@ -63,7 +64,8 @@ def run(
     chosen = contenders(settings.metric, settings.contenders)
     contest = contest_of(settings)
     start_run(out, contest, resume=resume)
-    with open_storage(out / STUDY) as storage, threads_for(len(contest.table)):
+    work = len(contest.table) * len(contest.table.names)
+    with open_storage(out / STUDY) as storage, threads_for(work):
         trained = [each for each in chosen if not each.parts]
         finished, left_out = _trained(trained, contest, out / CONTENDERS, storage, on_event)
     finished = dict(zip(finished, on_common_splits(list(finished.values())), strict=True))

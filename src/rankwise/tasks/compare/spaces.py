@@ -51,7 +51,6 @@ SPACES: dict[str, Mapping[str, Span]] = {
 
 METRIC_SPACES: dict[str, Mapping[str, Span]] = {
     "linear": {"proximity": Span(1e-4, 1.0)},
-    "boosted": {"blend": Span(0.1, 1.0)},
 }
 """Options of a kind of model beside these, when it is trained on a metric."""
 
