@@ -1,4 +1,4 @@
-"""``python -m benchmarks.tabular DIR boosted|neural ap|opauc [--sets A …] [--losses B …]``.
+"""``python -m benchmarks.tabular DIR linear|boosted|neural ap|opauc [--sets A …] [--losses B …]``.
 
 DIR is the folder of the shared data sets (it is not part of this repository). Every loss gets the
 same splits, 60:20:20 within each class, the same model and the same number of trees or epochs, and
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.page import write_safely
-from benchmarks.tabular import boosted, neural
+from benchmarks.tabular import boosted, linear, neural
 from benchmarks.tabular.fits import Fit
 from benchmarks.tabular.sets import SETS, inner, load
 from benchmarks.tabular.table import table
@@ -40,6 +40,8 @@ from rankwise.estimators.names import value
 
 METRICS = {"ap": "ap", "opauc": "opauc(max_fpr=.05)"}
 LOSSES: dict[tuple[str, str], dict[str, Fit]] = {
+    ("linear", "ap"): linear.AP,
+    ("linear", "opauc"): linear.PARTIAL,
     ("boosted", "ap"): boosted.AP,
     ("boosted", "opauc"): boosted.PARTIAL,
     ("neural", "ap"): neural.AP,
@@ -74,7 +76,7 @@ def measure(asked: argparse.Namespace, losses: dict[str, Fit], out: Path) -> Any
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.tabular", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("model", choices=["boosted", "neural"])
+    parser.add_argument("model", choices=["linear", "boosted", "neural"])
     parser.add_argument("metric", choices=list(METRICS))
     parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--losses", nargs="+")
