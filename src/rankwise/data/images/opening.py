@@ -1,0 +1,76 @@
+"""Any of the image data sets by the name of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rankwise.checks import require_one_of
+from rankwise.data.images import cifar, fine_grained, idx, omniglot, own, published
+from rankwise.data.images.base import ImageSet, RetrievalSplits
+from rankwise.data.images.division import divide
+from rankwise.data.images.listing import Listing
+from rankwise.data.images.pictures import BrokenImage
+
+__all__ = ["KINDS", "find_broken", "open_images"]
+
+_READERS: dict[str, Callable[[Path], Listing]] = {
+    "sop": published.sop,
+    "vehicleid": published.vehicleid,
+    "inaturalist": published.inaturalist,
+    "cub200": fine_grained.cub200,
+    "cars196": fine_grained.cars196,
+    "folder": own.folder,
+    "csv": own.comma_separated,
+    "fashion-mnist": idx.fashion_mnist,
+    "omniglot": omniglot.omniglot,
+    "cifar": cifar.cifar,
+}
+KINDS = tuple(_READERS)
+
+
+def open_images(
+    kind: str,
+    root: str | Path,
+    *,
+    trainval: bool = False,
+    seed: int = 0,
+    validation_share: float = 0.1,
+    skip_broken: bool = False,
+) -> RetrievalSplits:
+    """Read a data set and divide it; :class:`~rankwise.data.DataError` for what is wrong.
+
+    kind
+        One of :data:`KINDS`.
+    root
+        The folder that the data set was unpacked to (for ``csv`` and ``cifar``: the file, too).
+    trainval
+        Train on everything but the test images; the validation part is then empty.
+    seed, validation_share
+        Which classes, and what share of them, are to choose by: ⌈share⌉ of every super-class.
+    skip_broken
+        Leave out files that are missing or empty, instead of ending; they are in ``dropped``.
+        Other damage shows when an image is read: :func:`find_broken` looks for it.
+    """
+    require_one_of("kind", kind, KINDS)
+    if not 0 < validation_share < 1:
+        raise ValueError(f"validation_share must be between 0 and 1, got {validation_share}; "
+                         "trainval=True leaves nothing to choose by")  # fmt: skip
+    return divide(
+        _READERS[kind](Path(root)),
+        trainval=trainval,
+        seed=seed,
+        validation_share=validation_share,
+        skip_broken=skip_broken,
+    )
+
+
+def find_broken(images: ImageSet) -> tuple[BrokenImage, ...]:
+    """Read every image, and give back those that cannot be."""
+    found = []
+    for i in range(len(images)):
+        try:
+            images.load(i)
+        except BrokenImage as error:
+            found.append(error)
+    return tuple(found)

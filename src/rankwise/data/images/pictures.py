@@ -1,0 +1,97 @@
+"""One picture from a file, in RGB, or the reason why it cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+try:
+    from PIL import Image, UnidentifiedImageError
+except ImportError:
+    raise ImportError("images need Pillow; pip install 'rankwise[vision]'") from None
+
+from rankwise.data.errors import DataError
+
+__all__ = ["BrokenImage", "decode", "picture_size", "read_picture", "tell_broken"]
+
+_EIGHT_BIT = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK",
+                        "YCbCr", "LAB", "HSV"})  # fmt: skip
+_NAMED = 10  # files that one message names
+
+
+class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with its path)
+    """An image that is not there or cannot be read: ``path`` and ``reason``."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = Path(path)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[BrokenImage], tuple[Path, str]]:
+        return BrokenImage, (self.path, self.reason)  # so that it comes home from a worker
+
+
+def read_picture(path: Path) -> Tensor:
+    """The picture in ``path`` as uint8 (3, h, w); :class:`BrokenImage` where there is none."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BrokenImage(path, _why(error)) from error
+    return decode(data, path)
+
+
+def decode(data: bytes, path: Path | str) -> Tensor:
+    """The bytes of an image file as uint8 (3, h, w); ``path`` is what a message calls it.
+
+    Where a picture can be seen through, it is laid on white.
+    """
+    if not data:
+        raise BrokenImage(path, "is empty")
+    try:
+        with Image.open(BytesIO(data)) as image:
+            image.load()
+            if image.mode not in _EIGHT_BIT:
+                raise ValueError(f"has pixels of mode {image.mode}; 8 bits a channel can be read")
+            clear = {"A", "a"} & set(image.getbands()) or "transparency" in image.info
+            pixels = np.array(_on_white(image) if clear else image.convert("RGB"))
+    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
+        raise BrokenImage(path, _why(error)) from error
+    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
+
+
+def picture_size(path: Path) -> tuple[int, int]:
+    """Width and height, from the head of the file alone."""
+    try:
+        with Image.open(path) as image:
+            return image.size
+    except Exception as error:
+        raise BrokenImage(path, _why(error)) from error
+
+
+def tell_broken(broken: Iterable[BrokenImage]) -> str:
+    """One line: how many images cannot be read, and the first ten of them."""
+    found = list(broken)
+    named = "; ".join(str(image) for image in found[:_NAMED])
+    what = "image is" if len(found) == 1 else "images are"
+    rest = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"{len(found)} {what} missing or damaged: {named}{rest}"
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    seen = image.convert("RGBA")
+    white = Image.new("RGBA", seen.size, "white")
+    return Image.alpha_composite(white, seen).convert("RGB")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, UnidentifiedImageError):
+        return "is not an image"
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot be read: {reason or type(error).__name__}"

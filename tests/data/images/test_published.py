@@ -1,0 +1,168 @@
+"""Stanford Online Products, VehicleID, iNaturalist: their files as published, and damaged ones."""
+
+import pytest
+from tests.data.images import layouts
+
+from rankwise.data import DataError
+from rankwise.data.images import open_images
+
+
+def refused(kind, root, *words):
+    with pytest.raises(DataError) as caught:
+        open_images(kind, root)
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message, message
+
+
+def test_products(tmp_path):
+    splits = open_images("sop", layouts.sop(tmp_path))
+    # 10 classes of either super-class: one of each to choose by
+    assert (len(splits.train), len(splits.train.classes)) == (18 * 3, 18)
+    assert (len(splits.validation), len(splits.validation.classes)) == (2 * 3, 2)
+    assert sorted(int(name) % 2 for name in splits.validation.classes) == [0, 1]
+    assert splits.test.classes == tuple(str(i) for i in range(21, 41))
+    assert splits.galleries is None
+    assert splits.test.load(0).shape == (3, 4, 6)
+    inside = open_images("sop", tmp_path / "Stanford_Online_Products")
+    assert inside.train.paths == splits.train.paths
+    trainval = open_images("sop", tmp_path, trainval=True)
+    assert (len(trainval.train), len(trainval.validation), len(trainval.test)) == (60, 0, 60)
+
+
+def test_the_draw_of_the_products_goes_by_the_seed(tmp_path):
+    root = layouts.sop(tmp_path)
+    draws = {open_images("sop", root, seed=seed).validation.classes for seed in range(4)}
+    assert len(draws) > 1
+    assert (
+        open_images("sop", root, seed=3).train.paths == open_images("sop", root, seed=3).train.paths
+    )
+    assert len(open_images("sop", root, validation_share=0.3).validation.classes) == 6
+
+
+def test_missing_files_are_named_and_counted_or_left_out(tmp_path):
+    root = layouts.sop(tmp_path)
+    whole = open_images("sop", root)
+    folder = root / "Stanford_Online_Products" / "bicycle_final"
+    for path in sorted(folder.glob("1?_*.JPG"))[:12]:  # 11, 13, 15, 17
+        path.unlink()
+    (folder / "1_0.JPG").write_bytes(b"")
+    with pytest.raises(DataError) as caught:
+        open_images("sop", root)
+    message = str(caught.value)
+    assert message.startswith("sop: 13 images are missing or damaged: ")
+    assert message.endswith("and 3 more")
+    assert message.count(".JPG") == 10
+    assert "1_0.JPG: is empty" in message
+    splits = open_images("sop", root, skip_broken=True)
+    assert len(splits.dropped) == 13
+    assert len(splits.train) + len(splits.validation) == 60 - 13
+    gone = {"11", "13", "15", "17"}  # the draw is the same as with all files
+    assert set(splits.validation.classes) == set(whole.validation.classes) - gone
+    assert "left out: 13 files" in splits.describe()
+
+
+def test_no_file_at_all_is_an_error_even_when_broken_ones_are_skipped(tmp_path):
+    root = layouts.sop(tmp_path)
+    for path in root.rglob("*.JPG"):
+        path.unlink()
+    with pytest.raises(DataError, match=r"sop train: there are no images; 120 images are missing"):
+        open_images("sop", root, skip_broken=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("999 1", ["Ebay_test.txt: line 62", "2 fields where 4 belong", "'999 1'"]),
+        ("999 99 1 bicycle_final/21_0.JPG", ["line 62", "is listed already", "line 2"]),
+        ("999 99 1 bicycle_final/1_0.JPG", ["Ebay_test.txt: line 62", "Ebay_train.txt: line 2"]),
+        ("999 22 1 bicycle_final/x.JPG", ["line 62", "class 22 is of super-class 1 here"]),
+        ("999 1 1 bicycle_final/x.JPG", ["Ebay_train.txt and", "both to train on and", "'1'"]),
+    ],
+)
+def test_a_wrong_line_of_the_products(tmp_path, line, words):
+    root = layouts.sop(tmp_path)
+    with (root / "Stanford_Online_Products" / "Ebay_test.txt").open("a") as file:
+        file.write(f"{line}\n")
+    refused("sop", root, *words)
+
+
+def test_wrong_files_of_the_products(tmp_path):
+    refused("sop", tmp_path / "nowhere", "nowhere: there is no such folder")
+    refused("sop", tmp_path, "there is no Ebay_train.txt or Ebay_test.txt here")
+    root = layouts.sop(tmp_path)
+    file = root / "Stanford_Online_Products" / "Ebay_train.txt"
+    whole = file.read_text()
+    file.write_text(whole.replace("image_id", "id"))
+    refused("sop", root, "Ebay_train.txt: line 1: the header must be 'image_id", "got 'id class_id")
+    file.write_text(whole.splitlines()[0])
+    refused("sop", root, "Ebay_train.txt: is empty")
+    file.write_bytes(b"\xff\xfe\x00")
+    refused("sop", root, "Ebay_train.txt: cannot be read as text")
+    file.unlink()
+    refused("sop", root, "Ebay_train.txt: there is no such file")
+
+
+def test_vehicles(tmp_path):
+    splits = open_images("vehicleid", layouts.vehicleid(tmp_path))
+    assert (len(splits.train.classes), len(splits.validation.classes)) == (8, 2)
+    assert len(splits.test) == 2 * 3 + 2 * 5  # the small list is within the medium one
+    sizes = {name: len(gallery) for name, (_, gallery) in splits.galleries.items()}
+    assert sizes == {"small": 4, "medium": 6, "large": 10}
+    for queries, gallery in splits.galleries.values():
+        assert queries is gallery
+        for path, label in zip(gallery.paths, gallery.labels, strict=True):
+            assert path in splits.test.paths
+            assert int(path.stem) // 10 == int(splits.test.classes[label])
+    assert splits.train.paths[0].parent.name == "image"
+
+
+def test_wrong_lines_of_the_vehicles(tmp_path):
+    root = layouts.vehicleid(tmp_path)
+    lists = root / "VehicleID_V1.0" / "train_test_split"
+    small, large = lists / "test_list_800.txt", lists / "test_list_2400.txt"
+    before = small.read_text(), large.read_text()
+    large.write_text(before[1] + "0000200 33\n")
+    refused("vehicleid", root, "test_list_2400.txt", "0000200 is vehicle 33 here and vehicle 20")
+    large.write_text(before[1] + "0000000 0\n")
+    refused("vehicleid", root, "test_list_2400.txt: 0000000 is in train_list.txt, too")
+    large.write_text(before[1] + "0000999 0\n")
+    refused("vehicleid", root, "train_list.txt and", "1 classes are both to train on")
+    large.write_text(before[1])
+    small.write_text(before[0] + "0000200 20\n")
+    refused("vehicleid", root, "test_list_800.txt: line 5", "is listed already")
+    small.unlink()
+    refused("vehicleid", root, "test_list_800.txt: there is no such file")
+
+
+def test_species(tmp_path):
+    splits = open_images("inaturalist", layouts.inaturalist(tmp_path))
+    # ⌈0.7⌉ birds and ⌈0.5⌉ plants to choose by
+    assert sorted(name.split("/")[0] for name in splits.validation.classes) == ["Aves", "Plantae"]
+    assert len(splits.train.classes) == 10
+    assert splits.test.classes == ("Aves/7", "Aves/8")
+    assert splits.test.counts.tolist() == [2, 3]
+    splits.test.load(0)
+
+
+def test_the_lists_of_species_may_lie_beside_the_images_with_other_paths(tmp_path):
+    root = layouts.inaturalist(tmp_path)
+    before = open_images("inaturalist", root)
+    for file in (root / "Inat_dataset_splits").iterdir():
+        text = file.read_text().replace("train_val2018", "/elsewhere/train_val2018")
+        (root / file.name).write_text(text)
+        file.unlink()
+    assert open_images("inaturalist", root).train.paths == before.train.paths
+
+
+def test_wrong_lines_of_the_species(tmp_path):
+    root = layouts.inaturalist(tmp_path)
+    file = root / "Inat_dataset_splits" / "Inaturalist_test_set1.txt"
+    before = file.read_text()
+    file.write_text(before + "Aves/8/0.jpg\n")
+    refused("inaturalist", root, "test_set1.txt: line 6", "train_val2018/super-class/class/file")
+    file.write_text(before + "train_val2018/Aves/1/new.jpg\n")
+    refused("inaturalist", root, "both to train on and to test on", "'Aves/1'")
+    file.write_text("")
+    refused("inaturalist", root, "test_set1.txt: is empty")
