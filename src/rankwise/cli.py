@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from rankwise.commands import contrast
+from rankwise.commands import contrast, rank, recommend
 from rankwise.commands.compare import compare
 from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
@@ -28,6 +28,8 @@ def rankwise() -> None:
 for command in (compare, report, evaluate, predict, objectives, study):
     app.command()(command)
 app.add_typer(contrast.app, name="contrast")
+app.add_typer(recommend.app, name="recommend")
+app.add_typer(rank.app, name="rank")
 
 
 def main() -> None:

@@ -1,0 +1,182 @@
+"""``rankwise rank``: learning to rank judged lists of documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankwise.commands.shared import names_of, one_line, say, show
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+_METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
+_TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"
+
+Relevant = Annotated[float, typer.Option(help="Relevance from which a document is a positive.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
+
+
+@app.callback()
+def rank() -> None:
+    """Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."""
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    data: Annotated[Path, typer.Argument(help="Lists to learn from: svmlight with qid or .query.")],
+    validation: Annotated[
+        Path | None, typer.Option(help="Lists that say when to stop; default: a fifth of the data.")
+    ] = None,
+    test: Annotated[Path | None, typer.Option(help="Lists to be judged by.")] = None,
+    model: Annotated[str, typer.Option(help="linear, mlp or boosted.")] = "mlp",
+    objective: Annotated[
+        str, typer.Option(help="ndcg@10, listnet, lambda_loss@10, ap, …: see rankwise objectives.")
+    ] = "ndcg@10",
+    metric: Annotated[str, typer.Option(help="Of validation: says when to stop.")] = "ndcg@10",
+    metrics: Annotated[str, typer.Option(help="Names parted by commas.")] = _METRICS,
+    relevant: Relevant = 1,
+    validation_share: Annotated[
+        float, typer.Option(help="Of the queries, where there is no validation file.")
+    ] = 0.2,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Of the model, such as epochs=50 or hidden=[64,32]."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/rank"),
+    debug: Debug = False,
+) -> None:
+    """Fit a scorer on lists, keep what validation likes best, judge every file given."""
+    with one_line(debug=debug, stopped="stopped; nothing was kept"):
+        from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
+        from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+        settings = task.Settings(
+            objective=objective,
+            model=model,
+            metric=metric,
+            relevant=relevant,
+            validation=validation_share,
+            options=_options(option or []),
+            seed=seed,
+        )
+        learnt = read_letor(data)
+        held = None if validation is None else read_letor(validation)
+        last = None if test is None else read_letor(test)
+        for name, part in (("train", learnt), ("validation", held), ("test", last)):
+            if part is not None:
+                said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
+                say([f"{said}, {part.width - 1} features"], error=True)
+        done = task.run(settings, out, learnt, held, last, metrics=names_of("metrics", metrics))
+        show(task.results_table(done.results))
+        say([*task.notes_of(done.results), str(done.page)])
+
+
+@app.command()
+def evaluate(  # noqa: PLR0917
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run, or a run file of TREC.")],
+    data: Annotated[Path, typer.Argument(help="Lists as for train, or qrels for a run file.")],
+    metrics: Annotated[
+        str | None, typer.Option(help=f"Parted by commas. Default: {_METRICS}; run file: {_TREC}.")
+    ] = None,
+    relevant: Annotated[
+        float | None, typer.Option(help="Relevance of a positive. Default: as trained, or 1.")
+    ] = None,
+    write_run: Annotated[Path | None, typer.Option(help="Write the ranking as a run.")] = None,
+    write_qrels: Annotated[Path | None, typer.Option(help="Write the relevances as qrels.")] = None,
+    out: Annotated[Path | None, typer.Option(help="csv: every metric of every query.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Judge a finished run on other lists, or a run file of TREC by its qrels."""
+    with one_line(debug=debug):
+        from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+        if run.is_file():
+            if write_run is not None or write_qrels is not None:
+                raise task.UsageError("--write-run and --write-qrels are for the folder of a run")
+            queries, found = _judged_file(run, data, metrics or _TREC, relevant)
+        else:
+            queries, found = _judged_lists(run, data, metrics or _METRICS, relevant,
+                                           (write_run, write_qrels))  # fmt: skip
+        show(task.results_table({data.name: found}))
+        say(task.notes_of({data.name: found}))
+        if out is not None:
+            from rankwise.report import write_csv  # noqa: PLC0415
+
+            rows = [
+                {"query": query, **{n: _cell(j.values[place]) for n, j in found.items()}}
+                for place, query in enumerate(queries)
+            ]
+            write_csv(out, rows)
+
+
+def _judged_file(
+    run: Path, qrels: Path, metrics: str, relevant: float | None
+) -> tuple[list[str], dict[str, Any]]:
+    from rankwise.data.letor import read_qrels, read_run  # noqa: PLC0415
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+    if relevant is not None and relevant != int(relevant):
+        raise task.UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
+    ranked, judged = read_run(run), read_qrels(qrels)
+    missing = task.queries_without_run(ranked, judged)
+    if missing == len(judged):
+        raise task.UsageError(
+            f"{run} has none of the {len(judged)} queries of {qrels}, such as "
+            f"{next(iter(judged))!r}; its own are such as {next(iter(ranked))!r}"
+        )
+    if missing:
+        say([f"{missing} of {len(judged)} queries are not in the run and count 0"], error=True)
+    names = names_of("metrics", metrics)
+    least = 1 if relevant is None else int(relevant)
+    return list(judged), task.judged_run(ranked, judged, names, relevant=least)
+
+
+def _judged_lists(
+    folder: Path,
+    data: Path,
+    metrics: str,
+    relevant: float | None,
+    files: tuple[Path | None, Path | None],
+) -> tuple[list[str], dict[str, Any]]:
+    from rankwise.data.letor import read_letor, write_qrels, write_run  # noqa: PLC0415
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+    settings, ranker = task.load_run(folder)
+    lists = read_letor(data)
+    scores = task.scores_of(ranker, lists)
+    names = names_of("metrics", metrics)
+    least = settings.relevant if relevant is None else relevant
+    found = task.judged(scores, lists, names, relevant=least)
+    run, qrels = files
+    if run is not None:
+        write_run(run, task.as_run(lists, scores))
+    if qrels is not None:
+        write_qrels(qrels, task.as_qrels(lists))
+    return list(lists.queries), found
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    """``name=value`` pairs, the values as JSON or else as words."""
+    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set must be name=value, such as epochs=50, got {text!r}")
+        try:
+            read = json.loads(value)
+        except json.JSONDecodeError:
+            read = value
+        found[name.strip()] = tuple(read) if isinstance(read, list) else read
+    return found
+
+
+def _cell(value: float) -> float | str:
+    return "" if value != value else float(value)  # noqa: PLR0124  (NaN)

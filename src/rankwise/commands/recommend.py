@@ -1,0 +1,269 @@
+"""``rankwise recommend``: recommenders trained on the metric they are judged by."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from rankwise.commands.console import complaints
+from rankwise.commands.interactions import (
+    Duplicates,
+    Format,
+    ItemColumn,
+    RatingColumn,
+    RatingRange,
+    TimeColumn,
+    UserColumn,
+    read,
+)
+from rankwise.commands.shared import names_of, one_line, say, show, whole_numbers
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+_STOPPED = "stopped; the same command with --resume goes on after the last whole epoch"
+_METRICS = "ndcg@10,recall@10,precision@10,map@10,pap@10,mrr"
+
+Data = Annotated[
+    Path,
+    typer.Argument(help="u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder."),
+]
+Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
+Metrics = Annotated[str, typer.Option(help="Names parted by commas.")]
+
+
+@app.callback()
+def recommend() -> None:
+    """Train a recommender on the metric it is judged by, and rank the whole catalogue."""
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    data: Data,
+    objective: Annotated[
+        str, typer.Option(help="softmax, bpr, pap@8, ndcg@10, ap, …: see rankwise objectives.")
+    ] = "softmax",
+    model: Annotated[str, typer.Option(help="mf, or two_tower.")] = "mf",
+    dimension: Annotated[int, typer.Option(help="Of the vectors of users and items.")] = 64,
+    hidden: Annotated[str, typer.Option(help="Layers of a tower, parted by commas.")] = "128",
+    user_features: Annotated[
+        Path | None, typer.Option(help="csv, parquet or .user; ids first. For two_tower.")
+    ] = None,
+    item_features: Annotated[
+        Path | None, typer.Option(help="csv, parquet or .item; ids first. For two_tower.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Rating from which it is a positive. Default: all are.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Of every user's interactions: random or time.")] = (
+        "random"
+    ),
+    validation: Annotated[float, typer.Option(help="A share, or how many to leave out.")] = 0.1,
+    test: Annotated[float, typer.Option(help="A share, or how many to leave out.")] = 0.2,
+    lists: Annotated[
+        str, typer.Option(help="All positives of a user, or one interaction: auto decides.")
+    ] = "auto",
+    batch: Annotated[int, typer.Option(help="Positives of a step, about.")] = 1024,
+    negatives: Annotated[int, typer.Option(help="Drawn for a step; 0: all items.")] = 256,
+    sampling: Annotated[str, typer.Option(help="Of the negatives: uniform or popularity.")] = (
+        "uniform"
+    ),
+    correction: Annotated[
+        bool, typer.Option(help="Weigh the negatives for how they were drawn (log q).")
+    ] = True,
+    epochs: Annotated[int, typer.Option(help="At most.")] = 100,
+    warm_start: Annotated[int, typer.Option(help="At most so many epochs of softmax first.")] = 20,
+    patience: Annotated[int, typer.Option(help="Epochs without a better metric.")] = 5,
+    metric: Annotated[str, typer.Option(help="Of validation, chooses the epoch.")] = "ndcg@10",
+    metrics: Metrics = _METRICS,
+    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 3e-3,
+    weight_decay: Annotated[float, typer.Option(help="Of AdamW.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    format: Format = "auto",
+    user_column: UserColumn = None,
+    item_column: ItemColumn = None,
+    rating_column: RatingColumn = None,
+    time_column: TimeColumn = None,
+    rating_range: RatingRange = None,
+    duplicates: Duplicates = "error",
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/recommend"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+) -> None:
+    """Train on interactions, keep the best epoch on validation, measure the test part."""
+    with one_line(debug=debug, stopped=_STOPPED):
+        from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
+        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+
+        settings = task.Settings(
+            objective=objective,
+            model=model,
+            dimension=dimension,
+            hidden=whole_numbers("hidden", hidden),
+            lists=lists,
+            batch=batch,
+            negatives=negatives,
+            sampling=sampling,
+            correction=correction,
+            epochs=epochs,
+            warm_start=warm_start,
+            patience=patience,
+            metric=metric,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            threshold=threshold,
+            split=split,
+            validation=validation,
+            test=test,
+            seed=seed,
+        )
+        columns = (user_column, item_column, rating_column, time_column)
+        found = read(data, format, columns, rating_range, duplicates)
+        problem = task.prepared(
+            found,
+            settings,
+            None if user_features is None else read_features(user_features, found.users),
+            None if item_features is None else read_features(item_features, found.items),
+        )
+        _say_what(problem.counts(), found.replaced)
+        with _progress() as progress:
+            bar = progress.add_task("", total=None, epoch=0, loss="–", value="–", metric=metric)
+
+            def advance(step: task.Step) -> None:
+                progress.update(
+                    bar,
+                    total=step.steps,
+                    completed=step.step,
+                    epoch=step.epoch,
+                    loss=f"{step.loss:.4f}",
+                    value="–" if step.value != step.value else f"{step.value:.4f}",
+                )
+
+            finished = task.run(
+                problem,
+                settings,
+                out,
+                metrics=names_of("metrics", metrics),
+                source=str(data),
+                resume=resume,
+                on_step=advance,
+            )
+        show(task.results_table(finished.results))
+        say(task.notes_of(finished.results))
+        say([task.course(settings, finished.trained), str(finished.page)])
+
+
+@app.command()
+def evaluate(  # noqa: PLR0917
+    run: Run,
+    data: Annotated[
+        Path | None, typer.Option(help="Later interactions; default: the run's own test part.")
+    ] = None,
+    metrics: Metrics = _METRICS,
+    format: Format = "auto",
+    user_column: UserColumn = None,
+    item_column: ItemColumn = None,
+    rating_column: RatingColumn = None,
+    time_column: TimeColumn = None,
+    rating_range: RatingRange = None,
+    duplicates: Duplicates = "error",
+    out: Annotated[Path | None, typer.Option(help="csv: every metric of every user.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+) -> None:
+    """Measure a finished run: its test part, or interactions that came later."""
+    with one_line(debug=debug):
+        from rankwise.report import write_csv  # noqa: PLC0415
+        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+
+        columns = (user_column, item_column, rating_column, time_column)
+        later = None if data is None else read(data, format, columns, rating_range, duplicates)
+        found = task.evaluate_run(run, metrics=names_of("metrics", metrics), data=later)
+        show(task.results_table(found))
+        say(task.notes_of(found))
+        if out is not None:
+            users = task.load_run(run)[1].users
+            values = {name: v.tolist() for name, v in found["model"].values.items()}
+            rows = [
+                {"user": user, **{m: _cell(v[n]) for m, v in values.items()}}
+                for n, user in enumerate(users)
+            ]
+            write_csv(out, rows)
+
+
+@app.command()
+def topk(  # noqa: PLR0917
+    run: Run,
+    k: Annotated[int, typer.Option(help="Items for each user.")] = 10,
+    users: Annotated[
+        str | None, typer.Option(help="Ids parted by commas, or a file of one a line.")
+    ] = None,
+    include_seen: Annotated[
+        bool, typer.Option("--include-seen", help="Also what a user already had.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="csv or parquet.")] = Path("recommendations.csv"),
+    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+) -> None:
+    """Write the first k items of every user, or of some, that they had not seen."""
+    with one_line(debug=debug):
+        from rankwise.report import write_whole  # noqa: PLC0415
+        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+
+        if out.suffix not in (".csv", ".parquet"):
+            raise task.UsageError(f"--out must end in .csv or .parquet, got {out}")
+        frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
+        buffer = io.BytesIO()
+        if out.suffix == ".csv":
+            frame.write_csv(buffer)
+        else:
+            frame.write_parquet(buffer)
+        write_whole(out, buffer.getvalue())
+        said = f"{frame['user'].n_unique()} users, {frame.height} rows: {out}"
+        say([said])
+
+
+def _ids(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    path = Path(text)
+    lines = path.read_text().splitlines() if path.is_file() else text.split(",")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _cell(value: float) -> float | str:
+    return "" if value != value else value  # noqa: PLR0124  (NaN)
+
+
+def _say_what(counts: dict[str, int], replaced: int) -> None:
+    """What there is, and everything that is not as one would expect."""
+    said = [f"{counts['interactions']:,} interactions of {counts['users']:,} users with "
+            f"{counts['items']:,} items, {counts['positives']:,} of them positive"]  # fmt: skip
+    said += [
+        f"{number:,} {what}"
+        for what, number in counts.items()
+        if number and (" without " in what or " too few " in what or "nobody" in what)
+    ]
+    if replaced:
+        said.append(f"{replaced:,} rows left out, whose pair came again later")
+    say(said, error=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    with Progress(
+        TextColumn("epoch {task.fields[epoch]}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}"),
+        TimeElapsedColumn(),
+        console=complaints(),
+        transient=True,
+    ) as progress:
+        yield progress

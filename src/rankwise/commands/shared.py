@@ -1,0 +1,84 @@
+"""What the commands of tasks have in common: how they show, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table as Shown
+
+from rankwise.commands.console import complaints, paper, refuse
+from rankwise.commands.guard import guarded
+
+if TYPE_CHECKING:
+    from rankwise.report import Table
+
+__all__ = ["names_of", "one_line", "say", "show", "whole_numbers"]
+
+
+@contextmanager
+def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
+    """Wrong usage and bad input as one line and 2, a failure or Ctrl-C as one line and 1."""
+    try:
+        with guarded(debug=debug):
+            try:
+                yield
+            except ValueError as error:
+                from rankwise.tasks.usage import UsageError  # noqa: PLC0415  (only where needed)
+
+                if debug or not isinstance(error, UsageError):
+                    raise
+                refuse(str(error))
+    except KeyboardInterrupt:
+        complaints().print(stopped, style="red", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(1) from None
+
+
+def show(table: Table) -> None:
+    """A table on standard output, first column to the left."""
+    shown = Shown(box=SIMPLE_HEAD, padding=0)
+    for number, name in enumerate(table.header):
+        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
+    for row in table.rows:
+        shown.add_row(*map(str, row))
+    paper().print(shown)
+    say([table.caption])
+
+
+def say(lines: Iterable[str], *, error: bool = False) -> None:
+    """Lines as they are."""
+    console = complaints() if error else paper()
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def names_of(option: str, text: str) -> list[str]:
+    """Names parted by commas outside of parentheses."""
+    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        raise UsageError(f"--{option} must name at least one, parted by commas, got {text!r}")
+    return found
+
+
+def whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers parted by commas."""
+    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+
+    try:
+        return tuple(int(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise UsageError(
+            f"--{option} must be whole numbers parted by commas, got {text!r}"
+        ) from None

@@ -1,0 +1,103 @@
+"""What is known of users or items beside their ids, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankwise.data.errors import DataError
+from rankwise.data.files import format_of, read_frame
+from rankwise.data.interactions.layouts import atomic_frame
+from rankwise.data.reader import require_columns
+
+__all__ = ["FeatureTable", "read_features"]
+
+WORDS = 256  # of a column that get a place of their own, the most frequent first
+_ATOMIC = (".user", ".item")
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """One row for each known id, in the order of the ids."""
+
+    names: tuple[str, ...]
+    values: NDArray[np.float32]  # (ids, names)
+    without: int  # ids the file says nothing of: all their values are 0
+    left_out: tuple[str, ...]  # columns that name rows rather than describe them
+
+
+def read_features(
+    path: str | Path, ids: Sequence[str], *, id_column: str | None = None
+) -> FeatureTable:
+    """Read a csv, parquet or RecBole file (``.user``, ``.item``) of features by id.
+
+    A number is standardised, and 0 where it is missing. Text becomes words: 1 for each of the most
+    frequent words that a row has, so ``"Action Comedy"`` is two. A column of words that hardly
+    come twice is left out. ``id_column`` is by default the first.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    atomic = path.suffix in _ATOMIC
+    frame = atomic_frame(path, gaps=True) if atomic else read_frame(path, format_of(path))
+    if id_column is not None:
+        require_columns(path, frame.columns, [id_column], "id")
+    key = id_column or frame.columns[0]
+    place = _places(path, frame[key], ids)
+    names, blocks, left_out = [], [], []
+    for column in frame.drop(key):
+        words, block = _block(column)
+        if block is None:
+            left_out.append(column.name)
+            continue
+        names += words
+        blocks.append(np.concatenate([block, np.zeros((1, block.shape[1]), np.float32)])[place])
+    if not blocks:
+        raise DataError(f"{path}: has no column of features beside {key!r}")
+    without = int((place == frame.height).sum())
+    return FeatureTable(tuple(names), np.concatenate(blocks, axis=1), without, tuple(left_out))
+
+
+def _places(path: Path, column: pl.Series, ids: Sequence[str]) -> NDArray[np.int64]:
+    """The row of every id; one more than there are where the file does not have it."""
+    if column.dtype.is_float() and bool((column == column.round()).all()):
+        column = column.cast(pl.Int64)
+    words = column.cast(pl.String).to_list()
+    known = {name: row for row, name in enumerate(words)}
+    if len(known) < len(words):
+        twice = next(name for name in words if words.count(name) > 1)
+        raise DataError(f"{path}: the id {twice!r} is there more than once")
+    found = np.array([known.get(name, len(words)) for name in ids], dtype=np.int64)
+    if (found == len(words)).all():
+        raise DataError(
+            f"{path}: has none of the {len(ids)} ids of the interactions, such as {ids[0]!r}; "
+            f"its ids are such as {words[0]!r}"
+        )
+    return found
+
+
+def _block(column: pl.Series) -> tuple[list[str], NDArray[np.float32] | None]:
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        values = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        there = np.isfinite(values)
+        spread = values[there].std() if there.any() else 0.0
+        if spread == 0:
+            return [], None
+        standard = np.where(there, (values - values[there].mean()) / spread, 0)
+        return [column.name], standard[:, None].astype(np.float32)
+    lists = column.cast(pl.String).fill_null("").str.split(" ")
+    words = lists.list.explode(keep_nulls=False, empty_as_null=False)
+    counts = words.filter(words != "").value_counts(sort=True)
+    if not counts.height or counts.height > 0.5 * len(column):
+        return [], None
+    kept = sorted(counts.filter(pl.col("count") > 1).to_series(0).to_list()[:WORDS])
+    place = {word: number for number, word in enumerate(kept)}
+    block = np.zeros((len(column), len(kept)), dtype=np.float32)
+    for row, said in enumerate(lists):
+        block[row, [place[word] for word in said if word in place]] = 1
+    return [f"{column.name}={word}" for word in kept], block

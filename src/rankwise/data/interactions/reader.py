@@ -1,0 +1,209 @@
+"""Read interactions in any of the layouts, check them, number their users and items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankwise.checks import require_one_of
+from rankwise.data.errors import DataError
+from rankwise.data.interactions import layouts
+from rankwise.data.interactions.interactions import Interactions
+from rankwise.data.interactions.layouts import Raw, Roles
+
+__all__ = ["FORMATS", "Duplicates", "read_interactions"]
+
+Duplicates = Literal["error", "last"]
+FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns")
+
+_FILES = {"u.data": "ml-100k", "ratings.dat": "ml-1m", "ratings.csv": "ml-20m"}
+_ML_20M = "userid,movieid,rating,timestamp"
+
+
+def read_interactions(
+    path: str | Path,
+    *,
+    format: str = "auto",
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+    rating_range: tuple[float, float] | None = None,
+    duplicates: Duplicates = "error",
+) -> Interactions:
+    """Read MovieLens, RecBole's atomic files, csv or parquet; :class:`DataError` for what is wrong.
+
+    path
+        The file, or a folder with ``u.data``, ``ratings.dat``, ``ratings.csv`` or ``*.inter``.
+    format
+        One of :data:`FORMATS`; ``"auto"`` goes by the name of the file.
+    user, item, rating, time
+        Columns of a file that has names for them; None: the usual ones, and neither rating nor
+        time has to be there.
+    rating_range
+        What ratings may be, both ends included. MovieLens brings its own.
+    duplicates
+        A pair of user and item that comes twice is an ``"error"``, or its ``"last"`` row counts
+        (by time where there is one).
+    """
+    require_one_of("duplicates", duplicates, get_args(Duplicates))
+    path, kind = _located(Path(path), format)
+    roles = Roles(user, item, rating, time)
+    if kind in _FILES.values() and roles.given:
+        role, name = next(iter(roles.given.items()))
+        raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
+    raw = _raw(path, kind, roles)
+    limits = raw.limits if rating_range is None else rating_range
+    value = _values(path, raw, limits)
+    when = _times(path, raw)
+    users, user_codes = _numbered(path, raw, "user")
+    items, item_codes = _numbered(path, raw, "item")
+    pairs = (user_codes, item_codes)
+    kept = _kept(path, raw, pairs, when, duplicates)
+    found = Interactions(path, user_codes, item_codes, value, when, users, items)
+    if kept is None:
+        return found
+    return Interactions(
+        path,
+        user_codes[kept],
+        item_codes[kept],
+        value[kept],
+        None if when is None else when[kept],
+        users,
+        items,
+        replaced=len(value) - len(kept),
+    )
+
+
+def _located(path: Path, format: str) -> tuple[Path, str]:
+    require_one_of("format", format, FORMATS)
+    if path.is_dir():
+        inside = [p for p in sorted(path.iterdir()) if p.name in _FILES or p.suffix == ".inter"]
+        if len(inside) != 1:
+            what = ", ".join(p.name for p in inside) or "none of them"
+            raise DataError(
+                f"{path}: a folder must hold one of {', '.join(_FILES)} or *.inter, got {what}"
+            )
+        path = inside[0]
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    return path, _kind(path) if format == "auto" else format
+
+
+def _kind(path: Path) -> str:
+    kind = "recbole" if path.suffix == ".inter" else _FILES.get(path.name, "columns")
+    if kind == "ml-20m":  # a name that many files have
+        with path.open(encoding="utf-8", errors="replace") as file:
+            header = file.readline().strip().lower()
+        kind = kind if header == _ML_20M else "columns"
+    return kind
+
+
+def _raw(path: Path, kind: str, roles: Roles) -> Raw:
+    match kind:
+        case "ml-100k":
+            return layouts.movielens_100k(path)
+        case "ml-1m":
+            return layouts.movielens_1m(path)
+        case "ml-20m":
+            return layouts.movielens_20m(path)
+        case "recbole":
+            return layouts.recbole(path, roles)
+    return layouts.columns(path, roles)
+
+
+def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:
+    if "value" not in raw.frame.columns:
+        if limits is not None:
+            raise DataError(f"{path}: has no rating column, so no range of ratings can be kept")
+        return np.ones(raw.frame.height)
+    values = _numbers(path, raw, "value", "rating")
+    low, high = limits or (-np.inf, np.inf)
+    outside = np.flatnonzero((values < low) | (values > high))
+    if len(outside):
+        raise DataError(
+            f"{path}: {raw.where(int(outside[0]))}: the rating {values[outside[0]]:g} is out of "
+            f"range, {low:g} to {high:g}; {len(outside)} of {len(values)} ratings are"
+        )
+    return values
+
+
+def _times(path: Path, raw: Raw) -> NDArray[np.float64] | None:
+    if "time" not in raw.frame.columns:
+        return None
+    column = raw.frame["time"]
+    if column.dtype.is_temporal():
+        column = column.cast(pl.Datetime("us")).dt.epoch("us") / 1e6
+        return _numbers(path, Raw(pl.DataFrame({"time": column}), raw.first_line), "time", "time")
+    return _numbers(path, raw, "time", "time")
+
+
+def _numbers(path: Path, raw: Raw, name: str, what: str) -> NDArray[np.float64]:
+    column = raw.frame[name]
+    numbers = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"{path}: {raw.where(row)}: the {what} must be a number, got {column[row]!r}; "
+            f"{len(wrong)} of {len(numbers)} are none"
+        )
+    return numbers
+
+
+def _numbered(path: Path, raw: Raw, role: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The ids, whole numbers in their own order and text in that of text, and the codes."""
+    column = raw.frame[role]
+    if column.dtype.is_float() and bool((column == column.round()).all()):
+        column = column.cast(pl.Int64)  # 7.0 is the id 7
+    missing = column.is_null()
+    if missing.any():
+        row = missing.arg_max() or 0
+        raise DataError(
+            f"{path}: {raw.where(row)}: the {role} is missing; {missing.sum()} of {len(column)} are"
+        )
+    if column.dtype == pl.String:
+        whole = column.cast(pl.Int64, strict=False)
+        # "07" and "7" are two ids, so only numbers as they are usually written count as such.
+        if not whole.has_nulls() and bool((whole.cast(pl.String) == column).all()):
+            column = whole
+    ids = column.unique().sort()
+    codes = column.rank("dense").to_numpy().astype(np.int64) - 1
+    return tuple(ids.cast(pl.String).to_list()), codes
+
+
+def _kept(
+    path: Path,
+    raw: Raw,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    time: NDArray[np.float64] | None,
+    duplicates: str,
+) -> NDArray[np.int64] | None:
+    """The rows that stay, ascending; None: all of them."""
+    user, item = pairs
+    row = np.arange(len(user))
+    order = np.lexsort((row, row if time is None else time, item, user))
+    again = (np.diff(user[order]) == 0) & (np.diff(item[order]) == 0)
+    if not again.any():
+        return None
+    if duplicates == "last":
+        return np.sort(order[np.append(~again, True)])
+    places = np.flatnonzero(again)
+    both = np.sort(np.stack([order[places], order[places + 1]]), axis=0)
+    first, second = both[:, np.argmin(both[1])]
+    names = (raw.frame[role][int(second)] for role in ("user", "item"))
+    raise DataError(
+        "{}: {}: the pair of user {} and item {} was already in {}; {} of {} rows are such; "
+        "the last one counts with --duplicates last".format(
+            path,
+            raw.where(int(second)),
+            *names,
+            raw.where(int(first)),
+            int(again.sum()),
+            len(user),
+        )
+    )

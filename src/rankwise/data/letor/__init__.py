@@ -1,0 +1,16 @@
+"""Learning to rank: judged lists of documents with features, and TREC's runs and judgements."""
+
+from rankwise.data.letor.letor import Letor
+from rankwise.data.letor.reader import read_letor
+from rankwise.data.letor.trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
+
+__all__ = [
+    "read_letor",
+    "Letor",
+    "read_run",
+    "write_run",
+    "Run",
+    "read_qrels",
+    "write_qrels",
+    "Qrels",
+]

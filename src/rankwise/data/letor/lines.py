@@ -1,0 +1,96 @@
+"""Single lines of LETOR: what is wrong with one, and what its comment says."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data.errors import DataError
+
+__all__ = ["complain", "document_of", "line_of", "sizes_of"]
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_PAIR = re.compile(rf"(\d+):({_NUMBER})")
+_DOCUMENT = re.compile(rb"docid\s*=\s*(\S+)")
+_WIDE = 80  # characters of a line that a message shows
+_LAYOUT = "relevance qid:query feature:value …"
+
+
+def complain(path: Path) -> None:
+    """Raise for the first line that is malformed, or has a query where the first has none."""
+    first: bool | None = None
+    for number, line in _data_lines(path):
+        why, queried = _wrong(line)
+        first = queried if first is None else first
+        if not why and queried != first:
+            why = "no qid:, other lines have one" if first else "qid:, the first line has none"
+        if why:
+            shown = line if len(line) <= _WIDE else line[:_WIDE] + "…"
+            raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
+
+
+def line_of(path: Path, row: int) -> int:
+    """The number of the line on which a row stands; comments and empty lines are no rows."""
+    for place, (number, _) in enumerate(_data_lines(path)):
+        if place == row:
+            return number
+    raise ValueError(f"{path} has no row {row}")
+
+
+def document_of(line: bytes) -> str:
+    """The id of a document in the comment of its line: ``docid = …``, or its first word."""
+    _, mark, comment = line.partition(b"#")
+    if not mark:
+        return ""
+    named = _DOCUMENT.search(comment)
+    words = [named[1]] if named else comment.split()[:1]
+    return words[0].decode(errors="replace") if words else ""
+
+
+def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
+    """The sizes of a file with one a line, which must add up to so many rows."""
+    sizes: list[int] = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        if not line.strip():
+            continue
+        if not line.strip().isdecimal() or int(line) == 0:
+            raise DataError(
+                f"{path}: line {number}: a size must be a whole number >= 1, got {line!r}"
+            )
+        sizes.append(int(line))
+    if sum(sizes) != rows:
+        raise DataError(f"{path}: the sizes add up to {sum(sizes)}, the lists have {rows} rows")
+    return np.array(sizes, dtype=np.int64)
+
+
+def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            stripped = line.strip()
+            if stripped and not stripped.startswith("#"):
+                yield number, stripped
+
+
+def _wrong(line: str) -> tuple[str, bool]:
+    """What is wrong, if anything, and whether the line has a query."""
+    label, *fields = line.partition("#")[0].split()
+    queried = bool(fields) and fields[0].startswith("qid:")
+    if not re.fullmatch(_NUMBER, label):
+        return f"the relevance {label!r} is no number", queried
+    if queried and not re.fullmatch(r"qid:\d+", fields[0]):
+        return f"{fields[0]!r} is no whole number", queried
+    before = -1
+    for field in fields[queried:]:
+        pair = _PAIR.fullmatch(field)
+        if pair is None:
+            return f"{field!r} is no feature:value", queried
+        if int(pair[1]) <= before:
+            return f"feature {pair[1]} comes after feature {before}", queried
+        before = int(pair[1])
+    return "", queried

@@ -1,0 +1,154 @@
+"""Read LETOR and svmlight with queries: MSLR-WEB, Yahoo, MQ2007/2008, LightGBM's examples."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from rankwise.data.errors import DataError
+from rankwise.data.letor.letor import Letor, Matrix
+from rankwise.data.letor.lines import complain, document_of, line_of, sizes_of
+
+__all__ = ["read_letor"]
+
+_CHUNK = 1 << 25  # bytes of text at a time
+_DENSE = 0.25  # share of entries from which a plain array is smaller and faster
+
+
+def read_letor(path: str | Path, *, sizes: str | Path | None = None) -> Letor:
+    """Read ``relevance qid:query feature:value … # comment`` lines; :class:`DataError` if wrong.
+
+    The text is read in chunks and kept as 32-bit numbers. Without ``qid:`` the queries are those of
+    a file of ``sizes``, one number a line, by default ``.query`` beside the file, as LightGBM has
+    it. The lines of a query must stand together. Comments such as ``#docid = GX008-86`` name the
+    documents.
+    """
+    path = Path(path)
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "there is no such file"
+        raise DataError(f"{path}: {what}")
+    blocks, targets, found, names = [], [], [], []
+    for chunk in _chunks(path):
+        block = _parsed(path, chunk)
+        if block is None:
+            continue
+        features, target, queries = block
+        blocks.append(features)
+        targets.append(target)
+        found.append(queries)
+        names += (
+            [document_of(line) for line in _lines(chunk)] if b"#" in chunk else [""] * len(target)
+        )
+    if not blocks:
+        raise DataError(f"{path}: is empty")
+    target = np.concatenate(targets)
+    _check_relevances(path, target)
+    ids, groups = _queries(path, np.concatenate(found), len(target), sizes)
+    documents = tuple(names) if any(names) else None
+    return Letor(path, _joined(blocks), target, groups, ids, documents)
+
+
+Block = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]
+
+
+def _parsed(path: Path, chunk: bytes) -> Block | None:
+    """Features, relevances and query ids of some lines; the ids are none where no line has one."""
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
+
+    try:
+        features, target, queries = load_svmlight_file(
+            io.BytesIO(chunk), query_id=True, zero_based=True, dtype=np.float32
+        )
+    except (ValueError, OverflowError) as error:
+        complain(path)
+        raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
+    if not len(target):
+        return None
+    finite = np.isfinite(features.data).all() and np.isfinite(target).all()
+    if not finite or len(queries) not in (0, len(target)):
+        complain(path)
+        raise DataError(
+            f"{path}: some lines have qid: and others have not, or a value is no number"
+        )
+    return sparse.csr_array(features), target.astype(np.float64), np.asarray(queries)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    """Whole lines, about :data:`_CHUNK` bytes at a time."""
+    with _opened(path) as file:
+        rest = b""
+        while text := file.read(_CHUNK):
+            whole, end, after = (rest + text).rpartition(b"\n")
+            rest = after
+            if end:
+                yield whole + end
+        if rest:
+            yield rest + b"\n"
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _lines(chunk: bytes) -> Iterator[bytes]:
+    for line in chunk.splitlines():
+        start = line.lstrip()
+        if start and not start.startswith(b"#"):
+            yield line
+
+
+def _joined(blocks: list[sparse.csr_array]) -> Matrix:
+    width = max(block.shape[1] for block in blocks)
+    for block in blocks:
+        block.resize(block.shape[0], width)
+    whole = sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    dense = whole.nnz >= _DENSE * whole.shape[0] * whole.shape[1]
+    return cast(Matrix, whole.toarray() if dense else whole)
+
+
+def _check_relevances(path: Path, target: NDArray[np.float64]) -> None:
+    wrong = np.flatnonzero(target < 0)
+    if len(wrong):
+        raise DataError(
+            f"{path}: line {line_of(path, int(wrong[0]))}: the relevance must not be below 0, "
+            f"got {target[wrong[0]]:g}; {len(wrong)} lines are such"
+        )
+
+
+def _queries(
+    path: Path, ids: NDArray[np.int64], rows: int, sizes: str | Path | None
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The id of every query in the order of the file, and the query of every row."""
+    beside = path.with_name(path.name + ".query") if sizes is None else Path(sizes)
+    if sizes is not None or not len(ids):
+        if not beside.is_file():
+            raise DataError(
+                f"{path}: no line has qid:, and there is no {beside.name} with the sizes of the "
+                "queries"
+            )
+        counts = sizes_of(beside, rows)
+        groups = np.repeat(np.arange(len(counts)), counts)
+        return tuple(str(number + 1) for number in range(len(counts))), groups
+    if len(ids) != rows:
+        complain(path)
+    first = np.flatnonzero(np.diff(ids, prepend=ids[0] - 1))
+    runs = ids[first]
+    order = np.argsort(runs, kind="stable")
+    again = order[1:][np.diff(runs[order]) == 0]
+    if len(again):
+        row = int(first[again.min()])
+        before = int(np.flatnonzero(ids[:row] == ids[row])[-1])
+        raise DataError(
+            f"{path}: line {line_of(path, row)}: the query {ids[row]} is back after another one; "
+            f"its lines must stand together, the last was line {line_of(path, before)} "
+            f"({len(again)} such places)"
+        )
+    lengths = np.diff(np.append(first, rows))
+    return tuple(map(str, runs.tolist())), np.repeat(np.arange(len(runs)), lengths)

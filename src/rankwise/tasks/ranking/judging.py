@@ -1,0 +1,77 @@
+"""Metrics of scores over queries."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data.letor import Letor
+from rankwise.metrics import mean_over_lists
+from rankwise.naming import metric
+from rankwise.tasks.usage import UsageError
+
+__all__ = ["DEFAULT", "Judged", "judged", "require_metrics"]
+
+DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One value for each query; NaN where the metric is not defined for its list."""
+
+    name: str
+    values: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """Over the queries for which it is defined."""
+        return mean_over_lists(self.values).mean
+
+    @property
+    def plain(self) -> dict[str, float | int | None]:
+        """For a file: JSON has no word for NaN."""
+        found = mean_over_lists(self.values)
+        numbers = {"value": found.mean, "standard_error": found.standard_error}
+        known = {name: None if math.isnan(v) else v for name, v in numbers.items()}
+        return {**known, "queries": found.count, "left_out": found.left_out}
+
+    def __str__(self) -> str:
+        found = mean_over_lists(self.values)
+        if math.isnan(found.standard_error):
+            return f"{found.mean:.4f}"
+        return f"{found.mean:.4f} ± {1.96 * found.standard_error:.4f}"
+
+
+def require_metrics(names: Sequence[str]) -> None:
+    """Raise for a name that is no metric."""
+    for name in names:
+        try:
+            metric(name)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+
+def judged(
+    scores: NDArray[np.float64], data: Letor, names: Sequence[str] = DEFAULT, *, relevant: float = 1
+) -> dict[str, Judged]:
+    """Metrics of scores for every query; metrics of two classes count from ``relevant`` on.
+
+    Tied scores count as the mean over their orders, never by the order of the file.
+    """
+    require_metrics(names)
+    binary = (data.target >= relevant).astype(np.float64)
+    found = {}
+    for name in names:
+        made = metric(name)
+        target = data.target if made.setting.kernel.graded else binary
+        with warnings.catch_warnings():  # what is left out is counted and said
+            warnings.simplefilter("ignore", RuntimeWarning)
+            options = {**made.options, "average": "none"}
+            each = made.metric(scores, target, groups=data.groups, **options)
+        found[name] = Judged(name, each)
+    return found

@@ -1,0 +1,106 @@
+"""What a run found: numbers in a file, and a page to look at."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from matplotlib.figure import Figure as Canvas
+
+from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.tasks.ranking.fitting import Settings
+from rankwise.tasks.ranking.judging import Judged
+
+__all__ = ["notes_of", "results_table", "write_results"]
+
+
+def write_results(
+    out: Path,
+    settings: Settings,
+    counts: Sequence[tuple[str, int, int, int]],
+    results: Mapping[str, Mapping[str, Judged]],
+    history: Sequence[float],
+) -> Path:
+    """``results.json`` and ``index.html``, whose path is returned."""
+    plain = {part: {n: j.plain for n, j in found.items()} for part, found in results.items()}
+    write_json(out / "results.json", {"results": plain, "history": list(history)})
+    sections = [
+        Section(
+            "How good the ranking is",
+            [f"Every query ranks its own documents.{_held(settings, results)}", *notes_of(results)],
+            tables=[results_table(results)],
+        )
+    ]
+    if history:
+        sections.append(Section("Training", figures=[_curve(settings, history)]))
+    data = Table(
+        ("part", "queries", "documents", "relevant"), [(n, *map(_number, c)) for n, *c in counts]
+    )
+    shown = [(n, v or "–") for n, v in asdict(settings).items()]
+    sections += [
+        Section("Data", tables=[data]),
+        Section("Settings", tables=[Table(("setting", "value"), shown)]),
+    ]
+    return write_whole(out / "index.html", page("Learning to rank", sections))
+
+
+def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:
+    """One row for each metric, one column for each part."""
+    names = list(next(iter(results.values())))
+    rows = [(name, *(str(found[name]) for found in results.values())) for name in names]
+    sizes = " and ".join(
+        f"{max((int(j.plain['queries'] or 0) for j in found.values()), default=0)} of {part}"
+        for part, found in results.items()
+    )
+    words = f"Means over queries, {sizes}; ± is a 95 % interval over them, not over trainings."
+    return Table(("metric", *results), rows, words)
+
+
+def notes_of(results: Mapping[str, Mapping[str, Judged]]) -> list[str]:
+    """Queries for which a metric is not defined, in words."""
+    said = []
+    for part, found in results.items():
+        left = {name: int(j.plain["left_out"] or 0) for name, j in found.items()}
+        for count in sorted(set(left.values()) - {0}):
+            names = ", ".join(name for name, n in left.items() if n == count)
+            said.append(
+                f"{part}: {count} queries without a relevant document (or without any other) are "
+                f"left out of {names}."
+            )
+    return said
+
+
+def _held(settings: Settings, results: Mapping[str, object]) -> str:
+    if "validation" in results or not settings.validation:
+        return ""
+    return (
+        f" {settings.validation:.0%} of the training queries only said when to stop; they are in "
+        "the column of train."
+    )
+
+
+def _number(count: int) -> str:
+    return f"{count:,}"
+
+
+def _curve(settings: Settings, history: Sequence[float]) -> Figure:
+    canvas = Canvas(figsize=(7.0, 3.2), layout="constrained")
+    axes = canvas.subplots()
+    best = max(range(len(history)), key=lambda n: history[n])
+    axes.plot(range(1, len(history) + 1), history, ".-", color="#00796b", linewidth=1.1)
+    axes.plot(best + 1, history[best], "o", color="#b71c1c", markersize=6)
+    axes.set_xlabel("epoch", fontsize=9)
+    axes.set_ylabel(f"{settings.metric}, validation", fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    buffer = io.BytesIO()
+    # Without the date and version the same data make the same file.
+    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
+    words = (
+        f"{settings.metric} on validation over {len(history)} epochs; the best, "
+        f"{history[best]:.4f} after epoch {best + 1}, was kept."
+    )
+    return Figure(buffer.getvalue(), words, words)

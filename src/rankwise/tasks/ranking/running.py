@@ -1,0 +1,90 @@
+"""A whole run: fit, judge, write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data.letor import Letor
+from rankwise.estimators import Ranker
+from rankwise.report import write_json
+from rankwise.tasks.ranking.fitting import Settings, fitted
+from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, require_metrics
+from rankwise.tasks.ranking.page import write_results
+from rankwise.tasks.usage import UsageError
+
+__all__ = ["Finished", "load_run", "run", "scores_of"]
+
+CONFIG, MODEL = "config.json", "model.ranker"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to, and its page."""
+
+    results: dict[str, dict[str, Judged]]  # by part, then by metric
+    ranker: Ranker
+    page: Path
+
+
+def run(
+    settings: Settings,
+    out: Path,
+    train: Letor,
+    validation: Letor | None = None,
+    test: Letor | None = None,
+    *,
+    metrics: Sequence[str] = DEFAULT,
+) -> Finished:
+    """Fit into the folder ``out``, then judge every file that was given.
+
+    A folder that holds a run already is not touched.
+    """
+    names = list(dict.fromkeys((*metrics, settings.metric)))
+    require_metrics(names)
+    if (out / CONFIG).exists():
+        raise UsageError(f"{out} already holds a run; choose another folder with --out")
+    given = {"train": train, "validation": validation, "test": test}
+    parts = {name: part for name, part in given.items() if part is not None}
+    width = max(part.width for part in (train, validation) if part is not None)
+    if test is not None:
+        test.columns(width)  # a feature too many is said before the work is done
+    ranker = fitted(settings, train, validation)
+    ranker.save(out / MODEL)
+    results = {
+        name: judged(scores_of(ranker, part), part, names, relevant=settings.relevant)
+        for name, part in parts.items()
+    }
+    counts = [
+        (name, len(part.queries), len(part), int((part.target >= settings.relevant).sum()))
+        for name, part in parts.items()
+    ]
+    history = [float(v) for v in getattr(ranker, "history_", [])]
+    page = write_results(out, settings, counts, results, history)
+    # Last: a folder without it holds no run.
+    files = {name: str(part.path) for name, part in parts.items()}
+    write_json(out / CONFIG, {"data": files, "settings": asdict(settings)})
+    return Finished(results, ranker, page)
+
+
+def load_run(folder: Path) -> tuple[Settings, Ranker]:
+    """The settings and the ranker of a finished run."""
+    for name in (CONFIG, MODEL):
+        if not (folder / name).is_file():
+            raise UsageError(f"{folder}: is no finished run ({name} is missing)")
+    try:
+        settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
+        return settings, Ranker.load(folder / MODEL)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{folder}: is not a run that can be read: {error}") from None
+
+
+def scores_of(ranker: Ranker, data: Letor) -> NDArray[np.float64]:
+    """The scores of the documents."""
+    found: NDArray[np.float64] = ranker.decision_function(data.columns(ranker.n_features_in_))
+    return found

@@ -1,0 +1,125 @@
+"""TREC's runs judged by its qrels, as trec_eval judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rankwise.data.letor import Letor, Qrels, Run
+from rankwise.naming.grammar import parse
+from rankwise.tasks import ranked
+from rankwise.tasks.ranking.judging import Judged
+from rankwise.tasks.usage import UsageError
+
+__all__ = ["TREC", "as_qrels", "as_run", "judged_run", "queries_without_run"]
+
+TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
+_WITH_K = ("precision", "recall", "hit")
+_WITHOUT_K = ("ndcg", "ap", "mrr")
+
+
+def judged_run(
+    run: Run, qrels: Qrels, names: Sequence[str] = TREC, *, relevant: int = 1
+) -> dict[str, Judged]:
+    """Metrics of a run over the queries of the qrels, in their order.
+
+    A document that was not judged is not relevant; a query that the run does not have counts 0, one
+    without a relevant document is left out. As in trec_eval documents stand by their scores in
+    single precision, tied ones by their ids, the last first; what was not retrieved is nowhere, so
+    it counts in what there is to find and never as found.
+    """
+    asked = [_asked(name) for name in names]
+    hits, gains, ideal, found = _ranked(run, qrels, relevant)
+    has = found > 0
+    judged = {}
+    for name, (kind, k, linear) in zip(names, asked, strict=True):
+        if kind == "ndcg":
+            best = ranked.dcg(_gain(ideal, linear), k)
+            values = ranked.dcg(_gain(gains, linear), k) / best
+            defined = best > 0
+        else:
+            values, defined = _of_hits(kind, k, hits, found), has
+        judged[name] = Judged(name, values.masked_fill(~defined, torch.nan).numpy())
+    return judged
+
+
+def as_run(data: Letor, scores: NDArray[np.float64]) -> Run:
+    """The scores of lists as a run."""
+    found: Run = {query: {} for query in data.queries}
+    for row, group in enumerate(data.groups.tolist()):
+        found[data.queries[group]][data.document(row)] = float(scores[row])
+    return found
+
+
+def as_qrels(data: Letor) -> Qrels:
+    """The relevances of lists as judgements; those that are no whole numbers raise."""
+    if (data.target != data.target.round()).any():
+        raise UsageError(f"{data.path}: qrels want whole numbers as relevances")
+    found: Qrels = {query: {} for query in data.queries}
+    for row, group in enumerate(data.groups.tolist()):
+        found[data.queries[group]][data.document(row)] = int(data.target[row])
+    return found
+
+
+def _asked(name: str) -> tuple[str, int | None, bool]:
+    try:
+        spec = parse(name)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    gain = spec.options.get("gain", "exponential")
+    others = set(spec.options) - {"gain"} or spec.args
+    wrong_gain = gain not in ("exponential", "linear") or (
+        "gain" in spec.options and spec.name != "ndcg"
+    )
+    known = spec.name in _WITHOUT_K or (spec.name in _WITH_K and spec.k is not None)
+    if not known or others or wrong_gain or (spec.name == "mrr" and spec.k is not None):
+        raise UsageError(
+            "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
+            f"mrr, precision@k, recall@k, hit@k, got {name!r}"
+        )
+    return spec.name, spec.k, gain == "linear"
+
+
+def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
+    if kind == "mrr":
+        return ranked.reciprocal_rank(hits)
+    if kind == "ap":
+        return ranked.average_precision(hits, found, k)
+    assert k is not None
+    if kind == "precision":
+        return ranked.precision(hits, k)
+    return ranked.recall(hits, found, k) if kind == "recall" else ranked.hit(hits, k)
+
+
+def _gain(relevance: Tensor, linear: bool) -> Tensor:
+    return relevance if linear else relevance.exp2() - 1
+
+
+def _ranked(run: Run, qrels: Qrels, relevant: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Of every query the hits and relevances by rank, the best relevances, the number to find."""
+    rows, best = [], []
+    for query, judged in qrels.items():
+        documents = run.get(query, {})
+        order = sorted(documents, key=lambda d: (np.float32(documents[d]), d), reverse=True)
+        rows.append([max(0, judged.get(document, 0)) for document in order])
+        best.append(sorted((rel for rel in judged.values() if rel > 0), reverse=True))
+    gains, ideal = _padded(rows), _padded(best)
+    found = (ideal >= relevant).sum(1).double()
+    return (gains >= max(relevant, 1)).double(), gains, ideal, found
+
+
+def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
+    widest = max((len(row) for row in rows), default=0)
+    found = torch.zeros(len(rows), max(1, widest), dtype=torch.float64)
+    for number, row in enumerate(rows):
+        found[number, : len(row)] = torch.tensor(row, dtype=torch.float64)
+    return found
+
+
+def queries_without_run(run: Mapping[str, object], qrels: Mapping[str, object]) -> int:
+    """Judged queries that the run does not have."""
+    return sum(query not in run for query in qrels)

@@ -1,0 +1,90 @@
+"""Lists of a step: positives of some users against the negatives of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rankwise.objectives import Objective
+from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.pairs import Pairs
+from rankwise.tasks.recommendation.sampling import Negatives
+from rankwise.tasks.recommendation.settings import Settings
+
+__all__ = ["Batch", "Batches"]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Lists of positives and negatives, (lists, positives) and (negatives,)."""
+
+    users: Tensor
+    positives: Tensor  # numbers of items
+    pairs: Tensor  # which positive pair of the training part each one is
+    there: Tensor  # what of the positives is no padding
+    negatives: Tensor
+    weight: Tensor  # of the negatives
+    allowed: Tensor  # (lists, negatives): no positive of the user
+
+    def loss(self, network: Recommender, objective: Objective) -> Tensor:
+        """The objective of the scores of these lists."""
+        users = network.user_vectors(self.users)
+        items, place = torch.unique(
+            torch.cat([self.positives.flatten(), self.negatives]), return_inverse=True
+        )
+        vectors = network.item_vectors(items)
+        own = vectors[place[: self.positives.numel()].reshape(self.positives.shape)]
+        above = torch.einsum("ld,lpd->lp", users, own)
+        below = users @ vectors[place[self.positives.numel() :]].T
+        index = None
+        if objective.index_kind == "list":
+            index = self.users
+        elif objective.index_kind == "item":
+            index = torch.cat([self.pairs, torch.zeros_like(below, dtype=torch.long)], 1)
+        found: Tensor = objective(
+            torch.cat([above, below], 1),
+            torch.cat([torch.ones_like(self.pairs), torch.zeros_like(self.allowed)], 1),
+            mask=torch.cat([self.there, self.allowed], 1),
+            weight=torch.cat([torch.ones_like(above), self.weight.expand_as(below)], 1),
+            index=index,
+        )
+        return found
+
+
+class Batches:
+    """The lists of one epoch after another, in the order of torch's own generator.
+
+    A list has one positive (``single``) or all of its user's; a step has about as many positives
+    as the settings say, either way.
+    """
+
+    def __init__(self, positives: Pairs, settings: Settings, *, single: bool) -> None:
+        self.positives, self.single = positives, single
+        self.negatives = Negatives(positives, settings)
+        self.with_some = (positives.counts > 0).nonzero().squeeze(1)
+        each = 1 if single else len(positives) / max(1, len(self.with_some))
+        self.size = max(1, round(settings.batch / each))
+        self.user_of = torch.repeat_interleave(torch.arange(positives.n_users), positives.counts)
+
+    @property
+    def steps(self) -> int:
+        """Steps of an epoch."""
+        lists = len(self.positives) if self.single else len(self.with_some)
+        return -(-lists // self.size)
+
+    def epoch(self) -> Iterator[Batch]:
+        """Every list once."""
+        lists = len(self.positives) if self.single else len(self.with_some)
+        for chosen in torch.randperm(lists).split(self.size):
+            if self.single:
+                users, pairs = self.user_of[chosen], chosen.unsqueeze(1)
+                there = torch.ones_like(pairs, dtype=torch.bool)
+            else:
+                users = self.with_some[chosen]
+                pairs, there = self.positives.padded(users)
+            items, weight = self.negatives.draw()
+            allowed = ~self.positives.have(users, items)
+            yield Batch(users, self.positives.items[pairs], pairs, there, items, weight, allowed)

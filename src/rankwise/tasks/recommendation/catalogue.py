@@ -1,0 +1,149 @@
+"""Every user against the whole catalogue, a block of users at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from rankwise.tasks.recommendation.pairs import Pairs
+
+__all__ = ["Scores", "Top", "best_items", "first_ranks"]
+
+BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The score of user u for item i is the product of their vectors."""
+
+    users: Callable[[Tensor], Tensor]  # numbers of some users to their vectors
+    items: Tensor  # (items, dimension)
+
+    def blocks(self, users: Tensor, seen: Pairs | None) -> Iterator[tuple[Tensor, Tensor]]:
+        """Some users at a time with their scores, which the next block overwrites; seen: −∞."""
+        size = max(1, BLOCK // max(1, len(self.items)))
+        buffer = self.items.new_empty(min(size, len(users)), len(self.items))
+        for some in users.split(size):
+            scores = torch.mm(self.users(some), self.items.T, out=buffer[: len(some)])
+            if seen is not None:
+                scores.view(-1).index_fill_(0, seen.cells(some), -math.inf)
+            yield some, scores
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The first ranks of some users, and what of the rest the metrics ask for; (users, …) each."""
+
+    scores: Tensor  # (users, ranks), descending
+    hits: Tensor  # (users, ranks) 1 where a positive stands
+    positives: Tensor  # how many there are in the catalogue
+    negatives: Tensor
+    above_best: Tensor  # items above the best positive
+    tied_best: Tensor  # items as high as the best positive, itself included
+    positives_tied_best: Tensor
+    tied_last: Tensor  # items as high as the last of these ranks
+    positives_tied_last: Tensor
+
+    def rows(self, chosen: Tensor) -> Top:
+        """Some of the users."""
+        return Top(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @property
+    def tied(self) -> Tensor:
+        """Users for whom equal scores make a difference."""
+        finite = self.scores[:, 1:] > -math.inf
+        among = ((self.scores.diff(dim=1) == 0) & finite).any(1)
+        last = (self.tied_last > 1) & (self.scores[:, -1] > -math.inf)
+        return among | last | (self.tied_best > 1)
+
+    def condensed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Scores, targets and weights of a short list with the same first ranks as the whole.
+
+        What is as high as the last rank but not among these stands there with its number as its
+        weight; all that is below stands at −∞.
+        """
+        last = self.scores[:, -1:]
+        same = self.scores == last
+        there = self.scores > -math.inf
+        ends = (last > -math.inf).squeeze(1)  # else these ranks are all there are
+        more = torch.where(ends, self.tied_last - same.sum(1), 0)
+        more_hits = torch.where(ends, self.positives_tied_last - (same * self.hits).sum(1), 0)
+        below_hits = self.positives - self.hits.sum(1) - more_hits
+        listed = there.sum(1) - self.hits.sum(1)
+        below = self.negatives - listed - (more - more_hits)
+        counts = torch.stack([more_hits, more - more_hits, below_hits, below], dim=1)
+        far = torch.full_like(last, -math.inf)
+        scores = torch.cat([self.scores, last, last, far, far], dim=1)
+        kinds = torch.tensor([1.0, 0.0, 1.0, 0.0], dtype=torch.float64).expand(len(last), 4)
+        target = torch.cat([self.hits, kinds], dim=1)
+        weight = torch.cat([there.double(), counts.clamp_min(0)], dim=1)
+        return scores.double(), target, weight
+
+    def around_best(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The same of a list whose best positive stands as it does in the whole."""
+        first = self.positives_tied_best
+        others = self.positives - first
+        rest = self.negatives - self.above_best - (self.tied_best - first)
+        weight = torch.stack([self.above_best, first, self.tied_best - first, others, rest], dim=1)
+        scores = weight.new_tensor([2, 1, 1, 0, 0]).expand_as(weight)
+        target = weight.new_tensor([0, 1, 0, 1, 0]).expand_as(weight)
+        return scores, target, weight
+
+
+@torch.no_grad()
+def first_ranks(
+    scores: Scores, users: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int
+) -> Iterator[tuple[Tensor, Top]]:
+    """Blocks of users with the first ranks of what they had not seen; each has a wanted item."""
+    ranks = min(ranks, len(scores.items))
+    positive: Tensor | None = None
+    higher: Tensor | None = None
+    for some, found in scores.blocks(users, seen):
+        if positive is None or higher is None:
+            positive = torch.zeros(found.shape, dtype=torch.bool)
+            higher = torch.empty_like(found)
+        target, compared = positive[: len(found)], higher[: len(found)]
+        cells = wanted.cells(some)
+        target.view(-1).index_fill_(0, cells, True)
+        places, there = wanted.padded(some)
+        own = found.gather(1, wanted.items[places]).masked_fill(~there, -math.inf)
+        values, where = found.topk(ranks, dim=1)
+        if bool(values.isnan().any()):  # the highest of all, as topk sees it
+            raise ValueError("scores contains NaN: the training has diverged")
+        best = own.amax(1, keepdim=True)
+        # In floating point, which sums several times as fast as booleans do.
+        above = torch.gt(found, best, out=compared).sum(1)
+        tied_best = torch.eq(found, best, out=compared).sum(1)
+        last = values[:, -1:]
+        tied_last = torch.eq(found, last, out=compared).sum(1)
+        positives = there.sum(1)
+        hidden = 0 if seen is None else seen.counts[some]
+        yield (
+            some,
+            Top(
+                values,
+                target.gather(1, where).double(),
+                positives.double(),
+                (len(scores.items) - hidden - positives).double(),
+                above.double(),
+                tied_best.double(),
+                (own == best).sum(1).double(),
+                tied_last.double(),
+                ((own == last) & there).sum(1).double(),
+            ),
+        )
+        target.view(-1).index_fill_(0, cells, False)
+
+
+@torch.no_grad()
+def best_items(
+    scores: Scores, users: Tensor, seen: Pairs | None, k: int
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Blocks of users with the items of their first k ranks and the scores; −∞: no more items."""
+    for some, found in scores.blocks(users, seen):
+        values, items = found.topk(min(k, found.shape[1]), dim=1)
+        yield some, items, values

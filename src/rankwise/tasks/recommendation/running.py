@@ -1,0 +1,147 @@
+"""Whole runs: train and measure, measure again, recommend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+from numpy.typing import NDArray
+
+from rankwise.data import DataError
+from rankwise.data.interactions import Interactions
+from rankwise.data.interactions.interactions import codes_of
+from rankwise.tasks.recommendation.catalogue import Scores, best_items
+from rankwise.tasks.recommendation.checkpoint import CHECKPOINT
+from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
+from rankwise.tasks.recommendation.files import CONFIG, load_run, write_config, write_model
+from rankwise.tasks.recommendation.losses import loss_of
+from rankwise.tasks.recommendation.measures import DEFAULT, Measure, measure_of
+from rankwise.tasks.recommendation.page import write_results
+from rankwise.tasks.recommendation.problem import Problem
+from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.training import Step, Trained, train
+
+__all__ = ["Finished", "evaluate_run", "recommend", "run"]
+
+MODEL, POPULARITY = "model", "popularity"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to, and its page."""
+
+    results: dict[str, Evaluation]
+    trained: Trained
+    page: Path
+
+
+def run(
+    problem: Problem,
+    settings: Settings,
+    out: Path,
+    *,
+    metrics: Sequence[str] = DEFAULT,
+    source: str = "",
+    resume: bool = False,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Finished:
+    """Train into the folder ``out``, then measure the test part, popularity beside the model.
+
+    A folder that holds a run already is only touched with ``resume``, which continues it.
+    """
+    measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric))]
+    if not resume and (out / CONFIG).exists():
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder"
+        )
+    if not (out / CHECKPOINT).exists():
+        loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
+        write_config(out, settings, source)
+    trained = train(problem, settings, out, resume=resume, on_step=on_step)
+    write_model(out, problem, trained.network)
+    results = _measured(problem, trained.network.scores(), measures)
+    page = write_results(out, settings, trained, problem.counts(), results)
+    return Finished(results, trained, page)
+
+
+def evaluate_run(
+    folder: Path, *, metrics: Sequence[str] = DEFAULT, data: Interactions | None = None
+) -> dict[str, Evaluation]:
+    """Measure a finished run again: its own test part, or interactions that came later.
+
+    Users and items of later interactions must be known; all that the run had is then seen.
+    """
+    measures = [measure_of(name) for name in metrics]
+    settings, problem, network = load_run(folder)
+    if data is not None:
+        problem = _later(problem, data, settings)
+    return _measured(problem, network.scores(), measures)
+
+
+def recommend(
+    folder: Path, *, k: int = 10, users: Sequence[str] | None = None, seen: bool = False
+) -> pl.DataFrame:
+    """The first k items for every user, or for some, with the scores.
+
+    What a user had in any part is left out, unless ``seen``.
+    """
+    if k < 1:
+        raise UsageError(f"k must be a whole number >= 1, got {k}")
+    _, problem, network = load_run(folder)
+    codes = np.arange(len(problem.users))
+    if users is not None:
+        codes = codes_of(users, problem.users, "user", folder)
+    had = None if seen else problem.pairs((0, 1, 2), positive=False)
+    columns: list[list[NDArray[Any]]] = []
+    for some, items, scores in best_items(network.scores(), torch.from_numpy(codes), had, k):
+        there = scores > -torch.inf
+        rank = there.cumsum(1)
+        each = some.unsqueeze(1).expand_as(items)
+        columns.append([t[there].numpy() for t in (each, rank, items, scores)])
+    user, place, item, score = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    return pl.DataFrame(
+        {
+            "user": np.array(problem.users, dtype=object)[user].tolist(),
+            "rank": place,
+            "item": np.array(problem.items, dtype=object)[item].tolist(),
+            "score": score,
+        },
+        schema={"user": pl.String, "rank": pl.Int32, "item": pl.String, "score": pl.Float32},
+    )
+
+
+def _measured(
+    problem: Problem, scores: Scores, measures: Sequence[Measure]
+) -> dict[str, Evaluation]:
+    wanted = problem.pairs((2,))
+    seen = problem.pairs((0, 1), positive=False)
+    both = {POPULARITY: popularity(problem.pairs((0,))), MODEL: scores}
+    return {name: evaluate(s, wanted, seen, measures) for name, s in both.items()}
+
+
+def _later(problem: Problem, data: Interactions, settings: Settings) -> Problem:
+    """The run's interactions all seen, and others as the test part."""
+    user = codes_of(data.users, problem.users, "user", data.path)[data.user]
+    item = codes_of(data.items, problem.items, "item", data.path)[data.item]
+    size = len(problem.items)
+    new = ~np.isin(user * size + item, problem.user * size + problem.item)
+    positive = data.positive(settings.threshold)
+    if not (new & positive).any():
+        raise DataError(
+            f"{data.path}: has no positive that the run had not seen; without --data its own "
+            "test part is measured"
+        )
+    return replace(
+        problem,
+        user=np.concatenate([problem.user, user[new]]),
+        item=np.concatenate([problem.item, item[new]]),
+        positive=np.concatenate([problem.positive, positive[new]]),
+        part=np.concatenate(
+            [np.minimum(problem.part, 1), np.full(int(new.sum()), 2, dtype=np.int8)]
+        ),
+    )

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from tests.tasks.ranking.cases import written
+from typer.testing import CliRunner
+
+from rankwise.commands.rank import app
+
+RUN = CliRunner()
+SMALL = ["--metric", "ndcg@3", "--metrics", "ndcg@3,ap", "--set", "epochs=3", "--set", "hidden=[4]"]
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rank")
+    train, test = written(folder / "train.txt"), written(folder / "test.txt", seed=1)
+    out = folder / "run"
+    done = RUN.invoke(
+        app,
+        ["train", str(train), "--test", str(test), *SMALL, "--objective", "listnet",
+         "--validation", str(test), "--out", str(out)],
+        env={"COLUMNS": "200"},
+    )  # fmt: skip
+    return test, out, done
+
+
+def one_line(done, code=2):
+    assert done.exit_code == code, done.output
+    assert len(done.output.strip().splitlines()) == 1
+    return done.output
+
+
+def test_trains_and_says_what_it_found(trained):
+    _, out, done = trained
+    assert done.exit_code == 0, done.output
+    for words in ("144 documents of 24 queries, 3 features", "validation", "± 0.", "index.html"):
+        assert words in done.output
+    config = json.loads((out / "config.json").read_text())
+    assert config["settings"]["options"] == {"epochs": 3, "hidden": [4]}
+
+
+def test_evaluates_and_speaks_trec(trained, tmp_path):
+    test, out, _ = trained
+    run, qrels, table = tmp_path / "run.txt", tmp_path / "qrels.txt", tmp_path / "by_query.csv"
+    done = RUN.invoke(
+        app,
+        ["evaluate", str(out), str(test), "--metrics", "mrr", "--write-run", str(run),
+         "--write-qrels", str(qrels), "--out", str(table)],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "q0d3" in run.read_text()
+    assert pl.read_csv(table).columns == ["query", "mrr"]
+    again = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--metrics", "mrr"])
+    assert again.exit_code == 0, again.output
+    line = next(line for line in done.output.splitlines() if line.strip().startswith("mrr"))
+    assert line in again.output  # the same ranking, by its own judgements
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--objective", "ndgc@10"], "ndgc"),
+        (["--model", "forest"], "model must be one of linear, mlp, boosted"),
+        (["--set", "epochs"], "--set must be name=value"),
+        (["--set", "layers=3"], "mlp has no option 'layers'"),
+        (["--set", "epochs=0"], "epochs"),
+        (["--metrics", "ndcg@3,foo"], "foo"),
+        (["--validation", "nowhere.txt"], "nowhere.txt: there is no such file"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_2(tmp_path, arguments, message):
+    data, out = written(tmp_path / "train.txt"), tmp_path / "run"
+    done = RUN.invoke(app, ["train", str(data), *SMALL, *arguments, "--out", str(out)])
+    assert done.exit_code == 2, done.output
+    assert message in done.output.strip().splitlines()[-1]
+    assert not out.exists()
+
+
+def test_malformed_lines_and_folders(tmp_path):
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("1 qid:1 1:1\n0 qid:1 1=2\n")
+    assert "wrong.txt: line 2: '1=2' is no feature:value" in one_line(
+        RUN.invoke(app, ["train", str(wrong)])
+    )
+    assert "is no finished run" in one_line(
+        RUN.invoke(app, ["evaluate", str(tmp_path), str(wrong)])
+    )
+    run = tmp_path / "run.txt"
+    run.write_text("x Q0 a 1 1.0 t\n")
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("q 0 a 1\n")
+    done = RUN.invoke(app, ["evaluate", str(run), str(qrels)])
+    assert "has none of the 1 queries" in one_line(done)
+    done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--write-run", "x"])
+    assert "are for the folder of a run" in one_line(done)
+    done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--relevant", "1.5"])
+    assert "--relevant must be one" in one_line(done)

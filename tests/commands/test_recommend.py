@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from tests.tasks.recommendation.cases import written
+from typer.testing import CliRunner
+
+from rankwise.commands.recommend import app
+
+RUN = CliRunner()
+SMALL = ["--dimension", "4", "--batch", "16", "--negatives", "6", "--epochs", "2",
+         "--warm-start", "1", "--metric", "ndcg@3", "--metrics", "ndcg@3,pap@2,mrr"]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recommend")
+    data, out = written(folder / "kinds.csv"), folder / "run"
+    arguments = ["train", str(data), *SMALL, "--objective", "pap@2", "--out", str(out)]
+    return arguments, out, RUN.invoke(app, arguments, env={"COLUMNS": "200"})
+
+
+def one_line(done, code):
+    assert done.exit_code == code, done.output
+    assert len(done.output.strip().splitlines()) == 1
+    return done.output
+
+
+def test_trains_and_says_what_it_found(trained):
+    arguments, out, done = trained
+    assert done.exit_code == 0, done.output
+    for words in ("120 interactions of 20 users with 16 items", "popularity", "pap@2", "± 0.",
+                  "which is the model", str(out / "index.html")):  # fmt: skip
+        assert words in done.output
+    assert json.loads((out / "config.json").read_text())["settings"]["objective"] == "pap@2"
+    assert "already holds a run; pass --resume" in one_line_at_end(RUN.invoke(app, arguments))
+    again = RUN.invoke(app, [*arguments, "--resume"])
+    assert again.exit_code == 0
+    assert again.stdout == done.stdout
+
+
+def one_line_at_end(done):
+    assert done.exit_code == 2
+    return done.output.strip().splitlines()[-1]
+
+
+def test_evaluates_again_and_by_user(trained, tmp_path):
+    _, out, _ = trained
+    table = tmp_path / "users.csv"
+    done = RUN.invoke(app, ["evaluate", str(out), "--metrics", "hit@2", "--out", str(table)])
+    assert done.exit_code == 0, done.output
+    assert "hit@2" in done.output
+    assert pl.read_csv(table).columns == ["user", "hit@2"]
+    assert pl.read_csv(table).height == 20
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_writes_recommendations(trained, tmp_path, ending):
+    _, out, _ = trained
+    path = tmp_path / f"first.{ending}"
+    done = RUN.invoke(app, ["topk", str(out), "--k", "3", "--out", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "20 users, 60 rows" in done.output
+    frame = pl.read_csv(path) if ending == "csv" else pl.read_parquet(path)
+    assert frame.columns == ["user", "rank", "item", "score"]
+
+
+def test_some_users_from_a_file(trained, tmp_path):
+    _, out, _ = trained
+    (tmp_path / "who.txt").write_text("u3\nu5\n")
+    path = tmp_path / "first.csv"
+    arguments = ["topk", str(out), "--users", str(tmp_path / "who.txt"), "--out", str(path)]
+    assert "2 users, 20 rows" in RUN.invoke(app, arguments).output
+
+
+def test_unknown_ids_are_one_line_and_2(trained, tmp_path):
+    _, out, _ = trained
+    done = RUN.invoke(app, ["topk", str(out), "--users", "u1,nobody"])
+    assert "1 unknown user id: 'nobody'" in one_line(done, 2)
+    data = tmp_path / "later.csv"
+    data.write_text("user_id,item_id\nu1,new\n")
+    done = RUN.invoke(app, ["evaluate", str(out), "--data", str(data)])
+    assert "1 unknown item id: 'new'; the model knows the 16 items" in one_line(done, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--objective", "ndgc@10"], "ndcg"),
+        (["--metric", "auc"], "a metric must be one of ndcg@k"),
+        (["--metrics", "ndcg@3,,x"], "a metric must be one of ndcg@k"),
+        (["--metrics", ","], "--metrics must name at least one"),
+        (["--model", "svd"], "model must be one of mf, two_tower"),
+        (["--hidden", "8,x"], "--hidden must be whole numbers"),
+        (["--rating-range", "5"], "--rating-range must be two numbers such as 1:5"),
+        (["--rating-range", "5:1"], "--rating-range must go upwards"),
+        (["--rating-range", "1:4"], "is out of range, 1 to 4"),
+        (["--duplicates", "first"], "duplicates"),
+        (["--format", "ml-2m"], "format"),
+        (["--user-column", "who"], "there is no user column 'who'"),
+        (["--threshold", "9"], "no positive from the rating 9 on"),
+        (["--split", "time", "--time-column", "rating", "--test", "2.5"], "test must be a share"),
+        (["--item-features", "nowhere.csv", "--model", "two_tower"], "there is no such file"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_2(tmp_path, arguments, message):
+    data, out = written(tmp_path / "kinds.csv"), tmp_path / "run"
+    done = RUN.invoke(app, ["train", str(data), *SMALL, *arguments, "--out", str(out)])
+    assert message in one_line_at_end(done)
+    assert not out.exists()
+
+
+def test_a_training_that_runs_away_fails_with_1_and_says_why(tmp_path):
+    data = written(tmp_path / "kinds.csv")
+    wild = [*SMALL, "--learning-rate", "1e30", "--out", str(tmp_path / "run")]
+    done = RUN.invoke(app, ["train", str(data), *wild])
+    assert done.exit_code == 1
+    assert "scores contains" in done.output
+
+
+def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwise.tasks.recommendation.run", stop)
+    done = RUN.invoke(app, ["train", str(written(tmp_path / "kinds.csv")), *SMALL])
+    assert done.exit_code == 1
+    assert "the same command with --resume goes on" in done.output
+
+
+def test_folders_and_files_that_are_no_use(tmp_path):
+    done = RUN.invoke(app, ["evaluate", str(tmp_path)])
+    assert "is no such run" in one_line(done, 2)
+    done = RUN.invoke(app, ["topk", str(tmp_path), "--out", "x.txt"])
+    assert "--out must end in .csv or .parquet" in one_line(done, 2)
+    done = RUN.invoke(app, ["train", str(tmp_path / "u.data")])
+    assert "there is no such file" in one_line(done, 2)

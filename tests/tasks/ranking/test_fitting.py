@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.tasks.ranking.cases import written
+
+from rankwise.data import DataError
+from rankwise.data.letor import read_letor
+from rankwise.tasks.ranking import Settings, UsageError, fitted, judged, scores_of
+
+QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_estimators": 10}}
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp", "boosted"])
+@pytest.mark.parametrize("objective", ["ndcg@3", "listnet", "lambda_loss@3", "ap"])
+def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
+    settings = Settings(objective, model, "ndcg@3", options=QUICK[model])
+    train = read_letor(written(tmp_path / "train.txt"))
+    test = read_letor(written(tmp_path / "test.txt", seed=1))
+    ranker = fitted(settings, train)
+    found = judged(scores_of(ranker, test), test, ["ndcg@3"])["ndcg@3"]
+    chance = judged(np.zeros(len(test)), test, ["ndcg@3"])["ndcg@3"]
+    assert found.mean > chance.mean + 0.1
+
+
+def test_a_validation_file_is_what_is_held_out(tmp_path):
+    train = read_letor(written(tmp_path / "train.txt"))
+    other = read_letor(written(tmp_path / "other.txt", queries=5, seed=2))
+    settings = Settings("ndcg@3", "mlp", "ndcg@3", options=QUICK["mlp"])
+    ranker = fitted(settings, train, other)
+    assert ranker.held_out_ == len(other) == 30
+    best = max(ranker.history_)
+    judged_there = judged(scores_of(ranker, other), other, ["ndcg@3"])["ndcg@3"]
+    assert judged_there.mean == pytest.approx(best)
+    assert "_training" not in vars(ranker)
+
+
+def test_one_relevance_is_nothing_to_rank(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:1 1:1\n1 qid:1 1:2\n")
+    with pytest.raises(DataError, match="all documents are of one relevance"):
+        fitted(Settings(), read_letor(path))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "forest"}, "model must be one of linear, mlp, boosted, got 'forest'"),
+        ({"objective": "ndgc"}, "ndgc"),
+        ({"metric": "ndgc"}, "ndgc"),
+        ({"validation": 1.0}, "validation must be a share in"),
+        ({"seed": -1}, "seed must be a whole number >= 0"),
+        ({"options": {"layers": 3}}, "mlp has no option 'layers'; it has batch_size"),
+        ({"options": {"objective": "ap"}}, "mlp has no option 'objective'"),
+    ],
+)
+def test_what_cannot_be_asked(options, message):
+    with pytest.raises(UsageError, match=message):
+        Settings(**options)

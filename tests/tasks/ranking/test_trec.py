@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import AP, RR, P, R, Success, nDCG
+
+from rankwise.data.letor import read_letor, read_qrels, read_run, write_qrels, write_run
+from rankwise.metrics import ndcg
+from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run
+
+PEERS = {
+    "ndcg@10(gain=linear)": nDCG @ 10,
+    "ndcg(gain=linear)": nDCG,
+    "ap": AP,
+    "ap@7": AP @ 7,
+    "mrr": RR,
+    "precision@5": P @ 5,
+    "recall@20": R @ 20,
+    "hit@3": Success @ 3,
+}
+
+
+def random_files(folder, seed, ties):
+    rng = np.random.default_rng(seed)
+    run, qrels = {}, {}
+    for query in range(30):
+        documents = [f"d{number}" for number in rng.permutation(60)[:40]]
+        scores = rng.normal(size=25)
+        scores = np.round(scores, 0 if ties else 6)
+        run[f"q{query}"] = dict(zip(documents[:25], scores.tolist(), strict=True))
+        # Some of what is judged was not retrieved, some of what was retrieved is not judged.
+        judged = [*documents[:15], *documents[25:]]
+        qrels[f"q{query}"] = {d: int(rng.integers(-1, 4)) for d in judged}
+    del run["q3"]
+    write_run(folder / "run.txt", run)
+    write_qrels(folder / "qrels.txt", qrels)
+    return folder / "run.txt", folder / "qrels.txt"
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_files_give_the_same_numbers_as_ir_measures(tmp_path, seed, ties):
+    run, qrels = random_files(tmp_path, seed, ties)
+    ours = judged_run(read_run(run), read_qrels(qrels), list(PEERS))
+    theirs = ir_measures.iter_calc(
+        list(PEERS.values()),
+        list(ir_measures.read_trec_qrels(str(qrels))),
+        list(ir_measures.read_trec_run(str(run))),
+    )
+    by_query = {(m.measure, m.query_id): m.value for m in theirs}
+    for name, peer in PEERS.items():
+        for place, query in enumerate(read_qrels(qrels)):
+            expected = by_query.get((peer, query), 0.0)
+            assert ours[name].values[place] == pytest.approx(expected, abs=1e-6), (name, query)
+
+
+def test_exponential_gains_are_those_of_the_metric(tmp_path):
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    qrels = {"q": {"a": 0, "b": 2, "c": 1}}
+    ours = judged_run(run, qrels, ["ndcg@2"])["ndcg@2"]
+    assert ours.values[0] == pytest.approx(
+        float(ndcg(np.array([3.0, 2, 1]), np.array([0.0, 2, 1]), k=2))
+    )
+
+
+def test_a_query_without_relevant_documents_is_left_out():
+    found = judged_run({"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 0}, "r": {"a": 1}}, ["ap"])
+    assert found["ap"].plain == {"value": 1.0, "standard_error": None, "queries": 1, "left_out": 1}
+
+
+def test_lists_become_files_and_back(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:7 1:1 #docid = x\n0 qid:7 1:2\n")
+    data = read_letor(path)
+    assert as_run(data, np.array([0.5, -1])) == {"7": {"x": 0.5, "7-2": -1}}
+    assert as_qrels(data) == {"7": {"x": 1, "7-2": 0}}
+    path.write_text("0.5 qid:7 1:1\n0 qid:7 1:2\n")
+    with pytest.raises(UsageError, match="qrels want whole numbers"):
+        as_qrels(read_letor(path))
+
+
+@pytest.mark.parametrize(
+    "name", ["auc", "precision", "mrr@3", "ndcg(gain=cubic)", "ap(gain=linear)", "@"]
+)
+def test_metrics_that_are_none(name):
+    with pytest.raises(UsageError):
+        judged_run({}, {}, [name])

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from tests.tasks.recommendation.cases import settings, two_kinds
+
+from rankwise.tasks.recommendation import (
+    UsageError,
+    evaluate,
+    measure_of,
+    popularity,
+    prepared,
+    train,
+)
+
+DATA = two_kinds(users=40, items=20, each=8)
+
+
+def same(first, second):
+    a, b = first.network.state_dict(), second.network.state_dict()
+    return first.history == second.history and all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("objective", ["softmax", "bpr", "ndcg@3"])
+@pytest.mark.parametrize("model", ["mf", "two_tower"])
+def test_it_learns_what_kind_a_user_likes(objective, model):
+    chosen = settings(objective=objective, model=model, epochs=15, patience=15, hidden=(8,),
+                      learning_rate=0.02, weight_decay=0.05, batch=32)  # fmt: skip
+    problem = prepared(DATA, chosen)
+    trained = train(problem, chosen)
+    wanted, seen = problem.pairs((2,)), problem.pairs((0, 1), positive=False)
+    measures = [measure_of("ndcg@3")]
+    ours = evaluate(trained.network.scores(), wanted, seen, measures).means()["ndcg@3"].value
+    least = evaluate(popularity(problem.pairs((0,))), wanted, seen, measures).means()
+    assert ours > least["ndcg@3"].value + 0.1
+
+
+def stop_after(epoch):
+    class StopError(Exception):
+        pass
+
+    def on_step(step):
+        if step.epoch > epoch:
+            raise StopError
+
+    return StopError, on_step
+
+
+@pytest.mark.parametrize("objective", ["softmax", "pap@2", "soprc"])
+@pytest.mark.parametrize("epochs", [1, 2, 3, 4])
+def test_stopped_and_resumed_it_ends_with_the_same_bits(tmp_path, objective, epochs):
+    chosen = settings(objective=objective, epochs=3, warm_start=2, batch=32)
+    problem = prepared(DATA, chosen)
+    whole = train(problem, chosen)
+    stop, on_step = stop_after(epochs)
+    if len(whole.history) > epochs:
+        with pytest.raises(stop):
+            train(problem, chosen, tmp_path, on_step=on_step)
+    again = train(problem, chosen, tmp_path, resume=True)
+    assert same(whole, again)
+    assert same(whole, train(problem, chosen, tmp_path, resume=True))
+    assert (tmp_path / "metrics.csv").read_text().count("\n") == 1 + len(whole.history)
+
+
+def test_a_warm_start_comes_first_and_the_best_epoch_is_kept():
+    chosen = settings(objective="ap", epochs=3, warm_start=2, batch=32)
+    trained = train(prepared(DATA, chosen), chosen)
+    assert trained.warm == 2
+    values = [row["ndcg@3"] for row in trained.history]
+    assert values[trained.best - 1] == max(values)
+    cold = settings(objective="ap", epochs=3, warm_start=0, batch=32)
+    assert train(prepared(DATA, cold), cold).warm == 0
+
+
+def test_it_stops_when_validation_does_not_get_better():
+    chosen = settings(learning_rate=1e-12, epochs=50, patience=2)
+    trained = train(prepared(DATA, chosen), chosen)
+    assert len(trained.history) == trained.best + 2 < 50
+
+
+def test_other_settings_or_data_are_not_resumed(tmp_path):
+    chosen = settings(epochs=1)
+    train(prepared(DATA, chosen), chosen, tmp_path)
+    other = settings(epochs=1, dimension=5)
+    with pytest.raises(UsageError, match="dimension was 4 and is 5"):
+        train(prepared(DATA, other), other, tmp_path, resume=True)
+    with pytest.raises(UsageError, match="cannot be resumed with other data"):
+        train(prepared(two_kinds(seed=3), chosen), chosen, tmp_path, resume=True)
+    (tmp_path / "checkpoint.pt").write_bytes(b"nothing")
+    with pytest.raises(UsageError, match="is not a checkpoint of this command"):
+        train(prepared(DATA, chosen), chosen, tmp_path, resume=True)
+
+
+def test_the_callers_random_numbers_are_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    chosen = settings(epochs=1)
+    train(prepared(DATA, chosen), chosen)
+    assert torch.equal(torch.rand(1), expected)
