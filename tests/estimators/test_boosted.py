@@ -61,14 +61,34 @@ def test_the_score_is_the_mean_of_trees_of_the_objective_and_of_log_loss(
 
     plain, first = scores(objective="log_loss", metric="ap")
     metric, second = scores(blend=1.0)
-    both, model = scores()
+    both, model = scores(blend=0.5)
     np.testing.assert_allclose(both, (plain + metric) / 2, atol=1e-5)
     assert model.n_trees_ == first.n_trees_ + second.n_trees_
+    default, chosen = scores()
+    better = stops is None or model.best_value_ >= first.best_value_
+    np.testing.assert_allclose(default, both if better else plain, atol=1e-5)
+    assert chosen.blend_ == (0.5 if better else 0)
+    assert list(chosen.texts_) == (["trees", "log_loss_trees"] if better else ["log_loss_trees"])
     third, _ = scores(blend=0.25)
     np.testing.assert_allclose(third, 0.75 * plain + 0.25 * metric, atol=1e-5)
     alone, model = scores(blend=0.0)
     np.testing.assert_allclose(alone, plain, atol=1e-5)
     assert list(model.texts_) == ["log_loss_trees"]
+
+
+def test_log_loss_stays_alone_where_the_mean_ranks_the_held_out_rows_worse(rows, tmp_path) -> None:
+    # A pair loss of the few hardest negatives that hardly learns: it can only be in the way.
+    options = {"objective": "opauc(max_fpr=.001)", "early_stopping_rounds": 5, "metric": "ap"}
+    mean, plain = fitted(rows, **options, blend=0.5), fitted(rows, **options, blend=0.0)
+    assert mean.best_value_ < plain.best_value_
+    chosen = fitted(rows, **options)
+    assert chosen.blend_ == 0
+    assert chosen.n_trees_ == plain.n_trees_
+    assert chosen.best_value_ == plain.best_value_
+    chosen.save(tmp_path / "model")
+    again = BoostedRanker.load(tmp_path / "model")
+    assert again.blend_ == 0
+    assert np.array_equal(again.decision_function(rows[0]), chosen.decision_function(rows[0]))
 
 
 @pytest.mark.parametrize("objective", ["focal", "log_loss"])
@@ -118,7 +138,7 @@ def test_log_loss_first_is_never_below_it_on_the_rows_held_out(rows, engine) -> 
 @ENGINES
 def test_saved_and_loaded_it_scores_the_same(rows, engine, tmp_path) -> None:
     X = rows[0]
-    model = fitted(rows, engine=engine)
+    model = fitted(rows, engine=engine, blend=0.5)
     back = Ranker.load(model.save(tmp_path / "model.rankwise"))
     assert isinstance(back, BoostedRanker)
     assert (back.decision_function(X) == model.decision_function(X)).all()

@@ -29,9 +29,9 @@ class BoostedRanker(Ranker):
 
     Two sets of trees are grown, one on the objective and one on log-loss, each until the metric of
     the rows held out is at its best. Both score in log-odds, and a row's score is the mean of the
-    two. Trees of the objective alone, ``blend=1``, gain more on some tables and lose on others;
-    the mean was above log-loss on most of those it was measured on and significantly below it on
-    none. Part of that is what any mean of two models gains: see benchmarks/README.md.
+    two, or that of log-loss alone where the mean ranks the rows held out worse. Trees of the
+    objective alone, ``blend=1``, gain more on some tables and lose on others; benchmarks/README.md
+    has both, and what of it is what any mean of two models gains.
 
     n_estimators
         Most trees of either set.
@@ -44,8 +44,8 @@ class BoostedRanker(Ranker):
         all ``n_estimators`` trees are grown and kept.
     blend
         Weight of the objective's trees in the mean, the rest is that of log-loss. None: a half, or
-        1 for graded relevances, which log-loss does not know, and for a loss of single items such
-        as ``"focal"``, which is one of its kind.
+        0 where that is worse on the rows held out; 1 for graded relevances, which log-loss does not
+        know, and for a loss of single items such as ``"focal"``, which is one of its kind.
     warm_rounds
         How many of the objective's trees are grown on log-loss before the others. None: as many as
         early stopping finds best, or half of all without it.
@@ -55,15 +55,16 @@ class BoostedRanker(Ranker):
     n_jobs
         Threads; −1 for as many as there are.
 
-    Fitted: ``n_trees_`` (of both sets together), ``best_value_`` (the metric of the rows held out;
-    None without early stopping). For the other parameters see
-    :class:`~rankwise.estimators.base.Ranker`.
+    Fitted: ``n_trees_`` (of all sets that are used), ``blend_`` (the weight that is used),
+    ``best_value_`` (the metric of the rows held out; None without early stopping). For the other
+    parameters see :class:`~rankwise.estimators.base.Ranker`.
     """
 
     takes_missing = True
     takes_categories = True
 
     n_trees_: int
+    blend_: float
     best_value_: float | None
     _start: float
     _texts: dict[str, str]  # "trees" and "log_loss_trees", or one of them
@@ -156,11 +157,7 @@ class BoostedRanker(Ranker):
         metric = Stage(gradient_of(self.objective), total)
         first = [Stage(log_loss_gradient, min(warm, total))] if warm else []
         found = {"trees": [*first, metric], "log_loss_trees": [plain]}
-        return {name: found[name] for name, share in self._weights.items() if share > 0}
-
-    @property
-    def _weights(self) -> dict[str, float]:
-        return {"trees": self._share, "log_loss_trees": 1 - self._share}
+        return {name: found[name] for name, share in _weights(self._share).items() if share > 0}
 
     def _fit_scores(self, data: Training) -> None:
         objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
@@ -171,13 +168,23 @@ class BoostedRanker(Ranker):
             self._trees(data), _table(data.train), held_out, self._start
         )
         judge = data.judge if stops else None
-        self.n_trees_, self._texts, self._predictors = 0, {}, None
+        rounds: dict[str, int] = {}
+        self._texts, self._predictors, self.blend_ = {}, None, self._share
         for name, stages in self._stages(stops).items():
             engine.cut(0)
             boost(engine, stages, judge, self.early_stopping_rounds)
-            self.n_trees_ += engine.rounds
+            rounds[name] = engine.rounds
             self._texts[name] = engine.text()
         self.best_value_ = data.judge(self._scores(data.held_out.X)) if stops else None
+        if self.best_value_ is not None and self.blend is None and len(rounds) == 2:
+            self.blend_ = 0.0
+            alone = data.judge(self._scores(data.held_out.X))
+            if alone > self.best_value_:
+                self.best_value_ = alone
+                del self._texts["trees"], rounds["trees"]
+            else:
+                self.blend_ = self._share
+        self.n_trees_ = sum(rounds.values())
 
     def _trees(self, data: Training) -> Trees:
         return Trees(
@@ -202,10 +209,10 @@ class BoostedRanker(Ranker):
         # The boosters of the texts are made when they are first needed, and never pickled.
         if self._predictors is None:
             self._predictors = self._read()
-        weights = self._weights
         scores = np.full(X.shape[0], self._start)
-        for name, trees in self._predictors.items():
-            scores += weights[name] * trees(X)
+        for name, share in _weights(self.blend_).items():
+            if share > 0:
+                scores += share * self._predictors[name](X)
         return scores
 
     def _read(self) -> dict[str, Callable[[Any], Floats]]:
@@ -220,17 +227,23 @@ class BoostedRanker(Ranker):
 
     def _state(self) -> State:
         found: State = {**self._texts, "start": np.array(self._start)}
-        found["n_trees"] = np.array(self.n_trees_)
+        found["n_trees"], found["blend"] = np.array(self.n_trees_), np.array(self.blend_)
         if self.best_value_ is not None:
             found["best_value"] = np.array(self.best_value_)
         return found
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self._start, self.n_trees_ = float(state["start"]), int(state["n_trees"])
-        self._texts = {name: state[name] for name in self._weights if name in state}
+        self.blend_ = float(state["blend"])
+        self._texts = {name: state[name] for name in _weights(self.blend_) if name in state}
         best = state.get("best_value")
         self.best_value_ = None if best is None else float(best)
         self._predictors = self._read()
+
+
+def _weights(share: float) -> dict[str, float]:
+    """Of both sets of trees, by that of the objective's."""
+    return {"trees": share, "log_loss_trees": 1 - share}
 
 
 def _table(part: Part) -> Table:
