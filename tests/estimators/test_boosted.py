@@ -65,10 +65,9 @@ def test_the_score_is_the_mean_of_trees_of_the_objective_and_of_log_loss(
     np.testing.assert_allclose(both, (plain + metric) / 2, atol=1e-5)
     assert model.n_trees_ == first.n_trees_ + second.n_trees_
     default, chosen = scores()
-    better = stops is None or model.best_value_ >= first.best_value_
-    np.testing.assert_allclose(default, both if better else plain, atol=1e-5)
-    assert chosen.blend_ == (0.5 if better else 0)
-    assert list(chosen.texts_) == (["trees", "log_loss_trees"] if better else ["log_loss_trees"])
+    np.testing.assert_allclose(default, both, atol=1e-5)
+    assert chosen.blend_ == 0.5
+    assert list(chosen.texts_) == ["trees", "log_loss_trees"]
     third, _ = scores(blend=0.25)
     np.testing.assert_allclose(third, 0.75 * plain + 0.25 * metric, atol=1e-5)
     alone, model = scores(blend=0.0)
@@ -76,19 +75,28 @@ def test_the_score_is_the_mean_of_trees_of_the_objective_and_of_log_loss(
     assert list(model.texts_) == ["log_loss_trees"]
 
 
-def test_log_loss_stays_alone_where_the_mean_ranks_the_held_out_rows_worse(rows, tmp_path) -> None:
-    # A pair loss of the few hardest negatives that hardly learns: it can only be in the way.
-    options = {"objective": "opauc(max_fpr=.001)", "early_stopping_rounds": 5, "metric": "ap"}
-    mean, plain = fitted(rows, **options, blend=0.5), fitted(rows, **options, blend=0.0)
-    assert mean.best_value_ < plain.best_value_
-    chosen = fitted(rows, **options)
+def test_log_loss_stays_alone_where_it_is_clearly_better(rows, tmp_path, monkeypatch) -> None:
+    asked = []
+
+    def better(alone, mean, part, metric, seed):
+        asked.append((metric(alone, part), metric(mean, part)))
+        return True
+
+    monkeypatch.setattr("rankwise.estimators.boosted.clearly_better", better)
+    mean, plain = (fitted(rows, early_stopping_rounds=5, blend=blend) for blend in (0.5, 0.0))
+    assert asked == []  # a weight that was given is used
+    chosen = fitted(rows, early_stopping_rounds=5)
+    assert asked == [(plain.best_value_, mean.best_value_)]
     assert chosen.blend_ == 0
     assert chosen.n_trees_ == plain.n_trees_
     assert chosen.best_value_ == plain.best_value_
-    chosen.save(tmp_path / "model")
-    again = BoostedRanker.load(tmp_path / "model")
+    again = Ranker.load(chosen.save(tmp_path / "model"))
+    assert isinstance(again, BoostedRanker)
     assert again.blend_ == 0
-    assert np.array_equal(again.decision_function(rows[0]), chosen.decision_function(rows[0]))
+    for model in (plain, again):
+        np.testing.assert_array_equal(
+            model._scores(np.asarray(rows[0])), chosen._scores(np.asarray(rows[0]))
+        )
 
 
 @pytest.mark.parametrize("objective", ["focal", "log_loss"])

@@ -18,6 +18,7 @@ from rankwise.boosting.training import Stage, boost
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.estimators.base import Calibration, Ranker, State
 from rankwise.estimators.data import Floats, Part, Training
+from rankwise.estimators.doubt import clearly_better
 from rankwise.estimators.names import is_log_loss
 from rankwise.estimators.threshold import Rule
 
@@ -29,7 +30,7 @@ class BoostedRanker(Ranker):
 
     Two sets of trees are grown, one on the objective and one on log-loss, each until the metric of
     the rows held out is at its best. Both score in log-odds, and a row's score is the mean of the
-    two, or that of log-loss alone where the mean ranks the rows held out worse. Trees of the
+    two, or that of log-loss alone where this clearly ranks the rows held out better. Trees of the
     objective alone, ``blend=1``, gain more on some tables and lose on others; benchmarks/README.md
     has both, and what of it is what any mean of two models gains.
 
@@ -44,8 +45,8 @@ class BoostedRanker(Ranker):
         all ``n_estimators`` trees are grown and kept.
     blend
         Weight of the objective's trees in the mean, the rest is that of log-loss. None: a half, or
-        0 where that is worse on the rows held out; 1 for graded relevances, which log-loss does not
-        know, and for a loss of single items such as ``"focal"``, which is one of its kind.
+        0 where that is clearly worse on the rows held out; 1 for graded relevances, which log-loss
+        does not know, and for a loss of single items such as ``"focal"``, which is of its kind.
     warm_rounds
         How many of the objective's trees are grown on log-loss before the others. None: as many as
         early stopping finds best, or half of all without it.
@@ -175,15 +176,15 @@ class BoostedRanker(Ranker):
             boost(engine, stages, judge, self.early_stopping_rounds)
             rounds[name] = engine.rounds
             self._texts[name] = engine.text()
-        self.best_value_ = data.judge(self._scores(data.held_out.X)) if stops else None
-        if self.best_value_ is not None and self.blend is None and len(rounds) == 2:
+        if stops and self.blend is None and len(rounds) == 2:
+            mean = self._scores(data.held_out.X)
             self.blend_ = 0.0
-            alone = data.judge(self._scores(data.held_out.X))
-            if alone > self.best_value_:
-                self.best_value_ = alone
+            alone = self._scores(data.held_out.X)
+            if clearly_better(alone, mean, data.held_out, data.metric, data.seed):
                 del self._texts["trees"], rounds["trees"]
             else:
                 self.blend_ = self._share
+        self.best_value_ = data.judge(self._scores(data.held_out.X)) if stops else None
         self.n_trees_ = sum(rounds.values())
 
     def _trees(self, data: Training) -> Trees:
