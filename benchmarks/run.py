@@ -15,14 +15,23 @@ from typing import Any
 
 import numpy
 import torch
-from benchmarks import imports, metrics, objectives, pairs, recommendation, retrieval, twins
+from benchmarks import (
+    imports,
+    metrics,
+    objectives,
+    pairs,
+    papk,
+    recommendation,
+    retrieval,
+    twins,
+)
 from benchmarks.page import write_between, write_safely
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
 GROUPS = {
     f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
-    for module in (pairs, metrics, objectives, twins, retrieval, recommendation, imports)
+    for module in (pairs, metrics, objectives, twins, retrieval, papk, recommendation, imports)
     for measurement in module.ALL
 }
 

@@ -6,10 +6,16 @@ import csv
 import json
 
 import pytest
+from tests.studies.papk_table3.generated import generated_ratings
 
 from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
 from rankwise.studies.estimator_bias import measure as bias
 from rankwise.studies.fidelity import measure as fidelity
+from rankwise.studies.papk_figure1 import measure as papk_figure1
+from rankwise.studies.papk_table1 import measure as papk_table1
+from rankwise.studies.papk_table2 import measure as papk_table2
+from rankwise.studies.papk_table3 import measure as papk_table3
+from rankwise.studies.papk_table3.movielens import movielens
 from rankwise.studies.saturation import measure as saturation
 from rankwise.studies.stability import measure as stability
 
@@ -27,6 +33,20 @@ TINY = {
         ),
     ),
     "fidelity": (fidelity.Plan, fidelity.Plan(items=200, steps=2, repeats=2)),
+    "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
+    "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
+    "papk-table2": (papk_table2.Plan, papk_table2.Plan(runs=4, steps=5)),
+    "papk-table3": (
+        papk_table3.Plan,
+        papk_table3.Plan(
+            movielens(generated_ratings(), first=6, factors=2, least=8),
+            ks=(3, 8),
+            splits=2,
+            etas=(0.1,),
+            lams=(0.001, 0.1),
+            steps=4,
+        ),
+    ),
     "saturation": (
         saturation.Plan,
         saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),

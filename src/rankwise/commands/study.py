@@ -13,6 +13,7 @@ from rich.progress import track
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
+from rankwise.data import DataError
 from rankwise.report import Table
 from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
 
@@ -33,6 +34,9 @@ def study(  # noqa: PLR0917  (a command line is called by names)
     draws: Annotated[
         int | None, typer.Option(min=2, help="How often the random part is repeated.")
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="File or folder of a study about data, as papk-table3.")
+    ] = None,
     show: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
 ) -> None:
     """Run a study of the papers' claims: data, figures and a small page."""
@@ -46,9 +50,10 @@ def study(  # noqa: PLR0917  (a command line is called by names)
     def shown(work: Sequence[_Item], doing: str) -> Iterable[_Item]:
         return track(work, description=doing, console=complaints(), transient=True)
 
+    setting = Setting(seed=seed, quick=quick, draws=draws, track=shown, data=data)
     try:
-        result = run_study(name, out, Setting(seed=seed, quick=quick, draws=draws, track=shown))
-    except UnknownStudyError as error:
+        result = run_study(name, out, setting)
+    except (UnknownStudyError, DataError) as error:
         refuse(str(error))
     console.print(_shown(result.table))
     console.print(str(result.page), style="bold", highlight=False, markup=False, soft_wrap=True)

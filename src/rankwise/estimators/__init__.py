@@ -10,14 +10,42 @@ if TYPE_CHECKING:
     from rankwise.estimators.boosted import BoostedRanker
     from rankwise.estimators.linear import LinearRanker
     from rankwise.estimators.neural import NeuralRanker
+    from rankwise.estimators.papk import (
+        GreedyPApAtKRanker,
+        LogisticAtKRanker,
+        PApAtKRanker,
+        PartialAUCAtKRanker,
+        PrecisionAtKRanker,
+        SelectPApAtKRanker,
+        StructuralAUCRanker,
+    )
 
-__all__ = ["Ranker", "LinearRanker", "NeuralRanker", "BoostedRanker"]
+__all__ = [
+    "Ranker",
+    "LinearRanker",
+    "NeuralRanker",
+    "BoostedRanker",
+    "PApAtKRanker",
+    "PartialAUCAtKRanker",
+    "PrecisionAtKRanker",
+    "GreedyPApAtKRanker",
+    "SelectPApAtKRanker",
+    "LogisticAtKRanker",
+    "StructuralAUCRanker",
+]
 
 _HOMES = {
     "Ranker": "base",
     "LinearRanker": "linear",
     "NeuralRanker": "neural",
     "BoostedRanker": "boosted",
+    "PApAtKRanker": "papk",
+    "PartialAUCAtKRanker": "papk",
+    "PrecisionAtKRanker": "papk",
+    "GreedyPApAtKRanker": "papk",
+    "SelectPApAtKRanker": "papk",
+    "LogisticAtKRanker": "papk",
+    "StructuralAUCRanker": "papk",
 }
 
 

@@ -26,12 +26,17 @@ def _silently(work: Sequence[_Item], doing: str) -> Iterable[_Item]:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a study is to be run: ``draws`` is how often its random part is repeated."""
+    """How a study is to be run.
+
+    ``draws`` is how often its random part is repeated, ``data`` the file or folder of a study that
+    is about somebody's data.
+    """
 
     seed: int = 0
     quick: bool = False
     draws: int | None = None
     track: Track = _silently
+    data: Path | None = None
 
 
 @dataclass(frozen=True)

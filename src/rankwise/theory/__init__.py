@@ -18,6 +18,7 @@ from rankwise.theory.differences import (
 from rankwise.theory.interpolation import InterpolationError, interpolation_error
 from rankwise.theory.laws import Beta, Law, Normal, Uniform
 from rankwise.theory.population import SIMULATIONS, Population, simulate
+from rankwise.theory.population_pap import population_pap_risk
 from rankwise.theory.stability import Stability, TwinTraining, model_stability
 from rankwise.theory.summary import Mean, mean_of
 
@@ -41,6 +42,7 @@ __all__ = [
     "Population",
     "simulate",
     "SIMULATIONS",
+    "population_pap_risk",
     "Law",
     "Normal",
     "Beta",

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.estimators.papk.generated import part
+
+from rankwise.estimators.linear.design import Design
+from rankwise.estimators.papk import Users
+from rankwise.estimators.papk.descent import Plan, Problem, descend
+from rankwise.estimators.papk.gradients import RiskGradient
+from rankwise.objectives import PApAtK
+
+
+def problem(judge=None, seed=0):
+    rows = part(12)
+    users, design = Users.of_part(rows), Design(rows.X, None)
+
+    def gain(weights):
+        return users.gain(torch.from_numpy((design.matrix @ weights).T.copy()), 5).numpy()
+
+    return Problem(design, users, gain if judge is None else judge, seed)
+
+
+def last_counts(weights):
+    """A judge that likes every look better than the one before."""
+    last_counts.looks += 1
+    return np.full(weights.shape[1], float(last_counts.looks))
+
+
+def algorithm_1(found, eta, lam, steps, radius=None):
+    """The paper's loop with torch's gradient of w, one setting, all users."""
+    rows = part(12)
+    z, target = torch.from_numpy(found.design.matrix), torch.from_numpy(rows.target)
+    w = torch.zeros(z.shape[1], dtype=torch.float64)
+    for t in range(steps):
+        w.requires_grad_()
+        value = PApAtK(5)(z @ w, target, groups=torch.from_numpy(rows.groups)) + lam * w @ w
+        (gradient,) = torch.autograd.grad(value, w)
+        w = (w - eta / (t + 1) ** 0.5 * gradient).detach()
+        if radius is not None and w.norm() > radius:
+            w = w * radius / w.norm()
+    return w.numpy()
+
+
+@pytest.mark.parametrize("radius", [None, 0.3])
+def test_every_setting_walks_as_algorithm_1_says(radius):
+    last_counts.looks = 0
+    given = problem(last_counts)
+    etas, lams = np.array([0.1, 0.5, 0.1]), np.array([0.0, 0.01, 1.0])
+    plan = Plan(steps=12, every=5, radius=radius)
+    found = descend(given, RiskGradient(PApAtK(5)), etas, lams, plan)
+    for place, (eta, lam) in enumerate(zip(etas, lams, strict=True)):
+        expected = algorithm_1(given, eta, lam, 12, radius)
+        np.testing.assert_allclose(found.weights[:, place], expected, atol=1e-10)
+    if radius is not None:
+        assert np.linalg.norm(found.weights, axis=0).max() <= radius * (1 + 1e-12)
+    assert found.values.tolist() == [3.0, 3.0, 3.0]  # after 5, 10 and 12 steps
+
+
+def test_the_best_iterate_is_kept_and_patience_ends_the_walk():
+    values = iter([0.3, 0.9, 0.5, 0.4, 0.8])
+    seen = []
+
+    def judge(weights):
+        seen.append(weights[:, 0].copy())
+        return np.array([next(values)])
+
+    plan = Plan(steps=100, every=2, patience=2)
+    one = np.array([0.1])
+    found = descend(problem(judge), RiskGradient(PApAtK(5)), one, 0 * one, plan)
+    assert found.values.tolist() == [0.9]
+    np.testing.assert_array_equal(found.weights[:, 0], seen[1])
+    assert found.steps.tolist() == [8]  # two looks that were no better
+
+
+def test_a_setting_that_settles_or_diverges_ends_alone():
+    etas, lams = np.array([1e-3, 1e-9, 1e9]), np.array([0.0, 0.0, 1e30])
+    plan = Plan(steps=6, every=1, tolerance=1e-3)
+    found = descend(problem(), RiskGradient(PApAtK(5)), etas, lams, plan)
+    assert found.steps[0] == 6
+    assert found.steps[2] < 6
+    assert np.isfinite(found.weights).all()
+    assert np.isfinite(found.values[:2]).all()
+
+
+def test_users_in_turn_see_everybody_and_the_seed_repeats():
+    sizes = []
+
+    def follow(users, scores):
+        sizes.append(users.number)
+        return RiskGradient(PApAtK(5))(users, scores)
+
+    one = np.array([0.1])
+    plan = Plan(steps=6, batch_users=5)
+    first = descend(problem(seed=3), follow, one, 0 * one, plan)
+    assert sizes == [5, 5, 2, 5, 5, 2]
+    again, other = (descend(problem(seed=s), follow, one, 0 * one, plan) for s in (3, 4))
+    np.testing.assert_array_equal(first.weights, again.weights)
+    assert (first.weights != other.weights).any()
+
+
+def test_a_start_counts_as_an_iterate():
+    begin = np.linspace(1, -1, 6)
+    plan = Plan(steps=3, start=(begin, 0.5))
+    found = descend(
+        problem(lambda w: -np.abs(w - begin[:, None]).sum(0)),
+        RiskGradient(PApAtK(5)),
+        np.array([0.1]),
+        np.array([0.0]),
+        plan,
+    )
+    assert found.values.tolist() == [0]
+    np.testing.assert_array_equal(found.weights[:, 0], begin)
