@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from rankwise.commands import contrast, rank, recommend
+from rankwise.commands import contrast, rank, recommend, retrieval
 from rankwise.commands.compare import compare
 from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
@@ -30,6 +30,7 @@ for command in (compare, report, evaluate, predict, objectives, study):
 app.add_typer(contrast.app, name="contrast")
 app.add_typer(recommend.app, name="recommend")
 app.add_typer(rank.app, name="rank")
+app.add_typer(retrieval.app, name="retrieval")
 
 
 def main() -> None:

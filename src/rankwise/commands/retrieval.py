@@ -1,0 +1,207 @@
+"""``rankwise retrieval``: image embeddings trained on, and judged by, the order of a gallery."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from rankwise.commands.console import complaints
+from rankwise.commands.shared import one_line, say, show
+
+if TYPE_CHECKING:
+    from rankwise.data.images import BrokenImage
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+_STOPPED = "stopped; the same command with --resume goes on after the last validation"
+
+Root = Annotated[Path | None, typer.Option(help="Where the images are, in place of data.root.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes that read images.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
+Broken = Annotated[
+    bool, typer.Option("--skip-broken", help="Go on without images that cannot be read.")
+]
+Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
+
+
+@app.callback()
+def retrieval() -> None:
+    """Train an embedding of images on the order of a gallery, judge it, and search with it."""
+
+
+@app.command()
+def configs() -> None:
+    """The configurations that ship with the package, by name."""
+    from rankwise.tasks.retrieval.config import shipped  # noqa: PLC0415  (seconds to import)
+
+    say(shipped())
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    root: Root = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="section.name=value, such as training.steps=500."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/retrieval"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+    ] = False,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Train, keep what validation likes best, judge it on the test images' whole gallery."""
+    with one_line(debug=debug, stopped=_STOPPED):
+        from rankwise.tasks import retrieval as task  # noqa: PLC0415  (seconds to import)
+
+        settings = task.read_settings(config, [*(change or []), *_at(root)])
+        splits = task.open_data(settings, skip_broken=skip_broken)
+        say(splits.describe().splitlines(), error=True)
+        with _progress() as progress:
+            steps = settings.training.steps
+            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
+
+            def advance(step: task.Step) -> None:
+                value = "–" if step.value != step.value else f"{step.value:.4f}"
+                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
+
+            done = task.run(
+                splits,
+                settings,
+                out,
+                resume=resume,
+                workers=workers,
+                told=_tell() if skip_broken else None,
+                on_step=advance,
+            )
+        if done.page is not None:
+            show(task.results_table(done.results))
+            say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+
+
+@app.command()
+def evaluate(  # noqa: PLR0917
+    run: Run,
+    root: Root = None,
+    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    out: Annotated[Path | None, typer.Option(help="json: all numbers and the PR curve.")] = None,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Judge a finished run on the whole gallery of its test images, or of another part."""
+    with one_line(debug=debug):
+        from rankwise.report import write_json  # noqa: PLC0415
+        from rankwise.tasks import retrieval as task  # noqa: PLC0415
+        from rankwise.tasks.retrieval.judging import as_json  # noqa: PLC0415
+
+        settings, network, splits = _opened(run, root, part, skip_broken)
+        found = task.judge_splits(network, splits, settings, part, workers=workers)
+        show(task.results_table({settings.objective.short: found}))
+        if out is not None:
+            write_json(out, {name: as_json(result) for name, result in found.items()})
+
+
+@app.command()
+def index(  # noqa: PLR0917
+    run: Run,
+    root: Root = None,
+    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    images: Annotated[
+        Path | None, typer.Option(help="A folder of images of your own, with any folders inside.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="npz. Default: index.npz of the run.")] = None,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Write the embeddings of a part of the data, or of a folder of images, to search in."""
+    with one_line(debug=debug):
+        from rankwise.tasks import retrieval as task  # noqa: PLC0415
+
+        if images is None:
+            settings, network, splits = _opened(run, root, part, skip_broken)
+            chosen = getattr(splits, part)
+        else:
+            from rankwise.tasks.retrieval.folder import images_in  # noqa: PLC0415
+
+            settings, network = task.load_run(run)
+            tell = _tell() if skip_broken else None
+            chosen = images_in(images, tell)
+        made = task.make_index(network, chosen, settings.views, workers=workers)
+        path = task.write_index(out or run / "index.npz", made)
+        say([f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions", str(path)])
+
+
+@app.command()
+def search(
+    image: Annotated[Path, typer.Argument(help="An image file.")],
+    run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/retrieval"),
+    within: Annotated[
+        Path | None, typer.Option("--index", help="npz of `index`. Default: that of the run.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many to print.")] = 10,
+    debug: Debug = False,
+) -> None:
+    """Print the images of an index that are nearest to an image, with their cosines."""
+    with one_line(debug=debug):
+        from rankwise.data.images.pictures import read_picture  # noqa: PLC0415
+        from rankwise.report import Table  # noqa: PLC0415
+        from rankwise.tasks import retrieval as task  # noqa: PLC0415
+
+        settings, network = task.load_run(run)
+        known = task.read_index(within or run / "index.npz")
+        found = task.search(network, known, read_picture(image), settings.views, top)
+        rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
+        caption = f"of {len(known.paths):,} images, by cosine"
+        show(Table(("rank", "score", "class", "image"), rows, caption))
+
+
+def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple[Any, Any, Any]:
+    """Settings, network and images of a finished run; ``root`` is where they are now."""
+    from rankwise.tasks import retrieval as task  # noqa: PLC0415
+    from rankwise.tasks.retrieval.files import CONFIG  # noqa: PLC0415
+    from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
+
+    one_of("--part", part, ("test", "validation", "train"))
+    settings, network = task.load_run(run)
+    settings = task.read_settings(run / CONFIG, _at(root))
+    return settings, network, task.open_data(settings, skip_broken=skip_broken)
+
+
+def _at(root: Path | None) -> list[str]:
+    from rankwise.tasks.retrieval.config import quoted  # noqa: PLC0415
+
+    return [] if root is None else [f"data.root={quoted(str(root))}"]
+
+
+def _tell() -> Callable[[BrokenImage], None]:
+    """Say of every image that cannot be read, once."""
+    told: set[Path] = set()
+
+    def tell(broken: BrokenImage) -> None:
+        if broken.path not in told:
+            told.add(broken.path)
+            say([f"{broken}; left out"], error=True)
+
+    return tell
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("step {task.completed}/{task.fields[steps]}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]}, validation mAP {task.fields[value]}"),
+        TimeRemainingColumn(),
+        console=complaints(),
+        transient=True,
+    )

@@ -1,0 +1,58 @@
+"""Image retrieval: an embedding trained on the order of a gallery, and judged by it."""
+
+from rankwise.tasks.retrieval.config import as_yaml, read_settings, shipped, with_changes
+from rankwise.tasks.retrieval.files import load_run
+from rankwise.tasks.retrieval.gradient_cache import cached_backward
+from rankwise.tasks.retrieval.index import (
+    Found,
+    Index,
+    make_index,
+    read_index,
+    search,
+    write_index,
+)
+from rankwise.tasks.retrieval.judging import embed, judge, judge_splits
+from rankwise.tasks.retrieval.learner import Learner, new_network
+from rankwise.tasks.retrieval.losses import RetrievalLoss
+from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
+from rankwise.tasks.retrieval.optimisers import MomentumSGD
+from rankwise.tasks.retrieval.page import results_table
+from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.running import Finished, open_data, run
+from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.training import Run, Step, Trained, train
+
+__all__ = [
+    "EmbeddingNet",
+    "Finished",
+    "Found",
+    "Index",
+    "Learner",
+    "MomentumSGD",
+    "Pictures",
+    "RetrievalLoss",
+    "Run",
+    "Settings",
+    "Step",
+    "Trained",
+    "UsageError",
+    "as_yaml",
+    "cached_backward",
+    "embed",
+    "judge",
+    "judge_splits",
+    "load_run",
+    "make_index",
+    "make_network",
+    "new_network",
+    "open_data",
+    "read_index",
+    "read_settings",
+    "results_table",
+    "run",
+    "search",
+    "shipped",
+    "train",
+    "with_changes",
+    "write_index",
+]

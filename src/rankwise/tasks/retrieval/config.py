@@ -1,0 +1,158 @@
+"""Settings from files of yaml, and the files that ship with the package."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from rankwise.tasks.retrieval.settings import Settings, UsageError
+
+__all__ = ["CONFIGS", "as_yaml", "made", "quoted", "read_settings", "shipped", "with_changes"]
+
+CONFIGS = Path(__file__).parent / "configs"
+_DEEPEST = 8  # files that build upon each other
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the configurations that ship with the package."""
+    return tuple(sorted(p.stem for p in CONFIGS.glob("*.yaml") if not p.name.startswith("_")))
+
+
+def read_settings(source: Path | str, changes: Sequence[str] = ()) -> Settings:
+    """Settings of a file of yaml, or of a name that ships with the package.
+
+    A file with ``base: other.yaml`` says only what is different there. ``changes`` are
+    ``section.name=value``, the value written as in yaml.
+    """
+    path = Path(source)
+    if not path.exists() and str(source) in shipped():
+        path = CONFIGS / f"{source}.yaml"
+    if not path.is_file():
+        near = difflib.get_close_matches(path.stem, shipped(), 1, 0.5)
+        hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
+        raise UsageError(f"{source}: there is no such file{hint}")
+    try:
+        return with_changes(_merged(path, 0), changes)
+    except UsageError as error:
+        raise UsageError(f"{source}: {error}") from None
+
+
+def with_changes(tree: Mapping[str, Any], changes: Sequence[str]) -> Settings:
+    """Settings of sections with their values, some of them changed by ``section.name=value``."""
+    tree = {name: dict(part) if isinstance(part, Mapping) else part for name, part in tree.items()}
+    for change in changes:
+        place, equals, text = change.partition("=")
+        section, dot, name = place.strip().partition(".")
+        if not (equals and dot and section and name):
+            raise UsageError(
+                f"a change must be section.name=value, such as training.steps=500, got {change!r}"
+            )
+        inside = tree.setdefault(section, {})
+        if not isinstance(inside, dict):
+            raise UsageError(f"{section} must be a section with names and values, got {inside!r}")
+        inside[name] = _parsed(text, change)
+    found: Settings = made(Settings, tree)
+    return found
+
+
+def as_yaml(settings: Settings) -> str:
+    """The file that gives these settings again."""
+    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    text: str = yaml.safe_dump(_plain(asdict(settings)), sort_keys=False, allow_unicode=True)
+    return text
+
+
+def quoted(text: str) -> str:
+    """Words as yaml has them, whatever letters they hold."""
+    return json.dumps(text)
+
+
+def made(kind: Any, tree: Mapping[str, Any], where: str = "") -> Any:
+    """A record of its values by name; unknown names are refused with the nearest right one."""
+    if not isinstance(tree, Mapping):
+        raise UsageError(f"{where or 'the file'} must have names and values, got {tree!r}")
+    types_of, known = get_type_hints(kind), [f.name for f in fields(kind)]
+    values: dict[str, Any] = {}
+    for name, value in tree.items():
+        full = f"{where}.{name}" if where else str(name)
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, 1, 0.4)
+            said = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise UsageError(f"{full}: there is no such setting; {said}")
+        wanted = types_of[name]
+        inner = is_dataclass(wanted)
+        values[name] = made(wanted, value or {}, full) if inner else _value(full, value, wanted)
+    return kind(**values)
+
+
+def _value(name: str, value: Any, wanted: Any) -> Any:
+    """A value of the type of its setting; raise where it is another."""
+    origin, inside = get_origin(wanted), get_args(wanted)
+    if origin in (Union, types.UnionType):
+        if value is None and type(None) in inside:
+            return None
+        (wanted,) = (part for part in inside if part is not type(None))
+        return _value(name, value, wanted)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise UsageError(f"{name} must be a list in brackets, got {value!r}")
+        return tuple(_value(name, part, inside[0]) for part in value)
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise UsageError(f"{name} must have names and values, got {value!r}")
+        return value
+    if wanted is float:
+        try:  # yaml takes 1e-4, without a point, for a word
+            return float(value) if not isinstance(value, bool) else _refuse(name, value, "a number")
+        except (TypeError, ValueError):
+            _refuse(name, value, "a number")
+    words = {int: "a whole number", bool: "true or false", str: "words"}[wanted]
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        _refuse(name, value, words)
+    return value
+
+
+def _refuse(name: str, value: Any, wanted: str) -> Any:
+    raise UsageError(f"{name} must be {wanted}, got {value!r}")
+
+
+def _merged(path: Path, depth: int) -> dict[str, Any]:
+    tree = _parsed(path.read_text(encoding="utf-8"), str(path))
+    if not isinstance(tree, dict):
+        raise UsageError("must have names and values, such as training: {steps: 500}")
+    base = tree.pop("base", None)
+    if base is None:
+        return tree
+    below = path.parent / str(base)
+    if depth == _DEEPEST or not below.is_file():
+        why = "goes round in circles" if depth == _DEEPEST else "is no file beside this one"
+        raise UsageError(f"base: {base} {why}")
+    merged = _merged(below, depth + 1)
+    for name, part in tree.items():
+        before = merged.get(name)
+        both = isinstance(part, dict) and isinstance(before, dict)
+        merged[name] = {**before, **part} if both else part  # type: ignore[dict-item]
+    return merged
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        import yaml  # noqa: PLC0415
+    except ImportError:
+        raise ImportError("configurations need pyyaml; pip install 'rankwise[vision]'") from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{where}: is not yaml: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value

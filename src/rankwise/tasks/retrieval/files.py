@@ -1,0 +1,91 @@
+"""What a run leaves in its folder, and the network that comes back from there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankwise.report import write_json, write_whole
+from rankwise.retrieval import RetrievalResult
+from rankwise.tasks.retrieval.backbones import TransformersBackbone
+from rankwise.tasks.retrieval.config import as_yaml, read_settings
+from rankwise.tasks.retrieval.judging import as_json
+from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
+from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
+
+__all__ = ["CONFIG", "MODEL", "load_run", "write_config", "write_model", "write_results"]
+
+CONFIG, MODEL = "config.yaml", "model.safetensors"
+_BACKBONE = "backbone"
+
+Results = dict[str, dict[str, RetrievalResult]]
+
+
+def write_config(out: Path, settings: Settings) -> None:
+    """``config.yaml``: the settings of the run, all of them."""
+    write_whole(out / CONFIG, as_yaml(settings))
+
+
+def write_model(out: Path, network: EmbeddingNet) -> None:
+    """``model.safetensors``: weights, and mean and deviation of the pixels.
+
+    Beside it the architecture of a network of transformers, in ``backbone/config.json``.
+    """
+    if isinstance(network.backbone, TransformersBackbone):
+        config: Any = network.backbone.model.config
+        write_whole(out / _BACKBONE / "config.json", config.to_json_string())
+    write_whole(out / MODEL, _safetensors().save(_state(network)))
+
+
+def write_results(out: Path, results: Results) -> None:
+    """``results.json``: by network, then by gallery."""
+    found = {
+        name: {gallery: as_json(result) for gallery, result in by_gallery.items()}
+        for name, by_gallery in results.items()
+    }
+    write_json(out / "results.json", found)
+
+
+def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
+    """The settings and the network of a finished run, in the mode of evaluation."""
+    for name in (CONFIG, MODEL):
+        if not (out / name).is_file():
+            raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
+    settings = read_settings(out / CONFIG)
+    # All weights are in the folder: those it started from may be gone.
+    network = make_network(_from_scratch(settings.network, out))
+    try:
+        network.load_state_dict(_safetensors().load_file(out / MODEL))
+    except (RuntimeError, _safetensors_error()) as error:
+        first = str(error).strip().splitlines()[0]
+        raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
+    return settings, network.eval()
+
+
+def _from_scratch(chosen: Network, out: Path) -> Network:
+    """The same architecture without the weights it started from."""
+    kept = out / _BACKBONE
+    weights = str(kept) if kept.is_dir() and chosen.weights is not None else None
+    return replace(chosen, weights=weights)
+
+
+def _state(network: EmbeddingNet) -> dict[str, Any]:
+    return {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
+
+
+def _safetensors() -> Any:
+    try:
+        from safetensors import torch as module  # noqa: PLC0415
+    except ImportError:
+        raise ImportError(
+            "models are files of safetensors; pip install 'rankwise[vision]'"
+        ) from None
+    return module
+
+
+def _safetensors_error() -> type[Exception]:
+    from safetensors import SafetensorError  # noqa: PLC0415
+
+    error: type[Exception] = SafetensorError
+    return error

@@ -1,0 +1,124 @@
+"""Any objective as a loss of embeddings: every image of the batch is a query."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.baselines import CrossBatchMemory, SupCon
+from rankwise.naming import objective as by_name
+from rankwise.naming.grammar import parse
+from rankwise.naming.table import find_objective
+from rankwise.objectives import Objective, embedding_scores
+from rankwise.tasks.retrieval.settings import Memory, UsageError
+from rankwise.tasks.retrieval.settings import Objective as Chosen
+
+__all__ = ["RetrievalLoss"]
+
+_MOST_PAIRS = 50_000_000  # pairs of images that a memory by item may have
+
+
+class RetrievalLoss(nn.Module):
+    """``loss(embeddings, labels)``: the mean over the queries of a batch, positives their class.
+
+    π of a query is the share of its class among the other images of the data set, and an objective
+    with a memory by list has one list for every class. One with a memory by item remembers every
+    pair of images, which needs few of them, and one by anchor every image; both want their
+    ``rows`` in the call.
+    """
+
+    def __init__(
+        self, chosen: Chosen, memory: Memory, labels: Tensor, dimension: int, *, mixes: bool = False
+    ) -> None:
+        """``labels``, from 0, are those of the training set; ``mixes``: some images have no row."""
+        super().__init__()
+        self.images, self.chosen = len(labels), chosen
+        try:
+            self.objective: nn.Module = self._made(labels)
+        except (ValueError, RuntimeError) as error:
+            raise UsageError(f"objective.name: {error}") from None
+        if isinstance(self.objective, CrossBatchMemory):
+            raise UsageError(
+                "objective.name: xbm is not an objective but the setting memory.size; "
+                "name the objective that goes over the memory, such as contrastive"
+            )
+        if not isinstance(self.objective, Objective):
+            raise UsageError(
+                f"objective.name: {chosen.name} is a loss of logits, not of one ranked list"
+            )
+        self.by_pair = self.objective.index_kind == "item"
+        by_list = self.objective.index_kind == "list" and self.objective.keys > 1
+        self.by_image = by_list and "items" in self._facts
+        self.by_class = by_list and not self.by_image
+        if (self.by_pair or self.by_image) and (memory.size or mixes):
+            raise UsageError(
+                f"objective.name: {chosen.name} remembers images, and goes neither with "
+                "memory.size nor with mixup.stages, whose embeddings are of no image"
+            )
+        if chosen.previous and not _takes_previous(self.objective):
+            raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
+        self.memory: CrossBatchMemory | None = None
+        if memory.size:
+            self.memory = CrossBatchMemory(
+                self.objective, memory.size, dimension, start=memory.start
+            )
+        self.warm = SupCon() if chosen.warm_start else None
+
+    def _made(self, labels: Tensor) -> nn.Module:
+        """The objective, told of the data what it wants to know."""
+        entry = find_objective(parse(self.chosen.name))
+        self._facts = entry.facts
+        counts = torch.bincount(labels).double()
+        prior = (counts - 1).clamp_min(1) / max(1, self.images - 1)
+        if "lists" not in entry.facts:  # one number for all: that of the mean query
+            prior = (prior * counts).sum() / self.images
+        items: int | None = self.images
+        if entry.index == "by item":
+            items = self.images**2
+            if items > _MOST_PAIRS:
+                raise ValueError(
+                    f"{self.chosen.name} remembers every pair of images, {self.images:,}² of them; "
+                    f"at most {_MOST_PAIRS:,} are possible"
+                )
+        elif entry.index.startswith("by item"):  # it does without a memory as well
+            items = None
+        return by_name(self.chosen.name, prior=prior, items=items, lists=len(counts))
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it remembers images, by their rows in the set."""
+        return self.by_pair or self.by_image
+
+    def forward(
+        self,
+        embeddings: Tensor,
+        labels: Tensor,
+        *,
+        step: int = 0,
+        rows: Tensor | None = None,
+        previous: Tensor | None = None,
+    ) -> Tensor:
+        """The loss of step ``step``; ``previous`` are the embeddings by the last parameters."""
+        lists = embedding_scores(embeddings, labels, normalise=False)
+        if self.warm is not None and step < self.chosen.warm_start:
+            warm: Tensor = self.warm(lists.scores, lists.target, mask=lists.mask)
+            return warm
+        if self.memory is not None:
+            remembered: Tensor = self.memory(embeddings, labels)
+            return remembered
+        index = labels if self.by_class else None
+        if self.needs_rows:
+            if rows is None:
+                raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
+            index = rows.unsqueeze(1) * self.images + rows if self.by_pair else rows
+        more = {}
+        if previous is not None:
+            more["previous_scores"] = previous @ previous.T
+        loss: Tensor = self.objective(
+            lists.scores, lists.target, mask=lists.mask, index=index, **more
+        )
+        return loss
+
+
+def _takes_previous(objective: nn.Module) -> bool:
+    return "previous_scores" in type(objective).forward.__annotations__

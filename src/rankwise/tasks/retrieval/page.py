@@ -1,0 +1,119 @@
+"""The page of a run: what it came to, how it got there, and what was asked for."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rankwise.data.images import RetrievalSplits
+from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.retrieval import RetrievalResult
+from rankwise.tasks.retrieval.settings import Settings
+from rankwise.tasks.retrieval.training import Trained
+
+__all__ = ["results_table", "write_page"]
+
+_COLOURS = ("#9e9e9e", "#00796b", "#c62828", "#5e35b1")
+
+Results = dict[str, dict[str, RetrievalResult]]
+
+
+def write_page(
+    out: Path, settings: Settings, splits: RetrievalSplits, trained: Trained, results: Results
+) -> Path:
+    """``index.html``, whose path is returned."""
+    sections = [
+        Section(
+            "Retrieval on the whole gallery",
+            ["Every test image ranks all the others; no class of them was trained on."],
+            tables=[results_table(results)],
+            figures=[_precision_recall(results)],
+        ),
+        Section("Training", figures=[_curve(trained)]),
+        Section("Data", splits.describe().splitlines()),
+        Section("Settings", tables=[_settings(settings)]),
+    ]
+    return write_whole(out / "index.html", page("Image retrieval", sections))
+
+
+def results_table(results: Results) -> Table:
+    """One row for each network and gallery."""
+    rows, queries, left_out, hits = [], 0, 0, []
+    for network, galleries in results.items():
+        for gallery, result in galleries.items():
+            hits = list(result.hit_at)
+            queries, left_out = max(queries, result.queries), max(left_out, result.left_out)
+            rows.append(
+                (
+                    network,
+                    gallery,
+                    f"{result.map:.4f} ± {1.96 * result.standard_error:.4f}",
+                    *(f"{value:.4f}" for value in result.hit_at.values()),
+                    f"{result.r_precision:.4f}",
+                    f"{result.map_at_r:.4f}",
+                )
+            )
+    names = ("network", "gallery", "mAP", *(f"R@{k}" for k in hits), "R-precision", "MAP@R")
+    caption = f"{queries} queries at most; ± is a 95 % interval over them, not over trainings."
+    if left_out:
+        caption += f" {left_out} images alone in their class were no queries."
+    return Table(names, rows, caption)
+
+
+def _settings(settings: Settings) -> Table:
+    rows = [
+        (f"{section}.{name}", str(value))
+        for section, values in asdict(settings).items()
+        for name, value in values.items()
+    ]
+    return Table(("setting", "value"), rows)
+
+
+def _precision_recall(results: Results) -> Figure:
+    canvas, axes = _axes("recall", "mean precision")
+    lines = [(f"{n}, {g}", r) for n, by in results.items() for g, r in by.items()]
+    for number, (name, result) in enumerate(lines):
+        colour = _COLOURS[number % len(_COLOURS)]
+        axes.plot(result.recall, result.precision, color=colour, linewidth=1.3, label=name)
+    axes.set_ylim(0, 1)
+    axes.legend(fontsize=8, frameon=False)
+    areas = "; ".join(f"{name}: mAP {result.map:.3f}" for name, result in lines)
+    return _figure(canvas, f"Mean precision at each recall. {areas}.")
+
+
+def _curve(trained: Trained) -> Figure:
+    canvas, axes = _axes("step", "mean loss of the batches")
+    steps = [row["step"] for row in trained.history]
+    losses = [row["loss"] for row in trained.history]
+    axes.plot(steps, losses, ".-", color=_COLOURS[0], linewidth=1.1)
+    words = f"The loss (grey) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
+    if "map" in trained.history[-1]:
+        right = axes.twinx()
+        right.plot(steps, [row["map"] for row in trained.history], ".-", color=_COLOURS[1])
+        right.set_ylabel("mAP of validation", fontsize=9, color=_COLOURS[1])
+        right.tick_params(labelsize=8)
+        right.spines["top"].set_visible(False)
+        words += f", and mAP of validation; the best, after step {trained.best_step}, was kept"
+    return _figure(canvas, words + ".")
+
+
+def _axes(across: str, upwards: str) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure as Canvas  # noqa: PLC0415  (an extra)
+
+    canvas = Canvas(figsize=(7.0, 3.4), layout="constrained")
+    axes = canvas.subplots()
+    axes.set_xlabel(across, fontsize=9)
+    axes.set_ylabel(upwards, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines["top"].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    return canvas, axes
+
+
+def _figure(canvas: Any, words: str) -> Figure:
+    buffer = io.BytesIO()
+    # Without the date and version the same data make the same file.
+    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
+    return Figure(buffer.getvalue(), words, words)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.tasks.retrieval.cases import SMALL, images
+from typer.testing import CliRunner
+
+from rankwise.commands.retrieval import app
+from rankwise.data.images import BrokenImage, ImageSet, open_images
+from rankwise.tasks.retrieval.config import as_yaml, with_changes
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder of images by class, and a config."""
+    known = images("class", 12)
+    for row, label in enumerate(known.labels.tolist()):
+        path = tmp_path / "images" / f"class{label:02}" / f"{row}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(known.load(row).permute(1, 2, 0).numpy()).save(path)
+    changes = ["data.kind=folder", "data.validation_share=0.3"]
+    (tmp_path / "config.yaml").write_text(as_yaml(with_changes(SMALL, changes)))
+    return tmp_path
+
+
+def train(data, *more: str):
+    arguments = ["train", str(data / "config.yaml"), "--root", str(data / "images")]
+    return RUN.invoke(app, [*arguments, "--out", str(data / "run"), *more])
+
+
+def test_train_evaluate_index_search(data):
+    done = train(data, "--set", "training.steps=4")
+    assert done.exit_code == 0, done.output
+    for words in ("untrained", "R@1", "kept: the network after step", str(data / "run/index.html")):
+        assert words in done.output
+    results = json.loads((data / "run/results.json").read_text())["ap"]["test"]
+    assert f"{results['map']:.4f} ±" in done.output
+
+    judged = RUN.invoke(app, ["evaluate", str(data / "run"), "--out", str(data / "all.json")])
+    assert judged.exit_code == 0, judged.output
+    assert f"{results['map']:.4f} ±" in judged.output
+    assert json.loads((data / "all.json").read_text())["test"] == results
+    other = RUN.invoke(app, ["evaluate", str(data / "run"), "--part", "validation"])
+    assert "validation" in other.output
+
+    indexed = RUN.invoke(app, ["index", str(data / "run"), "--images", str(data / "images")])
+    assert indexed.exit_code == 0, indexed.output
+    assert "48 images, 6 dimensions" in indexed.output
+    asked = sorted((data / "images/class03").iterdir())[0]
+    found = RUN.invoke(app, ["search", str(asked), "--run", str(data / "run"), "--top", "3"])
+    assert found.exit_code == 0, found.output
+    first = next(line for line in found.output.splitlines() if line.split()[:1] == ["1"])
+    assert re.match(r"1\s+1\.0000\s+class03\s+.*" + re.escape(asked.name), first.strip())
+    assert "of 48 images, by cosine" in found.output
+
+    again = RUN.invoke(app, ["index", str(data / "run"), "--out", str(data / "test.npz")])
+    assert again.exit_code == 0, again.output
+    assert len(np.load(data / "test.npz")["paths"]) == results["gallery"]
+
+
+def test_a_run_goes_on_with_resume_only(data):
+    assert train(data).exit_code == 0
+    again = train(data)
+    assert again.exit_code == 2
+    assert "already holds a run; pass --resume" in again.output
+    assert train(data, "--resume").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--set", "training.stepps=3"], "training.stepps: there is no such setting; did you mean"),
+        (["--set", "objective.name=soprk"], "objective.name: "),
+        (["--set", "data.kind=sops"], "data.kind must be one of sop, vehicleid"),
+        (["--set", "batches.classes=50"], "batches.classes must be at most the "),
+        (["--root", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_2(data, more, message):
+    done = train(data, *more)
+    assert done.exit_code == 2, done.output
+    lines = done.stderr.strip().splitlines()
+    assert message in lines[-1]
+    assert "Traceback" not in done.output
+    assert not (data / "run" / "checkpoint.pt").exists()
+
+
+def test_what_is_not_there_is_one_line_and_2(data):
+    for arguments, message in (
+        (["train", "soprc_sop_tripplet"], "did you mean soprc_sop_triplet"),
+        (["train", "omniglot"], "data.root must say where the images are"),
+        (["evaluate", str(data)], "there is no model.safetensors"),
+        (["search", str(data / "config.yaml"), "--run", str(data)], "there is no model.safetens"),
+    ):
+        done = RUN.invoke(app, arguments)
+        assert done.exit_code == 2, done.output
+        assert message in done.output
+        assert len(done.output.strip().splitlines()) == 1
+
+
+def test_parts_and_images_that_are_none(data):
+    train(data)
+    done = RUN.invoke(app, ["evaluate", str(data / "run"), "--part", "tests"])
+    assert done.exit_code == 2
+    assert "--part must be one of test, validation, train, got 'tests'" in done.output
+    RUN.invoke(app, ["index", str(data / "run")])
+    done = RUN.invoke(app, ["search", str(data / "config.yaml"), "--run", str(data / "run")])
+    assert done.exit_code == 2
+    assert "config.yaml: is not an image" in done.output
+
+
+def test_an_image_that_breaks_while_training_is_skipped_on_request(data, monkeypatch):
+    """It was whole when the data set was opened."""
+    whole = open_images("folder", data / "images", validation_share=0.3)
+    bad = whole.train.paths[1]
+    load = ImageSet.load
+
+    def broken(self, i):
+        if self.paths[i] == bad:
+            raise BrokenImage(bad, "cannot be read: the disk is gone")
+        return load(self, i)
+
+    monkeypatch.setattr(ImageSet, "load", broken)
+    done = train(data)
+    assert done.exit_code == 2
+    assert f"{bad}: cannot be read: the disk is gone" in done.stderr.strip().splitlines()[-1]
+    done = train(data, "--skip-broken", "--resume")
+    assert done.exit_code == 0, done.output
+    assert done.output.count(f"{bad}: cannot be read: the disk is gone; left out") == 1
+
+
+def test_names_of_the_configurations():
+    done = RUN.invoke(app, ["configs"])
+    assert done.exit_code == 0
+    assert "soprc_sop_soprc" in done.output.splitlines()
+
+
+def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwise.tasks.retrieval.run", stop)
+    done = train(data)
+    assert done.exit_code == 1
+    assert "the same command with --resume goes on" in done.output

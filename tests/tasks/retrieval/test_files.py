@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.tasks.retrieval.backbones.test_mobilenet import random_state
+from tests.tasks.retrieval.backbones.test_pretrained import TINY
+from tests.tasks.retrieval.cases import settings, states_equal
+
+from rankwise.tasks.retrieval.backbones import TransformersBackbone
+from rankwise.tasks.retrieval.files import load_run, write_config, write_model
+from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.settings import Network, UsageError
+
+
+def written(out, chosen: Network):
+    made = replace(settings(), network=chosen)
+    network = make_network(chosen)
+    write_config(out, made)
+    write_model(out, network)
+    return made, network
+
+
+def test_settings_and_network_come_back(tmp_path):
+    made, network = written(tmp_path, settings().network)
+    found, again = load_run(tmp_path)
+    assert found == made
+    assert not again.training
+    assert states_equal(again.state_dict(), network.state_dict())
+
+
+@pytest.mark.parametrize("kind", TINY)
+def test_a_pretrained_network_comes_back_without_what_it_started_from(tmp_path, kind):
+    start, out = tmp_path / "start", tmp_path / "run"
+    TransformersBackbone(kind, options=TINY[kind]).model.save_pretrained(start)
+    _, network = written(out, Network(backbone=kind, weights=str(start), dimension=3))
+    shutil.rmtree(start)
+    _, again = load_run(out)
+    assert states_equal(again.state_dict(), network.state_dict())
+    pictures = torch.rand(2, 3, 32, 32)
+    assert torch.equal(again(pictures), network.eval()(pictures))
+
+
+def test_mobilenet_comes_back_without_its_file(tmp_path):
+    start = tmp_path / "weights.pth"
+    torch.save(random_state(), start)
+    chosen = Network(backbone="mobilenet_v2", weights=str(start), dimension=3)
+    _, network = written(tmp_path / "run", chosen)
+    start.unlink()
+    assert states_equal(load_run(tmp_path / "run")[1].state_dict(), network.state_dict())
+
+
+def test_folders_that_hold_no_run(tmp_path):
+    with pytest.raises(UsageError, match=r"is not the folder of a finished run: there is no con"):
+        load_run(tmp_path)
+    written(tmp_path, settings().network)
+    write_config(tmp_path, settings("network.dimension=7"))
+    with pytest.raises(UsageError, match=r"model.safetensors: does not go with config\.yaml"):
+        load_run(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(UsageError, match=r"model.safetensors: does not go with config\.yaml"):
+        load_run(tmp_path)

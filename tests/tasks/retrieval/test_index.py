@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from tests.tasks.retrieval.cases import images, settings
+
+from rankwise.tasks.retrieval.index import (
+    Index,
+    make_index,
+    read_index,
+    search,
+    write_index,
+)
+from rankwise.tasks.retrieval.judging import embed
+from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.settings import UsageError
+
+VIEWS = settings().views
+
+
+def network():
+    torch.manual_seed(0)
+    return make_network(settings().network).eval()
+
+
+def test_an_image_of_the_index_finds_itself_first_and_the_others_by_cosine(tmp_path):
+    made, known = network(), images("test", 4)
+    path = write_index(tmp_path / "index.npz", make_index(made, known, VIEWS))
+    index = read_index(path)
+    assert index.paths[6] == "test#6"
+    assert index.labels[6] == "test1"
+    found = search(made, index, known.load(6), VIEWS, top=5)
+    assert found[0].path == "test#6"
+    assert found[0].score == pytest.approx(1, abs=1e-5)
+    embeddings = embed(made, Pictures(known, VIEWS))
+    cosines = embeddings @ embeddings[6]
+    order = cosines.argsort(descending=True)[:5].tolist()
+    assert [one.path for one in found] == [f"test#{row}" for row in order]
+    assert [one.score for one in found] == pytest.approx(cosines[order].tolist(), abs=1e-5)
+    assert len(search(made, index, known.load(6), VIEWS, top=100)) == 16
+
+
+def test_files_that_are_no_index(tmp_path):
+    path = tmp_path / "index.npz"
+    with pytest.raises(UsageError, match="there is no such file; rankwise retrieval index makes"):
+        read_index(path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(UsageError, match="is not an index of this command"):
+        read_index(path)
+    np.savez(path, embeddings=np.zeros((2, 3)))
+    with pytest.raises(UsageError, match="is not an index of this command"):
+        read_index(path)
+    words = np.array(["a", "b"])
+    np.savez(path, embeddings=np.zeros((3, 3)), paths=words, labels=words)
+    with pytest.raises(UsageError, match="its arrays do not fit"):
+        read_index(path)
+    objects = np.array([print, None, 3], dtype=object)  # nothing is unpickled
+    np.savez(path, embeddings=np.zeros((3, 3)), paths=objects, labels=objects)
+    with pytest.raises(UsageError, match="is not an index of this command"):
+        read_index(path)
+
+
+def test_an_index_of_another_network():
+    index = Index(np.zeros((2, 9), np.float32), np.array(["a", "b"]), np.array(["c", "d"]))
+    with pytest.raises(UsageError, match="embeddings of 9 dimensions, the network 6: make the in"):
+        search(network(), index, images("test", 4).load(0), VIEWS)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.baselines import CrossBatchMemory, SupCon
+from rankwise.naming.table import ENTRIES
+from rankwise.objectives import SOPRC, embedding_scores
+from rankwise.tasks.retrieval.losses import RetrievalLoss
+from rankwise.tasks.retrieval.settings import Memory, Objective, UsageError
+
+LABELS = torch.tensor([0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
+BATCH = torch.tensor([0, 0, 1, 1, 2, 2])
+ROWS = torch.tensor([0, 1, 3, 4, 7, 8])
+
+
+def vectors(seed: int = 0) -> torch.Tensor:
+    found = torch.randn(6, 4, generator=torch.manual_seed(seed))
+    return torch.nn.functional.normalize(found).requires_grad_()
+
+
+def loss(name: str, memory: Memory | None = None, **options: object) -> RetrievalLoss:
+    return RetrievalLoss(Objective(name, **options), memory or Memory(), LABELS, 4)
+
+
+def test_the_prior_of_a_class_is_its_share_of_the_other_images():
+    found = loss("soprc(score_scale=1)").objective
+    assert isinstance(found, SOPRC)
+    torch.testing.assert_close(found.prior.float(), torch.tensor([2 / 9, 3 / 9, 2 / 9]))
+    assert found.keys == 3
+
+
+def test_it_is_the_objective_of_the_cosines_with_one_list_a_class():
+    e = vectors()
+    lists = embedding_scores(e, BATCH)
+    expected = SOPRC(torch.tensor([2 / 9, 3 / 9, 2 / 9]), 3)
+    value = expected(lists.scores, lists.target, mask=lists.mask, index=BATCH)
+    torch.testing.assert_close(loss("soprc")(e, BATCH), value)
+
+
+OPTIONS = {
+    "class_balanced": "(counts=[9, 1])",
+    "opauc": "(max_fpr=.5)",
+    "sopa": "(max_fpr=.5)",
+    "sopa_s": "(max_fpr=.5)",
+    "tpauc": "(min_tpr=.5, max_fpr=.5)",
+    "sota_s": "(min_tpr=.5, max_fpr=.5)",
+}
+NOT_HERE = {"multi_class_auc", "open_auc", "autkc", "ovr", "ldam", "xbm"}  # losses of logits
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.names[0])
+def test_any_objective_of_one_ranked_list_by_name(entry):
+    (name, *_), at = entry.names, "@2" if entry.at else ""
+    if name in NOT_HERE:
+        with pytest.raises(UsageError, match=r"^objective\.name: "):
+            loss(name + at)
+        return
+    found = loss(name + at + OPTIONS.get(name, ""))
+    for seed in range(2):
+        e = vectors(seed)
+        value = found(e, BATCH, rows=ROWS)
+        value.backward()
+        assert value.isfinite()
+        assert e.grad.isfinite().all()
+    assert e.grad.abs().max() > 0
+
+
+def test_a_memory_by_anchor_is_of_the_image():
+    found = loss("global_contrastive")
+    assert found.by_image
+    assert found.objective.keys == 10
+    found(vectors(), BATCH, rows=ROWS)
+    seen = next(b for n, b in found.named_buffers() if n.endswith("seen"))
+    assert seen.flatten().nonzero().flatten().tolist() == ROWS.tolist()
+
+
+def test_an_objective_without_lists_has_the_mean_prior():
+    expected = (3 * 2 / 9 + 4 * 3 / 9 + 3 * 2 / 9) / 10
+    assert float(loss("ap").objective.prior) == pytest.approx(expected)
+
+
+def test_a_memory_by_pair_is_of_the_pair():
+    found = loss("soap")
+    assert found.by_pair
+    found(vectors(), BATCH, rows=ROWS)
+    seen = found.objective.average.seen
+    pairs = {(int(i) // 10, int(i) % 10) for i in seen.flatten().nonzero().flatten()}
+    assert pairs == {(0, 1), (1, 0), (3, 4), (4, 3), (7, 8), (8, 7)}
+    with pytest.raises(ValueError, match="rows is needed: soap remembers images"):
+        found(vectors(), BATCH)
+
+
+def test_cross_batch_memory_over_any_objective():
+    found = loss("soprc(score_scale=1)", Memory(size=8, start=1))
+    oracle = CrossBatchMemory(
+        SOPRC(torch.tensor([2 / 9, 3 / 9, 2 / 9]), 3, score_scale=1), 8, 4, start=1
+    )
+    for seed in range(4):
+        e = vectors(seed)
+        torch.testing.assert_close(found(e, BATCH), oracle(e, BATCH))
+    assert int(found.memory.bank.count) == 18
+
+
+def test_a_warm_start_is_supcons():
+    found = loss("ap", warm_start=2)
+    e = vectors()
+    lists = embedding_scores(e, BATCH)
+    first = SupCon()(lists.scores, lists.target, mask=lists.mask)
+    torch.testing.assert_close(found(e, BATCH, step=1), first)
+    torch.testing.assert_close(found(e, BATCH, step=2), loss("ap")(e, BATCH))
+
+
+def test_embeddings_of_the_last_parameters_reach_stable_ap():
+    now, before = vectors(0), vectors(1)
+    found, oracle = (
+        loss("stable_ap(score_scale=1, correction=fixed)", previous=True) for _ in range(2)
+    )
+    values = []
+    for _ in range(2):
+        values.append(found(now, BATCH, previous=before))
+        lists = embedding_scores(now, BATCH)
+        expected = oracle.objective(
+            lists.scores,
+            lists.target,
+            mask=lists.mask,
+            index=BATCH,
+            previous_scores=before @ before.T,
+        )
+        torch.testing.assert_close(values[-1], expected)
+    plain = loss("stable_ap(score_scale=1, correction=fixed)")
+    plain(now, BATCH)
+    assert plain(now, BATCH) != values[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: loss("soprk"), "objective.name: .*soprc"),
+        (lambda: loss("xbm(ap, size=3, dimension=4)"), "xbm is not an objective but the setting"),
+        (lambda: loss("ovr(ap)"), r"ovr\(ap\) is a loss of logits"),
+        (lambda: loss("ap", previous=True), "objective.previous is for stable_ap, got ap"),
+        (lambda: loss("soap", Memory(size=4)), "goes neither with memory.size nor with mixup"),
+        (
+            lambda: RetrievalLoss(Objective("soap"), Memory(), LABELS, 4, mixes=True),
+            "goes neither with memory.size nor with mixup",
+        ),
+        (
+            lambda: RetrievalLoss(Objective("soap"), Memory(), torch.arange(8000) // 2, 4),
+            "remembers every pair of images, 8,000² of them",
+        ),
+    ],
+)
+def test_what_cannot_be_trained_on(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()

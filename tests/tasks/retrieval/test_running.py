@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from tests.tasks.retrieval.cases import images, settings, splits, states_equal
+
+from rankwise.tasks.retrieval import (
+    UsageError,
+    judge_splits,
+    load_run,
+    open_data,
+    results_table,
+    run,
+)
+
+
+def test_a_run_leaves_everything_behind(tmp_path):
+    finished = run(splits(), settings(), tmp_path)
+    rows = list(csv.DictReader((tmp_path / "metrics.csv").read_text().splitlines()))
+    assert [row["step"] for row in rows] == ["2", "4", "6"]
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results.keys() == {"untrained", "ap"}
+    found = finished.results["ap"]["test"]
+    assert results["ap"]["test"]["map"] == found.map
+    text = finished.page.read_text()
+    for part in (f"{found.map:.4f}", "data:image/png;base64", "optimiser.learning_rate", "0.01"):
+        assert part in text
+    again, network = load_run(tmp_path)
+    assert again == settings()
+    assert states_equal(network.state_dict(), finished.trained.network.state_dict())
+    assert judge_splits(network, splits(), again)["test"].map == found.map
+
+
+def test_a_run_is_not_overwritten_but_resumed(tmp_path):
+    first = run(splits(), settings(), tmp_path)
+    model = (tmp_path / "model.safetensors").read_bytes()
+    with pytest.raises(UsageError, match="already holds a run; pass --resume"):
+        run(splits(), settings(), tmp_path)
+    with pytest.raises(UsageError, match=r"training\.steps was 6 and is 8"):
+        run(splits(), settings("training.steps=8"), tmp_path, resume=True)
+    again = run(splits(), settings(), tmp_path, resume=True)
+    assert again.results["ap"]["test"].map == first.results["ap"]["test"].map
+    assert (tmp_path / "model.safetensors").read_bytes() == model
+
+
+def test_the_table_has_a_row_for_each_network_and_gallery(tmp_path):
+    test = images("test", 4)
+    parts = splits(test=test, galleries={"small": (test, test), "large": (test, test)})
+    table = results_table(run(parts, settings(), tmp_path).results)
+    assert [row[:2] for row in table.rows] == [
+        ("untrained", "small"),
+        ("untrained", "large"),
+        ("ap", "small"),
+        ("ap", "large"),
+    ]
+    assert table.header == ("network", "gallery", "mAP", "R@1", "R@2", "R-precision", "MAP@R")
+
+
+def test_data_must_be_somewhere():
+    with pytest.raises(UsageError, match=r"data\.root must say where the images are"):
+        open_data(settings())
+    with pytest.raises(UsageError, match=r"data\.kind must be one of sop, vehicleid, .* 'sops'"):
+        open_data(settings("data.kind=sops", "data.root=here"))

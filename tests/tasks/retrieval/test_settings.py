@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from tests.tasks.retrieval.cases import settings
+
+from rankwise.tasks.retrieval.settings import (
+    Data,
+    Mixup,
+    Network,
+    Objective,
+    Settings,
+    UsageError,
+    Views,
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Data(validation_share=1.0), "data.validation_share must be between 0 and 1, got"),
+        (lambda: Data(hits=(0,)), "data.hits must be a whole number >= 1, got 0"),
+        (lambda: Network(backbone="alexnet"), "network.backbone must be one of small, resnet, co"),
+        (lambda: Network(dimension=0), "network.dimension must be a whole number >= 1, got 0"),
+        (lambda: Views(crop=300), "views.crop must be at most views.resize, 256, got 300"),
+        (lambda: Views(scale=(0.0, 1.0)), r"views.scale must be two shares, .* got \[0.0, 1.0\]"),
+        (lambda: Views(rotation=-1), "views.rotation must be a finite number >= 0, got -1"),
+        (lambda: Mixup(u=1.5), "mixup.u must be between 0 and 1, got 1.5"),
+        (lambda: settings("batches.classes=1"), "batches.classes must be a whole number >= 2"),
+        (lambda: settings("batches.chunk=3"), "must be a multiple of the 2 images of a class"),
+        (lambda: settings("training.patience=0"), "training.patience must be a whole number >= 1"),
+        (lambda: settings("training.precision=half"), "must be one of float32, bfloat16, got 'ha"),
+        (
+            lambda: settings("objective.previous=true", "memory.size=4"),
+            "objective.previous and memory.size exclude each other",
+        ),
+    ],
+)
+def test_bad_settings_are_named(make, message):
+    with pytest.raises(UsageError, match=message):
+        make()
+
+
+def test_the_short_name_of_an_objective():
+    assert Objective("soprc(score_scale=1)").short == "soprc"
+    assert Objective("ap").short == "ap"
+
+
+def test_the_defaults_are_settings():
+    assert Settings().batches.classes * Settings().batches.per_class == 112
