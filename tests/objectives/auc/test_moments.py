@@ -8,10 +8,9 @@ from rankwise.objectives.auc.moments import class_moments
 
 
 def moments(scores, target, weight=None):
-    centre, above, below, spread = class_moments(
+    return class_moments(
         split_lists(scores, target, weight=weight, whole_positives=True, whole_negatives=True)
     )
-    return centre + above, centre + below, spread
 
 
 def test_two_positives_and_two_negatives_by_hand():
@@ -21,7 +20,7 @@ def test_two_positives_and_two_negatives_by_hand():
     assert above.tolist() == [mean]
     assert below.tolist() == [0.5]
     variances = (3 * (2 - mean) ** 2 + (1.5 - mean) ** 2) / 4 + 0.25
-    torch.testing.assert_close(spread, torch.tensor([variances], dtype=torch.float64))
+    torch.testing.assert_close(spread, torch.tensor([variances]))
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, -3e6])
@@ -44,6 +43,11 @@ def test_values_and_gradients_are_those_of_the_two_classes_apart(offset):
             for v in (ours, known)
         )
         torch.testing.assert_close(found, right, rtol=1e-6, atol=1e-8 * max(1, abs(offset)))
+
+
+def test_far_classes_without_spread_have_none():
+    scores = torch.tensor([[1e4, -1e4, 1e4, -1e4, 1e4]])
+    assert moments(scores, torch.tensor([[1, 0, 1, 0, 1]]))[2].item() == 0
 
 
 def test_differentiable_twice():

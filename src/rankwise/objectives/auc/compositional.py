@@ -39,7 +39,7 @@ class CompositionalAUC(Objective):
         self.f, self.margin = f, margin
 
     def risk(self, lists: Lists) -> Tensor:
-        _, above, below, spread = class_moments(lists)
+        above, below, spread = class_moments(lists)
         slack = below - above + self.margin
         if self.f == "squared_hinge":
             slack = slack.clamp_min(0)

@@ -66,8 +66,8 @@ class MinMaxAUC(Objective):
         return 0.0 if self.f == "squared_hinge" else None
 
     def risk(self, lists: Lists) -> Tensor:
-        centre, above, below, spread = class_moments(lists)
-        a, b = (self._of(p, lists).to(spread.dtype) - centre for p in (self.a, self.b))
+        above, below, spread = class_moments(lists)
+        a, b = (self._of(p, lists).to(spread.dtype) for p in (self.a, self.b))
         ascending: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
         alpha = self._of(ascending, lists).to(spread.dtype)
         # mean (s − a)² is the variance and what the mean is away from a.
