@@ -13,7 +13,7 @@ LANES = 8 * 255
 """Columns come in multiples of this: eight flags to a word, 255 words before a byte is full."""
 
 _FEW = 256  # thresholds up to which one comparison each is cheaper than to sort the row
-_ROWS = 8  # rows compared at once: they stay in the cache from one threshold to the next
+_ROWS = 32  # rows compared at once: enough for a thread, few enough to stay in the cache
 
 Scores = NDArray[np.float32]
 
