@@ -2,7 +2,7 @@
 
 DIR is the folder of the shared data sets (it is not part of this repository). Every loss gets the
 same splits, 60:20:20 within each class, the same model and the same number of trees or epochs, and
-stops by the metric of the validation part. Results go to ``MODEL_METRIC.json`` set by set; what is
+stops by the metric of the validation part. Results go to ``MODEL_METRIC.json`` fit by fit; what is
 there is not measured again unless it is named after ``--again``. ``--print`` only shows the table.
 ``--choose`` judges on rows that are no test rows: the 80 % others are parted 60:20:20 again.
 
@@ -53,22 +53,25 @@ def measure(asked: argparse.Namespace, losses: dict[str, Fit], out: Path) -> Any
     known = json.loads(out.read_text()) if out.exists() else {"sizes": {}, "values": {}}
     metric = METRICS[asked.metric]
     for name in asked.sets or SETS:
-        before = known["values"].get(name, {})
+        values: dict[str, list[float]] = known["values"].setdefault(name, {})
         wanted = asked.losses or list(losses)
-        missing = [loss for loss in wanted if loss not in before or loss in asked.again]
-        found: dict[str, list[float]] = {loss: [] for loss in missing}
+        for loss in wanted:
+            values[loss] = [] if loss in asked.again else values.get(loss, [])
         begin = time.process_time()
-        for seed in range(asked.seeds if missing else 0):
+        for seed in range(asked.seeds):
+            missing = [loss for loss in wanted if len(values[loss]) == seed]
+            if not missing:
+                continue
             parts = load(asked.folder, name, seed)
             targets = np.concatenate([part.target for part in parts])
             known["sizes"][name] = [len(targets), float(targets.mean())]
             parts = inner(parts, seed) if asked.choose else parts
             for loss in missing:
-                found[loss].append(value(metric, losses[loss](parts, metric, seed), parts[2]))
-        known["values"][name] = {**before, **found}
-        write_safely(out, json.dumps(known, indent=1) + "\n")
-        for loss, values in found.items():
-            print(f"{name:16s} {loss:44s} {np.mean(values):.4f}", flush=True)
+                scores = losses[loss](parts, metric, seed)
+                values[loss].append(value(metric, scores, parts[2]))
+                write_safely(out, json.dumps(known, indent=1) + "\n")
+        for loss in wanted:
+            print(f"{name:16s} {loss:44s} {np.mean(values[loss]):.4f}", flush=True)
         print(f"{name:16s} {time.process_time() - begin:.0f} s", flush=True)
     return known
 
@@ -93,7 +96,11 @@ def main() -> None:
     out = Path(__file__).parent / f"{asked.model}_{asked.metric}{ending}"
     known = json.loads(out.read_text()) if asked.only else measure(asked, losses, out)
     values = known["values"]
-    every = {name: values[name] for name in SETS if losses.keys() <= values.get(name, {}).keys()}
+    whole = {
+        name: {loss: many for loss, many in found.items() if len(many) >= asked.seeds}
+        for name, found in values.items()
+    }
+    every = {name: whole[name] for name in SETS if losses.keys() <= whole.get(name, {}).keys()}
     ordered = {name: {loss: found[loss] for loss in losses} for name, found in every.items()}
     missing = [name for name in SETS if name not in ordered]
     print(f"not measured whole: {', '.join(missing) or 'none'}\n")

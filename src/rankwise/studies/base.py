@@ -29,7 +29,7 @@ class Setting:
     """How a study is to be run.
 
     ``draws`` is how often its random part is repeated, ``data`` the file or folder of a study that
-    is about somebody's data.
+    is about somebody's data; ``folder`` is where a long study may keep its runs.
     """
 
     seed: int = 0
@@ -37,6 +37,7 @@ class Setting:
     draws: int | None = None
     track: Track = _silently
     data: Path | None = None
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -46,4 +47,5 @@ def run_study(name: str, out: Path | str = "out", setting: Setting | None = None
         require_count("draws", setting.draws)
     module = import_module(f"rankwise.studies.{name.replace('-', '_')}")
     study: Callable[[Setting], Outcome] = module.study
-    return write_outcome(study(setting), Path(out) / name)
+    folder = Path(out) / name
+    return write_outcome(study(replace(setting, folder=folder)), folder)

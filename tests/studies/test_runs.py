@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from rankwise.studies.runs import Runs
+
+
+def test_what_is_done_is_not_done_again(tmp_path):
+    made = []
+    for _ in range(2):
+        runs = Runs(tmp_path, {"steps": 3})
+        assert runs.get("a", lambda: made.append(1) or {"map": 0.5}) == {"map": 0.5}
+    assert made == [1]
+
+
+def test_a_run_that_fails_is_not_kept(tmp_path):
+    runs = Runs(tmp_path, {})
+    with pytest.raises(ZeroDivisionError):
+        runs.get("a", lambda: 1 / 0)
+    assert Runs(tmp_path, {}).get("a", lambda: 2) == 2
+
+
+def test_another_study_in_the_same_folder_is_refused(tmp_path):
+    Runs(tmp_path, {"steps": 3}).get("a", lambda: 1)
+    with pytest.raises(ValueError, match="out must be a new folder"):
+        Runs(tmp_path, {"steps": 4})
+
+
+def test_without_a_folder_nothing_is_written():
+    assert Runs(None, {}).get("a", lambda: 1) == 1
