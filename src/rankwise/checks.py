@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "is_binary",
     "require_binary",
     "require_count",
     "require_finite",
@@ -78,11 +79,21 @@ def require_same_device(name: str, value: Tensor, other_name: str, other: Tensor
         )
 
 
+def is_binary(value: Tensor, *, whole: bool) -> bool:
+    """Whether there are only 0 and 1; of numbers known to be ``whole`` the range says it."""
+    if value.numel() == 0:
+        return True
+    if not whole:
+        return torch.equal(value * value, value)
+    low, high = value.aminmax()
+    return low.item() >= 0 and high.item() <= 1
+
+
 def require_binary(name: str, value: Tensor) -> None:
     """Labels of a two-class list are 0 and 1 (or booleans)."""
-    if value.dtype == torch.bool or value.numel() == 0:
+    if value.dtype == torch.bool:
         return
-    if not torch.equal(value * value, value):  # only 0 and 1 are, of whole numbers modulo 2ⁿ too
+    if not is_binary(value, whole=not value.is_floating_point()):
         found = torch.unique(value)[:6].tolist()
         raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
 

@@ -42,6 +42,7 @@ class Lists:
     negative_previous: Tensor | None = None  # (lists, negatives) the same of the negatives
     relevance: Tensor | None = None  # (lists, positives) how relevant; None where all are alike
     remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
+    places: Tensor | None = None  # (lists, positives) where they are among negatives that are whole
 
     @cached_property
     def n_positives(self) -> Tensor:
@@ -183,6 +184,7 @@ def split_lists(
         previous=None if previous is None else _taken(previous, above),
         negative_previous=None if previous is None else _taken(previous, below),
         relevance=_taken(target, above).to(above_weight.dtype) if graded else None,
+        places=above if whole_negatives else None,
     )
 
 
@@ -207,15 +209,15 @@ def _side(
     """
     dtype = torch.promote_types(dtype, torch.float32)
     if whole:
-        weights = chosen.to(dtype)
+        weights = _as_numbers(chosen, dtype)
         return None, weights if weight is None else weights * weight
     if len(chosen) == 1:  # one list needs no padding
         where = chosen[0].nonzero().T
         weights = where.new_ones(where.shape, dtype=dtype)
         return where, weights if weight is None else weight.gather(-1, where)
-    rows, columns = chosen.nonzero(as_tuple=True)
-    counts = torch.bincount(rows, minlength=len(chosen))
+    counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
     longest = int(counts.max()) if len(counts) else 0
+    columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])
     column = torch.arange(longest, device=chosen.device)
     present = column < counts.unsqueeze(-1)
     # Every row's chosen columns in order, filled into the cells that are present: both row-major.
@@ -223,7 +225,28 @@ def _side(
     where[present] = columns
     # Padding repeats the row's first chosen score: it must not widen the range of the row.
     where = torch.where(present, where, where[:, :1]) if longest else where
-    weights = present.to(dtype)
+    weights = _as_numbers(present, dtype)
     if weight is not None:
         weights = weights * weight.gather(-1, where)
     return where, weights
+
+
+_SPARSE = 64  # one in so many: then nearly every word of eight marks is empty
+
+
+def _columns(chosen: Tensor, *, sparse: bool) -> Tensor:
+    """The columns of all marks, row by row; where they are sparse, first of words of eight marks.
+
+    To look for them is the longest pass over a batch in which every item is a query.
+    """
+    words_fit = chosen.numel() and chosen.shape[1] % 8 == 0 and chosen.is_contiguous()
+    if not (sparse and words_fit):
+        return chosen.nonzero(as_tuple=True)[1]
+    rows, words = chosen.view(torch.int64).nonzero(as_tuple=True)
+    which, within = chosen.view(len(chosen), -1, 8)[rows, words].nonzero(as_tuple=True)
+    return words[which] * 8 + within
+
+
+def _as_numbers(marks: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 and 1 for False and True, which are bytes: reading them as such is ten times as fast."""
+    return marks.view(torch.uint8).to(dtype)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
+import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.checks import is_binary
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
@@ -16,6 +20,39 @@ class CrossEntropy(ItemwiseObjective):
 
     def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
         return -logsigmoid(toward)
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        index: Tensor | None = None,
+    ) -> Tensor:
+        """The mean over the items of every list, and over the lists."""
+        # Whole lists of one length are one call of torch's own loss: all there is to gain here.
+        if mask is None and groups is None and weight is None and self.exchange is None:
+            value = self._of_whole_lists(scores, target)
+            if value is not None:
+                return value
+        return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
+
+    @staticmethod
+    def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
+        """The mean over all items; None for what the general way has to look at, or to refuse."""
+        if scores.shape != target.shape or scores.device != target.device:
+            return None
+        if not scores.is_floating_point() or scores.dim() == 0:
+            return None
+        dtype = scores.dtype if scores.itemsize > 2 else torch.float32
+        truth = target.to(dtype)  # looked at in this form, which is the smaller one
+        if not is_binary(truth, whole=not target.is_floating_point()):
+            return None
+        value = binary_cross_entropy_with_logits(scores.to(dtype), truth)
+        # A score that is no finite number shows in the value.
+        return value if math.isfinite(value.item()) else None
 
 
 class ClassBalanced(ItemwiseObjective):
