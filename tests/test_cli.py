@@ -43,3 +43,37 @@ def test_a_terminal_without_greek_letters_is_no_error():
     assert b"?" in done.stdout
     assert done.stdout.isascii()
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["compare", "--nope", "x"], "No such option: --nope"),
+        (["evaluat"], "No such command 'evaluat'"),
+        (["rank", "evaluate", "--top", "many"], "(see rankwise rank evaluate --help)"),
+    ],
+)
+def test_wrong_usage_is_one_line(monkeypatch, capsys, arguments, line):
+    monkeypatch.setattr("sys.argv", ["rankwise", *arguments])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert line in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_nothing_asked_is_answered_by_the_help(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["rankwise", "rank"])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 2
+    said = capsys.readouterr()
+    assert "evaluate" in said.out + said.err
+
+
+def test_a_failure_that_is_no_usage_is_raised(monkeypatch):
+    monkeypatch.setattr("rankwise.cli.app", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main()

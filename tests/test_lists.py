@@ -101,3 +101,16 @@ def test_relevances_must_not_be_negative():
         split_lists(torch.zeros(2), torch.tensor([0, -1]), graded=True)
     with pytest.raises(ValueError, match="target contains NaN"):
         split_lists(torch.zeros(2), torch.tensor([0, torch.nan]), graded=True)
+
+
+@pytest.mark.parametrize("columns", [640, 641, 8])
+@pytest.mark.parametrize("share", [0.003, 0.5])
+def test_marks_are_found_in_order_however_sparse_they_are(columns, share):
+    torch.manual_seed(0)
+    target = torch.rand(30, columns) < share
+    target[0] = False
+    scores = torch.arange(30.0 * columns).reshape(30, columns)
+    lists = split_lists(scores, target)
+    for row in range(30):
+        there = lists.positive_weight[row] > 0
+        assert lists.positives[row][there].tolist() == scores[row][target[row]].tolist()
