@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 import torch
 from benchmarks import (
+    detection,
     imports,
     metrics,
     objectives,
@@ -31,7 +32,17 @@ FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
 GROUPS = {
     f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
-    for module in (pairs, metrics, objectives, twins, retrieval, papk, recommendation, imports)
+    for module in (
+        pairs,
+        metrics,
+        objectives,
+        twins,
+        retrieval,
+        papk,
+        recommendation,
+        detection,
+        imports,
+    )
     for measurement in module.ALL
 }
 

@@ -7,8 +7,9 @@ import sys
 
 import typer
 
-from rankwise.commands import contrast, rank, recommend, retrieval
+from rankwise.commands import classify, contrast, detect, rank, recommend, retrieval
 from rankwise.commands.compare import compare
+from rankwise.commands.console import complaints
 from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
 from rankwise.commands.predict import predict
@@ -31,6 +32,8 @@ app.add_typer(contrast.app, name="contrast")
 app.add_typer(recommend.app, name="recommend")
 app.add_typer(rank.app, name="rank")
 app.add_typer(retrieval.app, name="retrieval")
+app.add_typer(classify.app, name="classify")
+app.add_typer(detect.app, name="detect")
 
 
 def main() -> None:
@@ -38,7 +41,27 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets "?"
-    app()
+    raise SystemExit(_ended(sys.argv[1:]))
+
+
+def _ended(arguments: list[str]) -> int:
+    """The exit code; wrong usage is one line, as every other complaint is."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        # Typer has these two of its own and of click's, by its version: known by what they can do.
+        if not (hasattr(error, "exit_code") and hasattr(error, "format_message")):
+            raise
+        context = getattr(error, "ctx", None)
+        if context is None or type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # type: ignore[attr-defined]  # the help that was asked for by saying nothing
+        else:
+            line = f"{error.format_message()} (see {context.command_path} --help)"
+            complaints().print(line, style="red", highlight=False, markup=False, soft_wrap=True)
+        return int(error.exit_code)
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":

@@ -47,6 +47,19 @@ def test_trains_and_says_what_it_found(trained):
     assert config["settings"]["options"] == {"epochs": 3, "hidden": [4]}
 
 
+def test_resumes_only_when_asked(trained):
+    test, out, done = trained
+    data = test.parent / "train.txt"
+    same = ["train", str(data), "--test", str(test), *SMALL, "--objective", "listnet",
+            "--validation", str(test), "--out", str(out)]  # fmt: skip
+    refused = RUN.invoke(app, same)
+    assert refused.exit_code == 2
+    assert "pass --resume to continue it" in refused.output
+    again = RUN.invoke(app, [*same, "--resume"])
+    assert again.exit_code == 0, again.output
+    assert again.output == done.output
+
+
 def test_evaluates_and_speaks_trec(trained, tmp_path):
     test, out, _ = trained
     run, qrels, table = tmp_path / "run.txt", tmp_path / "qrels.txt", tmp_path / "by_query.csv"

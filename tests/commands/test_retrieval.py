@@ -64,6 +64,14 @@ def test_train_evaluate_index_search(data):
     assert re.match(r"1\s+1\.0000\s+class03\s+.*" + re.escape(asked.name), first.strip())
     assert "of 48 images, by cosine" in found.output
 
+    cells = RUN.invoke(app, ["index", str(data / "run"), "--approximate"])
+    assert cells.exit_code == 0, cells.output
+    assert re.search(r"looks into \d+ of \d+ cells: recall@10 [01]\.\d{4} ± ", cells.output)
+    for more, words in (([], "; looked for in"), (["--exact"], "images, by cosine\n")):
+        found = RUN.invoke(app, ["search", str(asked), "--run", str(data / "run"), *more])
+        assert found.exit_code == 0, found.output
+        assert words in found.output
+
     again = RUN.invoke(app, ["index", str(data / "run"), "--out", str(data / "test.npz")])
     assert again.exit_code == 0, again.output
     assert len(np.load(data / "test.npz")["paths"]) == results["gallery"]

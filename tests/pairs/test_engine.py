@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from rankwise.pairs import OneSidedHuber, pair_sum
-from rankwise.pairs.engine import _BLOCK_BYTES, _bytes_of, _row_blocks
+from rankwise.pairs import Exponential, OneSidedHuber, Sigmoid, Square, ZeroOne, pair_sum
+from rankwise.pairs.engine import _BLOCK_BYTES, _bytes_of, _pieces, _row_blocks
 
 
 def test_blocks_cover_every_row_once():
@@ -27,3 +28,40 @@ def test_many_lists_are_sorted_again_instead_of_kept(monkeypatch):
     assert kept() == 1
     monkeypatch.setattr("rankwise.pairs.engine._KEPT_BYTES", 0)
     assert kept() == 0
+
+
+@pytest.mark.parametrize(
+    "surrogate",
+    [OneSidedHuber(0.3), Sigmoid(5.0), Square(1.0), Exponential(1.0), ZeroOne()],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_long_list_in_pieces_is_the_whole(surrogate, weighted, monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    upper = torch.randn(20, dtype=torch.float64, generator=generator).requires_grad_()
+    lower = torch.randn(1000, dtype=torch.float64, generator=generator).requires_grad_()
+    weight = torch.rand(1000, dtype=torch.float64, generator=generator).requires_grad_()
+    wanted = (upper, lower, weight) if weighted else (upper, lower)
+    results = []
+    for piece in (1 << 19, 300):
+        monkeypatch.setattr("rankwise.pairs.engine._PIECE", piece)
+        monkeypatch.setattr("rankwise.pairs.engine._FEW", 0)
+        total = pair_sum(
+            surrogate, upper, lower, weight=weight if weighted else None, method="exponential"
+        )
+        node = total.grad_fn.next_functions[0][0]
+        assert len(node.kept) == (1 if piece > 1000 else 4)
+        results.append((total, *torch.autograd.grad(total.square().sum(), wanted)))
+    for whole, pieces in zip(*results, strict=True):
+        torch.testing.assert_close(pieces, whole, rtol=1e-12, atol=1e-12)
+
+
+def test_pieces_are_for_one_list_with_few_uppers():
+    form, lower = OneSidedHuber(1.0).form(), torch.zeros(1, 1 << 20)
+
+    def pieces(*shape: int) -> int:
+        return len(list(_pieces(form, torch.zeros(shape), lower.expand(shape[0], -1))))
+
+    assert pieces(1, 100) == 2
+    assert pieces(1, 1 << 19) == 1
+    assert pieces(2, 100) == 1

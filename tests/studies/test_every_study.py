@@ -6,20 +6,27 @@ import csv
 import json
 
 import pytest
+from tests.studies.detection import tiny as small_detection
+from tests.studies.longtail.generated import tiny_plan
 from tests.studies.papk_table3.generated import generated_ratings
+from tests.studies.retrieval import tiny as small_retrieval
 
 from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
+from rankwise.studies.detection import plan as detection
 from rankwise.studies.estimator_bias import measure as bias
 from rankwise.studies.fidelity import measure as fidelity
+from rankwise.studies.longtail import measure as longtail
 from rankwise.studies.papk_figure1 import measure as papk_figure1
 from rankwise.studies.papk_table1 import measure as papk_table1
 from rankwise.studies.papk_table2 import measure as papk_table2
 from rankwise.studies.papk_table3 import measure as papk_table3
 from rankwise.studies.papk_table3.movielens import movielens
+from rankwise.studies.retrieval import plan as retrieval
 from rankwise.studies.saturation import measure as saturation
 from rankwise.studies.stability import measure as stability
 
 TINY = {
+    "detection": (detection.Plan, small_detection.plan()),
     "estimator-bias": (
         bias.Plan,
         bias.Plan(
@@ -33,6 +40,7 @@ TINY = {
         ),
     ),
     "fidelity": (fidelity.Plan, fidelity.Plan(items=200, steps=2, repeats=2)),
+    "longtail": (longtail.Plan, tiny_plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
     "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
     "papk-table2": (papk_table2.Plan, papk_table2.Plan(runs=4, steps=5)),
@@ -47,6 +55,7 @@ TINY = {
             steps=4,
         ),
     ),
+    "retrieval": (retrieval.Plan, small_retrieval.plan()),
     "saturation": (
         saturation.Plan,
         saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),

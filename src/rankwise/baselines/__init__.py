@@ -5,6 +5,8 @@ from rankwise.baselines.blackbox_ap import BlackBoxAP
 from rankwise.baselines.contrastive import Contrastive
 from rankwise.baselines.cross_batch_memory import CrossBatchMemory
 from rankwise.baselines.cross_entropy import ClassBalanced, CrossEntropy
+from rankwise.baselines.dr_loss import DistributionalRanking
+from rankwise.baselines.error_driven_ap import ErrorDrivenAP
 from rankwise.baselines.focal import Focal
 from rankwise.baselines.histogram_ap import FastAP, HistogramAP
 from rankwise.baselines.info_nce import InfoNCE, NTXent
@@ -25,6 +27,8 @@ __all__ = [
     "HistogramAP",
     "BlackBoxAP",
     "SoDeepAP",
+    "ErrorDrivenAP",
+    "DistributionalRanking",
     "PairwiseAUC",
     "AUCSigmoid",
     "AUCHuber",

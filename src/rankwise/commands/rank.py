@@ -49,10 +49,11 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/rank"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     debug: Debug = False,
 ) -> None:
     """Fit a scorer on lists, keep what validation likes best, judge every file given."""
-    with one_line(debug=debug, stopped="stopped; nothing was kept"):
+    with one_line(debug=debug, stopped="stopped; --resume goes on from the last checkpoint"):
         from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
         from rankwise.tasks import ranking as task  # noqa: PLC0415
 
@@ -72,7 +73,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             if part is not None:
                 said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
                 say([f"{said}, {part.width - 1} features"], error=True)
-        done = task.run(settings, out, learnt, held, last, metrics=names_of("metrics", metrics))
+        judged_by = names_of("metrics", metrics)
+        done = task.run(settings, out, learnt, held, last, metrics=judged_by, resume=resume)
         show(task.results_table(done.results))
         say([*task.notes_of(done.results), str(done.page)])
 

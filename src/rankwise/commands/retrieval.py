@@ -120,6 +120,12 @@ def index(  # noqa: PLR0917
         Path | None, typer.Option(help="A folder of images of your own, with any folders inside.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="npz. Default: index.npz of the run.")] = None,
+    approximate: Annotated[
+        bool,
+        typer.Option(
+            "--approximate", help="With cells for faiss, and the recall of such a search."
+        ),
+    ] = False,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
@@ -138,18 +144,27 @@ def index(  # noqa: PLR0917
             tell = _tell() if skip_broken else None
             chosen = images_in(images, tell)
         made = task.make_index(network, chosen, settings.views, workers=workers)
+        lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
+        if approximate:
+            made, recall = task.with_cells(made)
+            assert made.cells is not None
+            probes, cells = made.cells.probes, len(made.cells.centres)
+            lines.append(f"a search looks into {probes:,} of {cells:,} cells: {recall}")
         path = task.write_index(out or run / "index.npz", made)
-        say([f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions", str(path)])
+        say([*lines, str(path)])
 
 
 @app.command()
-def search(
+def search(  # noqa: PLR0917
     image: Annotated[Path, typer.Argument(help="An image file.")],
     run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/retrieval"),
     within: Annotated[
         Path | None, typer.Option("--index", help="npz of `index`. Default: that of the run.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many to print.")] = 10,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="All of an index that was made with --approximate.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Print the images of an index that are nearest to an image, with their cosines."""
@@ -160,9 +175,11 @@ def search(
 
         settings, network = task.load_run(run)
         known = task.read_index(within or run / "index.npz")
-        found = task.search(network, known, read_picture(image), settings.views, top)
+        found = task.search(network, known, read_picture(image), settings.views, top, exact=exact)
         rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
         caption = f"of {len(known.paths):,} images, by cosine"
+        if known.cells is not None and not exact:
+            caption += f"; looked for in {known.cells.probes} of {len(known.cells.centres)} cells"
         show(Table(("rank", "score", "class", "image"), rows, caption))
 
 

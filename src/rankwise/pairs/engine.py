@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -15,6 +16,8 @@ __all__ = ["engine_sum"]
 
 _BLOCK_BYTES = 48 << 20  # working memory of one block of lists
 _KEPT_BYTES = 192 << 20  # sorted lists kept for the backward pass; more are sorted again there
+_PIECE = 1 << 19  # of a long list: its working memory is then used again and not asked for anew
+_FEW = 16  # knots are few where a piece has so many points for each: sorting them again is nothing
 
 
 def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
@@ -26,7 +29,8 @@ def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
 class _Engine(torch.autograd.Function):
     """Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
 
-    Lists are worked in blocks of rows, so that memory beyond inputs and gradients is bounded.
+    Lists are worked in blocks of rows, so that memory beyond inputs and gradients is bounded, and
+    a long list with few uppers in pieces of its lowers, whose sums add up.
     """
 
     @staticmethod
@@ -41,13 +45,16 @@ class _Engine(torch.autograd.Function):
         small = _bytes_of(value, upper, lower) * len(upper) <= _KEPT_BYTES
         keep = wants_lower and (small or len(upper) == 1)
         for rows in _row_blocks(value, upper, lower):
-            block = _block(value, upper, lower, rows)
-            sums = block.at_upper(forms, _weight_of(weight, rows, block.lower))
+            sums: list[Tensor] = []
+            for part in _pieces(value, upper, lower):
+                block = _block(value, upper[rows], lower[rows, part])
+                found = block.at_upper(forms, _weight_of(weight, (rows, part), block.lower))
+                sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
+                if keep:
+                    kept.append(block)
             total[rows] = sums[0].to(total.dtype)
             if slopes is not None:
                 slopes[rows] = sums[1].to(total.dtype)
-            if keep:
-                kept.append(block)
         ctx.forms, ctx.kept = (value, slope), kept
         ctx.save_for_backward(upper, lower, weight, slopes)
         return total
@@ -61,22 +68,23 @@ class _Engine(torch.autograd.Function):
         to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
         to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
         forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
-        for number, rows in enumerate(_row_blocks(value, upper, lower) if forms else ()):
-            block = ctx.kept[number] if ctx.kept else _block(value, upper, lower, rows)
-            sums = block.at_lower(forms, accumulating(gradient[rows]))
+        rows_and_parts = product(_row_blocks(value, upper, lower), _pieces(value, upper, lower))
+        for number, here in enumerate(rows_and_parts if forms else ()):
+            block = ctx.kept[number] if ctx.kept else _block(value, upper[here[0]], lower[here])
+            sums = block.at_lower(forms, accumulating(gradient[here[0]]))
             if to_lower is not None:
-                to_lower[rows] = -(sums[0] * _weight_of(weight, rows, block.lower)).to(lower.dtype)
+                to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)
             if to_weight is not None:
-                to_weight[rows] = sums[-1].to(to_weight.dtype)
+                to_weight[here] = sums[-1].to(to_weight.dtype)
         return None, None, to_upper, to_lower, to_weight
 
 
-def _block(form: PairForm, upper: Tensor, lower: Tensor, rows: slice) -> Block:
-    return make_block(form, accumulating(upper[rows]), accumulating(lower[rows]))
+def _block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
+    return make_block(form, accumulating(upper), accumulating(lower))
 
 
-def _weight_of(weight: Tensor | None, rows: slice, like: Tensor) -> Tensor:
-    return torch.ones_like(like) if weight is None else weight[rows].to(like.dtype)
+def _weight_of(weight: Tensor | None, here: tuple[slice, slice], like: Tensor) -> Tensor:
+    return torch.ones_like(like) if weight is None else weight[here].to(like.dtype)
 
 
 def _bytes_of(form: PairForm, upper: Tensor, lower: Tensor) -> int:
@@ -91,4 +99,11 @@ def _row_blocks(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]
         return
     at_once = max(1, _BLOCK_BYTES // max(1, _bytes_of(form, upper, lower)))
     for start in range(0, len(upper), at_once):
+        yield slice(start, start + at_once)
+
+
+def _pieces(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
+    few = _FEW * upper.shape[-1] * len(form.breaks) <= _PIECE
+    at_once = _PIECE if few and len(upper) == 1 else max(1, lower.shape[-1])
+    for start in range(0, lower.shape[-1], at_once):
         yield slice(start, start + at_once)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from rankwise.pairs.forms import PairForm
+from rankwise.pairs.slots import slots
 
 __all__ = ["Knots", "make_knots"]
 
@@ -92,7 +93,7 @@ def make_knots(form: PairForm, upper: Tensor, lower: Tensor, *, may_arrange: boo
     if may_arrange and line.shape[-1] >= _MANY_KNOTS:
         arrangement = _rough_order(line, points)
         points = points.gather(-1, arrangement)
-    slot = torch.searchsorted(line, points.contiguous(), right=form.closed)
+    slot = slots(line, points, closed=form.closed)
     nearest = line.gather(-1, (slot - 1).clamp_(min=0))
     # A point below every knot has slot 0: it takes part in nothing, and neither may its distance.
     above = (points - nearest).clamp_min_(0)

@@ -16,12 +16,15 @@ __all__ = ["STUDIES", "UnknownStudyError", "run_study"]
 
 STUDIES = MappingProxyType(
     {
+        "detection": "With --data: does ranking its anchors make a better detector?",
         "estimator-bias": "Is a batch's AP loss biased by its sampling rate, and SOPRC's not?",
         "fidelity": "Does training on an objective raise the metric it stands for?",
+        "longtail": "With --data: are StableAP and SOPRC first in AP on long-tailed images?",
         "papk-figure1": "Which surrogates of pAp@k vanish under which margin condition?",
         "papk-table1": "Does pAp@k prefer the ranking with the better top?",
         "papk-table2": "Does pAp@k rank as pAUC with few positives and as precision with many?",
         "papk-table3": "With --data: does training on pAp@k raise it over the baselines?",
+        "retrieval": "With --data: which loss ranks images of unseen classes best?",
         "saturation": "Do the losses as printed stall, and does the annealed gain mend it?",
         "stability": "How far does one example move the loss, and the trained model?",
     }

@@ -49,6 +49,20 @@ BASELINES = (
     _linear("HistogramAP", "histogram_ap", "ap", "The same, other bins.", "Revaud et al. 2019"),
     _row("BlackBoxAP", "blackbox_ap", "ap", "Retrieval: AP of exact ranks.", "Rolínek et al. 2020"),
     _linear("SoDeepAP", "sodeep_ap", "ap", "AP of learnt ranks.", "Engilberge et al. 2019"),
+    _row(
+        "ErrorDrivenAP",
+        "error_driven_ap ap_loss",
+        "ap",
+        "Detection: AP by error-driven updates.",
+        "Chen et al. 2019",
+    ),
+    _linear(
+        "DistributionalRanking",
+        "dr dr_loss",
+        "auc",
+        "Detection: the hardest of both classes apart.",
+        "Qian et al. 2020",
+    ),
     _row("Triplet", "triplet", "auc", "Retrieval by all triplets.", "Schroff et al. 2015"),
     _linear("Contrastive", "contrastive", "ap", "Retrieval by pairs.", "Hadsell et al. 2006"),
     _linear(

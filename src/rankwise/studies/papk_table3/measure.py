@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.estimators.data import Part
 from rankwise.estimators.papk import (
+    ETAS,
+    LAMS,
     GreedyPApAtKRanker,
     GroupedRanker,
     LogisticAtKRanker,
@@ -31,6 +34,7 @@ from rankwise.studies.papk_table3.citation import is_citation, read_citation
 from rankwise.studies.papk_table3.instances import Instances, split_rows
 from rankwise.studies.papk_table3.movielens import read_movielens
 from rankwise.studies.papk_table3.published import KS
+from rankwise.studies.runs import Runs
 
 __all__ = [
     "BASELINES",
@@ -68,13 +72,13 @@ STARTS = ("zero", "log_loss")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured. The grid is a part of the paper's, the same for every method."""
+    """What is measured. The grid is the paper's, the same for every method."""
 
     instances: Instances
     ks: tuple[int, ...]
     splits: int = 5
-    etas: tuple[float, ...] = (0.05, 0.5)
-    lams: tuple[float, ...] = (1e-3, 1e-1)
+    etas: tuple[float, ...] = ETAS
+    lams: tuple[float, ...] = LAMS
     steps: int = 60
 
     @classmethod
@@ -117,38 +121,60 @@ def read_instances(path: Path, seed: int) -> Instances:
 
 
 def measure(plan: Plan, setting: Setting) -> list[Cell]:
-    """All cells; a split is the same for every method and k."""
+    """All cells, each kept as it ends; a split is the same for every method and k."""
     work = [
-        (split, start, name, k)
+        (start, split, k, name)
+        for start in STARTS  # the paper's first
         for split in range(plan.splits)
-        for start in STARTS
-        for name in METHODS
         for k in plan.ks
-        if not (name in WITHOUT_DESCENT and start != "zero")  # it has nowhere to start
+        for name in (*METHODS, RANDOM)
+        if start == "zero" or name not in (*WITHOUT_DESCENT, RANDOM)  # with nowhere to start
     ]
-    work += [(split, "zero", RANDOM, k) for split in range(plan.splits) for k in plan.ks]
-    work.sort(key=lambda one: one[0])
-    parts: tuple[int, tuple[Part, Part, Part]] | None = None
+    runs = Runs(setting.folder, _asked(plan, setting))
+    parts_of = lru_cache(maxsize=1)(partial(_parts, plan.instances, setting.seed))
     cells = []
-    for split, start, name, k in setting.track(work, "training"):
-        if parts is None or parts[0] != split:
-            part = split_rows(plan.instances.users, 1_000 * setting.seed + split)
-            first, second, third = (plan.instances.part(part == p) for p in range(3))
-            parts = split, (first, second, third)
-        if name == RANDOM:
-            cells.append(_random(split, k, parts[1][2], setting.seed))
-            continue
-        descent = {} if name in WITHOUT_DESCENT else {"start": start, "max_iter": plan.steps}
-        ranker = METHODS[name](k=k, **descent)
-        cells.append(_cell(ranker, (name, start, split), parts[1], plan))
+    for start, split, k, name in setting.track(work, "training"):
+
+        def make(
+            start: str = start, split: int = split, k: int = k, name: str = name
+        ) -> dict[str, Any]:
+            if name == RANDOM:
+                return asdict(_random(split, k, parts_of(split)[2], setting.seed))
+            descent = {} if name in WITHOUT_DESCENT else {"start": start, "max_iter": plan.steps}
+            ranker = METHODS[name](k=k, **descent)
+            return asdict(_cell(ranker, (name, start, split), parts_of(split), plan))
+
+        cells.append(Cell(**runs.get(f"{name}, k = {k}, split {split}, {start}", make)))
     return cells
+
+
+def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
+    """What a cell depends on beside its name."""
+    return {
+        "study": "papk-table3",
+        "seed": setting.seed,
+        "data": f"{plan.instances.name}, {plan.instances.size}",
+        "etas": plan.etas,
+        "lams": plan.lams,
+        "steps": plan.steps,
+    }
+
+
+def _parts(instances: Instances, seed: int, split: int) -> tuple[Part, Part, Part]:
+    """Training, validation and test rows."""
+    part = split_rows(instances.users, 1_000 * seed + split)
+    train, validation, test = (instances.part(part == p) for p in range(3))
+    return train, validation, test
 
 
 def _cell(
     ranker: GroupedRanker, named: tuple[str, str, int], parts: tuple[Part, Part, Part], plan: Plan
 ) -> Cell:
     train, validation, test = parts
-    found = search_grid(ranker, train, validation, settings(plan.etas, plan.lams))
+    # Greedy looks for the best of nearly equal rankings, and rounding would choose among them.
+    single = named[0] not in WITHOUT_DESCENT
+    grid = settings(plan.etas, plan.lams)
+    found = search_grid(ranker, train, validation, grid, single=single)
     best, k = found.best, ranker.k
     scores = np.asarray(test.X @ found.coefficients[:, best])
     whole, full = _gains(test, scores, k)

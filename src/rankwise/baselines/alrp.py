@@ -1,0 +1,85 @@
+"""The aLRP loss of one-stage detectors: where a box is becomes a part of how it is ranked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.baselines.error_driven_ap import ErrorDrivenStep, ranks
+from rankwise.lists import split_lists
+from rankwise.memory import MovingAverage
+from rankwise.pairs import pair_sum
+
+__all__ = ["ALRP", "ALRPParts"]
+
+_NO_ERRORS = 1e-5  # negatives above a positive, below which it counts as well ranked
+_SMOOTHING = 0.01  # how fast the balance follows the batches
+
+
+class ALRPParts(NamedTuple):
+    """The two parts of the loss; their sum is what is minimised."""
+
+    ranking: Tensor
+    localisation: Tensor
+
+
+class ALRP(nn.Module):
+    """mean_{i∈P} (F_i + E_i + Σ_{k∈P, k≠i} E_k·H(s_k − s_i))/rank_i   (Oksuz et al. 2020, "aLRP").
+
+    F_i = Σ_{j∈N} H(s_j − s_i) are the negatives above i, rank_i = 1 + Σ_{k≠i} H(s_k − s_i) all that
+    is above it, H as in :class:`~rankwise.baselines.ErrorDrivenAP`, and E in [0, 1] the error of
+    each positive's box, (1 − GIoU)/2 in detection. The ranking part is F_i/rank_i; its gradient is
+    error-driven, with E_i/rank_i as the aim: a positive goes up by
+    (F_i + Σ_{k≠i} E_k·H)/rank_i, its negatives down by their share H/F_i of that. The rest is the
+    localisation part, which has a gradient in E alone.
+
+    ``balanced``: the localisation part is multiplied by (whole loss)/(localisation part), without
+    gradient, so that boxes are not forgotten while the ranks are bad. The paper takes the
+    averages of the last epoch, here they run along and live in a buffer, ``balance``.
+    """
+
+    def __init__(self, delta: float = 1.0, *, balanced: bool = True) -> None:
+        super().__init__()
+        self.step = ErrorDrivenStep(delta)
+        self.balance = MovingAverage(1, 2, rate=_SMOOTHING) if balanced else None
+
+    def forward(self, scores: Tensor, target: Tensor, errors: Tensor) -> ALRPParts:
+        """One list: ``scores`` and 0/1 ``target`` (n,), ``errors`` of the positives in their order.
+
+        0 with a graph where there is no positive.
+        """
+        if scores.dim() != 1:
+            raise ValueError(f"scores must be one list, shape (n,), got {tuple(scores.shape)}")
+        with torch.autocast(scores.device.type, enabled=False):
+            lists = split_lists(scores.unsqueeze(0), target.unsqueeze(0))
+            n_positives = lists.positives.shape[-1]
+            if errors.shape != (n_positives,):
+                raise ValueError(
+                    f"errors must be one per positive, shape ({n_positives},), "
+                    f"got {tuple(errors.shape)}"
+                )
+            errors = errors.to(lists.positive_weight.dtype).unsqueeze(0)
+            if n_positives == 0:
+                return ALRPParts(scores[:0].sum(dtype=errors.dtype), errors.sum())
+            right, above = ranks(self.step, lists)
+            missed = above.detach()
+            rank = right + missed
+            positives = lists.positives.detach()
+            # H(0) = ½ of the item itself stands in the sum.
+            others = pair_sum(self.step, positives, positives, weight=errors) - errors / 2
+            wrong = missed > _NO_ERRORS
+            lost = torch.where(wrong, (missed + others.detach()) / missed, 0) / rank
+            moved = (lost * above).mean()
+            ranking = moved + ((missed / rank).mean() - moved).detach()
+            localisation = ((errors + others) / rank).mean()
+            return ALRPParts(ranking, self._balanced(ranking, localisation))
+
+    def _balanced(self, ranking: Tensor, localisation: Tensor) -> Tensor:
+        if self.balance is None:
+            return localisation
+        parts = torch.stack([ranking + localisation, localisation]).detach().unsqueeze(0)
+        key = torch.zeros(1, dtype=torch.long, device=parts.device)
+        whole, part = self.balance(key, parts)[0].unbind()
+        return localisation * torch.where(part > 0, whole / part, 1).to(localisation.dtype)

@@ -1,0 +1,114 @@
+"""``rankwise classify``: classifiers trained on, and judged by, how each class ranks images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankwise.commands.retrieval import (
+    _STOPPED,
+    Broken,
+    Debug,
+    Root,
+    Run,
+    Workers,
+    _at,
+    _progress,
+    _tell,
+)
+from rankwise.commands.shared import one_line, say, show
+
+if TYPE_CHECKING:
+    from rankwise.tasks.classification import Step
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def classify() -> None:
+    """Train a classifier of images on how each class ranks them, and judge it."""
+
+
+@app.command()
+def configs() -> None:
+    """The configurations that ship with the package, by name."""
+    from rankwise.tasks.classification.config import shipped  # noqa: PLC0415  (seconds to import)
+
+    say(shipped())
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    root: Root = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="section.name=value, such as training.steps=500."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/classification"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+    ] = False,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Train, keep what validation likes best, judge it on the test images."""
+    with one_line(debug=debug, stopped=_STOPPED):
+        from rankwise.tasks import classification as task  # noqa: PLC0415  (seconds to import)
+
+        settings = task.read_settings(config, [*(change or []), *_at(root)])
+        splits = task.open_data(settings, skip_broken=skip_broken)
+        say(splits.describe().splitlines(), error=True)
+        with _progress() as progress:
+            steps = settings.training.steps
+            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
+
+            def advance(step: Step) -> None:
+                value = "–" if step.value != step.value else f"{step.value:.4f}"
+                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
+
+            done = task.run(
+                splits,
+                settings,
+                out,
+                resume=resume,
+                workers=workers,
+                told=_tell() if skip_broken else None,
+                on_step=advance,
+            )
+        if done.page is not None:
+            show(task.results_table(done.results))
+            say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+
+
+@app.command()
+def evaluate(  # noqa: PLR0917
+    run: Run,
+    root: Root = None,
+    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    out: Annotated[Path | None, typer.Option(help="json: all numbers, class by class.")] = None,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Judge a finished run on its test images, or on another part, class by class."""
+    with one_line(debug=debug):
+        from rankwise.report import write_json  # noqa: PLC0415
+        from rankwise.tasks import classification as task  # noqa: PLC0415
+        from rankwise.tasks.classification.files import CONFIG  # noqa: PLC0415
+        from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
+
+        one_of("--part", part, ("test", "validation", "train"))
+        _, network = task.load_run(run)
+        settings = task.read_settings(run / CONFIG, _at(root))
+        splits = task.open_data(settings, skip_broken=skip_broken)
+        found = task.judge_part(network, splits, settings, part, workers=workers)
+        show(task.results_table({settings.objective.short: found}))
+        show(task.classes_table(found))
+        if out is not None:
+            write_json(out, task.as_json(found))

@@ -1,0 +1,148 @@
+"""``rankwise detect``: a detector trained on, and judged by, average precision."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from rankwise.commands.console import complaints
+from rankwise.commands.retrieval import Broken, Debug, Root, Run, Workers, _at, _tell
+from rankwise.commands.shared import one_line, say, show
+
+if TYPE_CHECKING:
+    from rankwise.tasks.detection.training import Step
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+_STOPPED = "stopped; the same command with --resume goes on after the last validation"
+
+
+@app.callback()
+def detect() -> None:
+    """Train a detector of objects on average precision, judge it, and let it find."""
+
+
+@app.command()
+def configs() -> None:
+    """The configurations that ship with the package, by name."""
+    from rankwise.tasks.detection.config import shipped  # noqa: PLC0415  (seconds to import)
+
+    say(shipped())
+
+
+@app.command()
+def train(  # noqa: PLR0917  (a command line is called by names)
+    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    root: Root = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="section.name=value, such as training.steps=500."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/detection"),
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+    ] = False,
+    skip_broken: Broken = False,
+    workers: Workers = 0,
+    debug: Debug = False,
+) -> None:
+    """Train, keep what validation likes best, judge it on the test pictures by COCO's AP."""
+    with one_line(debug=debug, stopped=_STOPPED):
+        from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
+        from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
+        from rankwise.tasks.detection.running import open_data, run  # noqa: PLC0415
+
+        settings = read_settings(config, [*(change or []), *_at(root)])
+        splits = open_data(settings, skip_broken=skip_broken)
+        say(splits.describe().splitlines(), error=True)
+        with _progress() as progress:
+            steps = settings.training.steps
+            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
+
+            def advance(step: Step) -> None:
+                value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
+                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
+
+            done = run(
+                splits,
+                settings,
+                out,
+                resume=resume,
+                workers=workers,
+                told=_tell() if skip_broken else None,
+                on_step=advance,
+            )
+        show(results_table({settings.objective.short: done.result}))
+        say([f"kept: the detector after step {done.trained.best_step}", str(done.page)])
+
+
+@app.command()
+def evaluate(  # noqa: PLR0917
+    run: Run,
+    root: Root = None,
+    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    out: Annotated[Path | None, typer.Option(help="json: all numbers, by class too.")] = None,
+    skip_broken: Broken = False,
+    debug: Debug = False,
+) -> None:
+    """Judge a finished run on its test pictures, or on another part, by COCO's AP."""
+    with one_line(debug=debug):
+        from rankwise.report import write_json  # noqa: PLC0415
+        from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
+        from rankwise.tasks.detection.evaluation import detect_all  # noqa: PLC0415
+        from rankwise.tasks.detection.evaluation import evaluate as judge  # noqa: PLC0415
+        from rankwise.tasks.detection.files import CONFIG, load_run  # noqa: PLC0415
+        from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
+        from rankwise.tasks.detection.running import open_data  # noqa: PLC0415
+        from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
+
+        one_of("--part", part, ("test", "validation", "train"))
+        kept = load_run(run)
+        settings = read_settings(run / CONFIG, _at(root))
+        splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
+        say(splits.findings.lines(), error=True)
+        pictures = getattr(splits, part)
+        result = judge(pictures, detect_all(kept.network, pictures, settings))
+        show(results_table({settings.objective.short: result}))
+        if out is not None:
+            write_json(out, {part: result.as_json()})
+
+
+@app.command()
+def predict(
+    images: Annotated[list[Path], typer.Argument(help="Image files.")],
+    run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/detection"),
+    out: Annotated[Path, typer.Option(help="Folder to draw into.")] = Path("found"),
+    least: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Lowest score to draw. Default: the best of validation."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Draw the boxes found in images, with names and scores, and write them as json beside it."""
+    with one_line(debug=debug):
+        from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
+        from rankwise.tasks.detection.predicting import predict as find  # noqa: PLC0415
+
+        kept = load_run(run)
+        for image in images:
+            done = find(kept, image, out, least)
+            counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
+            say([f"{image.name}: {counted}", str(done.picture)])
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("step {task.completed}/{task.fields[steps]}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]}, validation AP {task.fields[value]}"),
+        TimeRemainingColumn(),
+        console=complaints(),
+        transient=True,
+    )

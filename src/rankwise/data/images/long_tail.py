@@ -1,0 +1,68 @@
+"""Long tails made of any labelled set: an exponential profile, and positives made rare."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankwise.data.errors import DataError
+
+__all__ = ["as_binary", "long_tail_counts", "long_tail_rows", "rare_positive_rows"]
+
+
+def long_tail_counts(largest: int, classes: int, imbalance: float) -> list[int]:
+    """n_c = ⌊n · μ^{c/(C−1)}⌋ with μ = 1/``imbalance``, one at least   (Cui et al. 2019)."""
+    if not (math.isfinite(imbalance) and imbalance >= 1):
+        raise ValueError(f"imbalance must be a number >= 1, got {imbalance!r}")
+    last = max(1, classes - 1)
+    # A hair upwards: 100 · 100^{-1/2} is 10 and not 9.
+    return [max(1, math.floor(largest * imbalance ** (-c / last) + 1e-9)) for c in range(classes)]
+
+
+def long_tail_rows(labels: Tensor, classes: int, imbalance: float, seed: int) -> Tensor:
+    """The rows of a long-tailed set, in their order: class 0 stays whole, the last has n/imbalance.
+
+    n is the size of the largest class; a class that has fewer images than its share keeps them
+    all. Which ones are kept follows from the seed and the class alone.
+    """
+    sizes = torch.bincount(labels, minlength=classes).tolist()
+    wanted = long_tail_counts(max(sizes, default=0), classes, imbalance)
+    kept = []
+    for number, most in enumerate(wanted):
+        rows = (labels == number).nonzero().flatten().numpy()
+        kept.append(np.random.default_rng((seed, number)).permutation(rows)[:most])
+    together = np.sort(np.concatenate(kept)) if kept else np.zeros(0, np.int64)
+    return torch.from_numpy(together.astype(np.int64))
+
+
+def rare_positive_rows(target: Tensor, share: float, seed: int) -> Tensor:
+    """All negatives, and as many positives, drawn by ``seed``, as make ``share`` of the whole."""
+    if not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, got {share!r}")
+    positives = (target == 1).nonzero().flatten().numpy()
+    negatives = (target == 0).nonzero().flatten().numpy()
+    wanted = round(share / (1 - share) * len(negatives))
+    if not 1 <= wanted <= len(positives):
+        raise DataError(
+            f"{wanted} positives beside {len(negatives)} negatives make a share of {share:g}, and "
+            f"there are {len(positives)}"
+        )
+    drawn = np.random.default_rng(seed).permutation(positives)[:wanted]
+    return torch.from_numpy(np.sort(np.concatenate([negatives, drawn])).astype(np.int64))
+
+
+def as_binary(
+    labels: Tensor, classes: tuple[str, ...], positive: tuple[str, ...]
+) -> tuple[Tensor, tuple[str, str]]:
+    """Some classes against all the others: targets of 0 and 1, and the names of the two sides."""
+    if unknown := [name for name in positive if name not in classes]:
+        raise DataError(
+            f"there is no class {', '.join(unknown)}; the classes are {', '.join(classes)}"
+        )
+    if not 0 < len(set(positive)) < len(classes):
+        raise DataError("positive must be some of the classes, and not all of them")
+    ids = torch.tensor([classes.index(name) for name in positive])
+    return torch.isin(labels, ids).long(), ("rest", "+".join(positive))

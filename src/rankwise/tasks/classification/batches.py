@@ -1,0 +1,57 @@
+"""Which images a step has: shuffled as they come, or so many positives, or so many of a class."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from torch import Tensor
+
+from rankwise.samplers import BalancedBatches, ClassBatches
+from rankwise.samplers.base import EpochBatches
+from rankwise.samplers.inputs import Ints
+from rankwise.tasks.classification.settings import Batches, UsageError
+from rankwise.tasks.retrieval.judging import Shared
+
+__all__ = ["ShuffledBatches", "make_sampler"]
+
+
+class ShuffledBatches(EpochBatches):
+    """Every item once in an epoch, in a new order; the last batch is filled up with the first."""
+
+    def __init__(
+        self, items: int, size: int, *, seed: int = 0, rank: int = 0, world_size: int = 1
+    ) -> None:
+        self.items, self.size = items, size
+        super().__init__(math.ceil(items / size), seed, rank, world_size)
+
+    @property
+    def rate(self) -> float:
+        """Share of the items that a batch has."""
+        return self.size / self.items
+
+    def plan(self, rng: np.random.Generator) -> list[Ints]:
+        order = np.resize(rng.permutation(self.items), (self._batches, self.size))
+        return list(order.astype(np.int64))
+
+
+def make_sampler(
+    target: Tensor, classes: int, batches: Batches, seed: int, shared: Shared
+) -> EpochBatches:
+    """The sampler of the settings for the targets of a training set."""
+    binary = target.ndim == 1 and classes == 2
+    if batches.positives is not None and not binary:
+        raise UsageError("batches.positives is for two classes; use batches.per_class for several")
+    if batches.per_class is not None and (binary or target.ndim == 2):
+        raise UsageError("batches.per_class is for one of several classes by image")
+    place = {"seed": seed, "rank": shared.rank, "world_size": shared.world}
+    try:
+        if batches.positives is not None:
+            others = batches.size - batches.positives
+            return BalancedBatches(target, batches.positives, others, **place)
+        if batches.per_class is not None:
+            wanted = batches.size // batches.per_class
+            return ClassBatches(target, wanted, batches.per_class, **place)
+    except ValueError as error:
+        raise UsageError(f"batches: {error}") from None
+    return ShuffledBatches(len(target), min(batches.size, len(target)), **place)

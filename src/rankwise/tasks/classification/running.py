@@ -1,0 +1,120 @@
+"""A whole run: train, judge on the test images, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from rankwise.data.images import BrokenImage
+from rankwise.data.images.classes import CLASS_KINDS, open_classes
+from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.tasks.classification.files import write_config, write_model, write_results
+from rankwise.tasks.classification.judging import Judged, judge
+from rankwise.tasks.classification.learner import new_classifier
+from rankwise.tasks.classification.page import write_page
+from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.training import Step, Trained, train
+from rankwise.tasks.retrieval import lightning_loop
+from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
+from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.settings import one_of
+
+__all__ = ["Finished", "judge_part", "open_data", "run"]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to, by network, and its page; None where another process wrote it."""
+
+    results: dict[str, Judged]
+    trained: Trained
+    page: Path | None
+
+
+def open_data(settings: Settings, *, skip_broken: bool = False) -> ClassSplits:
+    """The images of the settings, in their parts."""
+    data = settings.data
+    one_of("data.kind", data.kind, CLASS_KINDS)
+    if not data.root:
+        raise UsageError("data.root must say where the images are; --root FOLDER does, too")
+    return open_classes(
+        data.kind,
+        data.root,
+        imbalance=data.imbalance,
+        tail_in=data.tail_in,
+        positive=data.positive,
+        positive_share=data.positive_share,
+        shares=data.shares,
+        seed=data.seed,
+        skip_broken=skip_broken,
+    )
+
+
+def judge_part(
+    network: torch.nn.Module,
+    splits: ClassSplits,
+    settings: Settings,
+    part: str,
+    *,
+    workers: int = 0,
+) -> Judged:
+    """Results of a part."""
+    images: LabelledImages = getattr(splits, part)
+    if len(images) == 0:
+        raise UsageError(f"there are no {part} images: data.shares gives none")
+    return judge(network, images, settings, workers=workers)  # type: ignore[arg-type]
+
+
+def run(
+    splits: ClassSplits,
+    settings: Settings,
+    out: Path,
+    *,
+    resume: bool = False,
+    device: torch.device | None = None,
+    workers: int = 0,
+    told: Callable[[BrokenImage], None] | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Finished:
+    """Train into the folder ``out``, then judge the network kept beside the untrained and the last.
+
+    A folder that holds a run already is only touched with ``resume``, which continues it. Under
+    torchrun the loop is Lightning's, and the first process writes.
+    """
+    device = usual_device() if device is None else device
+    if not resume and (out / CHECKPOINT).exists():
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder"
+        )
+    lightning_loop.join_processes()
+    first = lightning_loop.is_first()
+    if first and not (out / CHECKPOINT).exists():
+        write_config(out, settings)
+    trained = train(
+        splits,
+        settings,
+        out,
+        resume=resume,
+        device=device,
+        workers=workers,
+        told=told,
+        on_step=on_step,
+        loop=lightning_loop.fit if lightning_loop.wanted() else None,
+    )
+    if not first:
+        return Finished({}, trained, None)
+    write_model(out, trained.network)
+    with torch.random.fork_rng(devices=[]):
+        pictures = Pictures(splits.train.images, settings.views, told)
+        other = new_classifier(splits.train, pictures, settings).to(device)
+    results = {"untrained": judge_part(other, splits, settings, "test", workers=workers)}
+    other.load_state_dict(trained.last)
+    short = settings.objective.short
+    results[f"{short}, last step"] = judge_part(other, splits, settings, "test", workers=workers)
+    results[short] = judge_part(trained.network, splits, settings, "test", workers=workers)
+    write_results(out, results)
+    return Finished(results, trained, write_page(out, settings, splits, trained, results))

@@ -1,0 +1,170 @@
+"""Pictures of a set for the network: resized once, changed at random in training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from rankwise.data.detection import DetectionSet
+from rankwise.data.images import BrokenImage
+from rankwise.tasks.detection.augmentation import augmented, resized
+from rankwise.tasks.detection.settings import Views
+
+__all__ = ["Batch", "Pictures", "View", "numbered_rows", "training_batches", "views_of"]
+
+_MULTIPLE = 32  # sides of a picture that is not stretched are padded to
+
+Target = dict[str, Tensor]
+
+
+class Batch(NamedTuple):
+    """Pictures in [0, 1], (B, 3, h, w), or a frozen backbone's maps of them; what is in them."""
+
+    pictures: Tensor | list[Tensor]
+    targets: list[Target]
+
+
+class View(NamedTuple):
+    """A picture for evaluation, and by what its pixels were stretched (across, down)."""
+
+    picture: Tensor
+    stretch: tuple[float, float]
+
+
+class Pictures(Dataset[tuple[Tensor, Target]]):
+    """Resized pictures of a set with their boxes, by row and by a number that draws the changes.
+
+    ``told`` hears of a picture that cannot be read, and the next one stands in for it; without it
+    such a picture ends the run with its path.
+    """
+
+    def __init__(
+        self,
+        pictures: DetectionSet,
+        views: Views,
+        seed: int = 0,
+        told: Callable[[BrokenImage], None] | None = None,
+    ) -> None:
+        self.set, self.views, self.seed, self.told = pictures, views, seed, told
+        self._kept: dict[int, Tensor] = {}
+
+    def __len__(self) -> int:
+        return len(self.set)
+
+    def __getitem__(self, place: tuple[int, int]) -> tuple[Tensor, Target]:
+        row, number = place
+        picture, boxes, labels = self.sample(self.readable(row)[0])
+        sample = (picture.float() / 255, boxes, labels)
+        found, boxes, labels = augmented(sample, self.views, self.generator(number))
+        return found, {"boxes": boxes, "labels": labels}
+
+    def generator(self, number: int) -> torch.Generator:
+        """What draws the changes of the picture that comes at this place of all."""
+        return torch.Generator().manual_seed(_seed(self.seed, number))
+
+    def sample(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
+        """The small picture, uint8, with the boxes and labels that are trained on."""
+        picture = self.small(row)
+        boxes, labels = self.set.objects[row].trained()
+        width, height = self.set.sizes[row]
+        across, down = picture.shape[2] / width, picture.shape[1] / height
+        return picture, boxes * boxes.new_tensor([across, down, across, down]), labels
+
+    def small(self, row: int) -> Tensor:
+        """The picture as training has it before it is changed: uint8, (3, h, w)."""
+        kept = self._kept.get(row)
+        if kept is not None:
+            return kept
+        size = (self.views.height, self.views.width)
+        picture, _ = resized(self.set.load(row), torch.zeros(0, 4), size)
+        if self.views.cache:
+            self._kept[row] = picture
+        return picture
+
+    def readable(self, row: int) -> tuple[int, Tensor]:
+        """This picture or, where it cannot be read, the next that can: its row and pixels."""
+        for further in range(len(self)):
+            other = (row + further) % len(self)
+            try:
+                return other, self.small(other)
+            except BrokenImage as broken:
+                if self.told is None:
+                    raise
+                self.told(broken)
+        raise BrokenImage("all pictures", "cannot be read")
+
+
+def training_batches(pictures: Pictures, size: int, step: int, workers: int = 0) -> Iterator[Batch]:
+    """The batches of steps ``step``, ``step`` + 1, … without an end: every picture in its turn.
+
+    What is drawn for a picture follows from the seed and how many came before it, so that a
+    resumed run goes on with the same numbers.
+    """
+    loader = DataLoader(
+        pictures,
+        batch_sampler=_Places(len(pictures), size, step, pictures.seed),
+        collate_fn=_collated,
+        num_workers=workers,
+    )
+    yield from loader
+
+
+def numbered_rows(rows: int, size: int, step: int, seed: int) -> Iterator[list[tuple[int, int]]]:
+    """(row, number) of the pictures of one batch after the other, from a step on."""
+    number, epoch, order = step * size, -1, np.zeros(0, dtype=np.int64)
+    while True:
+        batch = []
+        for _ in range(size):
+            turn, place = divmod(number, rows)
+            if turn != epoch:
+                epoch = turn
+                words = np.random.SeedSequence((seed, turn, 1))
+                order = np.random.default_rng(words).permutation(rows)
+            batch.append((int(order[place]), number))
+            number += 1
+        yield batch
+
+
+class _Places:
+    """The same as something to go through from the start, which a loader wants."""
+
+    def __init__(self, *asked: int) -> None:
+        self.asked = asked
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return numbered_rows(*self.asked)
+
+
+def views_of(pictures: Sequence[Tensor], views: Views) -> list[View]:
+    """Pictures, uint8 of any size, as evaluation shows them: in [0, 1], nothing random.
+
+    Stretched as in training, or with ``test_side`` in their own shape, the shorter side at most
+    that long and both padded to a multiple of 32 with nothing.
+    """
+    found = []
+    nothing = torch.zeros(0, 4)
+    for picture in pictures:
+        height, width = picture.shape[1:]
+        size = (views.height, views.width)
+        if views.test_side is not None:
+            factor = min(1.0, views.test_side / min(height, width))
+            size = (max(1, round(height * factor)), max(1, round(width * factor)))
+        small = resized(picture, nothing, size)[0].float() / 255
+        if views.test_side is not None:
+            down, right = (-side % _MULTIPLE for side in size)
+            small = torch.nn.functional.pad(small, (0, right, 0, down))
+        found.append(View(small, (size[1] / width, size[0] / height)))
+    return found
+
+
+def _collated(items: list[tuple[Tensor, Target]]) -> Batch:
+    return Batch(torch.stack([picture for picture, _ in items]), [target for _, target in items])
+
+
+def _seed(*words: int) -> int:
+    return int(np.random.SeedSequence(words).generate_state(1)[0])

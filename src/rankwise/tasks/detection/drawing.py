@@ -1,0 +1,96 @@
+"""Boxes with names and scores on a picture."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from PIL import Image, ImageDraw, ImageFont
+from torch import Tensor
+
+from rankwise.data.detection import Objects
+from rankwise.tasks.detection.finding import Detections
+
+__all__ = ["COLOURS", "drawn", "drawn_truth", "side_by_side", "to_png"]
+
+# Told apart also by those who do not see red and green apart.
+COLOURS = (
+    (0, 121, 107),
+    (193, 68, 14),
+    (94, 60, 153),
+    (224, 161, 0),
+    (0, 90, 181),
+    (125, 135, 144),
+)
+_INK = (255, 255, 255)
+
+
+def drawn(picture: Tensor, found: Detections, classes: Sequence[str]) -> Image.Image:
+    """What was found on a picture, uint8 (3, h, w), with the scores as probabilities."""
+    words = [
+        f"{classes[label]} {score:.2f}"
+        for label, score in zip(found.labels.tolist(), found.scores.sigmoid().tolist(), strict=True)
+    ]
+    return _marked(picture, found.boxes, found.labels, words)
+
+
+def drawn_truth(picture: Tensor, objects: Objects, classes: Sequence[str]) -> Image.Image:
+    """What is on a picture; an ignored object has a name in brackets."""
+    words = [
+        f"({classes[label]})" if ignored else classes[label]
+        for label, ignored in zip(objects.labels.tolist(), objects.ignored.tolist(), strict=True)
+    ]
+    return _marked(picture, objects.boxes, objects.labels, words)
+
+
+def side_by_side(
+    rows: Sequence[Sequence[Image.Image]], titles: Sequence[str], width: int = 300
+) -> Image.Image:
+    """Pictures in a grid of so many pixels a column, a title over each column."""
+    font, gap = _font(13), 6
+    height = max(round(one.height * width / one.width) for row in rows for one in row)
+    head = 22
+    size = (len(titles) * (width + gap) - gap, head + len(rows) * (height + gap) - gap)
+    sheet = Image.new("RGB", size, _INK)
+    pen = ImageDraw.Draw(sheet)
+    for column, title in enumerate(titles):
+        pen.text((column * (width + gap) + 2, 3), title, fill=(29, 39, 48), font=font)
+    for line, row in enumerate(rows):
+        for column, one in enumerate(row):
+            small = one.resize(
+                (width, round(one.height * width / one.width)), Image.Resampling.LANCZOS
+            )
+            sheet.paste(small, (column * (width + gap), head + line * (height + gap)))
+    return sheet
+
+
+def to_png(image: Image.Image) -> bytes:
+    """The bytes of the file."""
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG")
+    return buffer.getvalue()
+
+
+def _marked(picture: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str]) -> Image.Image:
+    image = Image.fromarray(picture.permute(1, 2, 0).contiguous().numpy())
+    pen = ImageDraw.Draw(image)
+    side = max(image.size)
+    font, line = _font(max(9, side // 48)), max(1, side // 250)
+    worst_first = torch.arange(len(labels)).flip(0).tolist()  # the best is drawn over the others
+    for i in worst_first:
+        colour = COLOURS[int(labels[i]) % len(COLOURS)]
+        x1, y1, x2, y2 = boxes[i].tolist()
+        pen.rectangle((x1, y1, max(x2, x1 + 1), max(y2, y1 + 1)), outline=colour, width=line)
+        left, top, right, bottom = pen.textbbox((0, 0), words[i], font=font)
+        tall, wide = bottom - top + 2 * line, right - left + 2 * line
+        over = y1 - tall if y1 >= tall else y1
+        at = min(max(x1, 0), max(0, image.width - wide))
+        pen.rectangle((at, over, at + wide, over + tall), fill=colour)
+        pen.text((at + line - left, over + line - top), words[i], fill=_INK, font=font)
+    return image
+
+
+def _font(size: int) -> Any:
+    return ImageFont.load_default(size)

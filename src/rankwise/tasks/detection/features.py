@@ -1,0 +1,141 @@
+"""Backbones as maps of features at several strides."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.tasks.detection.settings import Network
+from rankwise.tasks.retrieval.backbones import MobileNetV2, TransformersBackbone
+from rankwise.tasks.usage import UsageError
+
+__all__ = ["Features", "MobileFeatures", "SmallFeatures", "TransformersFeatures", "make_features"]
+
+STRIDES = (4, 8, 16, 32)
+_MOBILE = (0, 2, 5, 12, 16)  # layers of MobileNetV2 where a stage begins or ends
+
+Channels = tuple[int, int, int, int]
+
+
+class Features(nn.Module, ABC):
+    """Standardised pictures (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
+
+    channels: Channels
+
+    @abstractmethod
+    def parts(self) -> Sequence[nn.Module]:
+        """The stem, then every stage, in order."""
+
+    @abstractmethod
+    def forward(self, pictures: Tensor) -> list[Tensor]:
+        """The last map of each stride."""
+
+    def freeze(self, parts: int) -> None:
+        """Let the first parts stay as they are."""
+        known = list(self.parts())
+        if parts > len(known):
+            raise UsageError(
+                f"network.frozen must be at most the {len(known)} parts of this backbone, "
+                f"got {parts}"
+            )
+        for part in known[:parts]:
+            part.requires_grad_(False)
+
+
+class _Staged(Features):
+    """A stem to half the size, and four stages that halve it again."""
+
+    def __init__(self, stem: nn.Module, stages: Iterable[nn.Module], channels: Channels) -> None:
+        super().__init__()
+        self.stem, self.stages, self.channels = stem, nn.ModuleList(stages), channels
+        # A third faster on a processor.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def parts(self) -> Sequence[nn.Module]:
+        return [self.stem, *self.stages]
+
+    def forward(self, pictures: Tensor) -> list[Tensor]:
+        found = self.stem(pictures.contiguous(memory_format=torch.channels_last))
+        maps = []
+        for stage in self.stages:
+            found = stage(found)
+            maps.append(found)
+        return maps
+
+
+class SmallFeatures(_Staged):
+    """Convolutions with group norms that train on a processor, from scratch."""
+
+    def __init__(self, width: int = 16) -> None:
+        if isinstance(width, bool) or not isinstance(width, int) or width < 8 or width % 8:
+            raise UsageError(f"network.options.width must be a multiple of 8, got {width!r}")
+        channels = (2 * width, 4 * width, 8 * width, 8 * width)
+        stages = [
+            nn.Sequential(*_layer(taken, given, 2), *_layer(given, given, 1))
+            for taken, given in pairwise((width, *channels))
+        ]
+        super().__init__(nn.Sequential(*_layer(3, width, 2)), stages, channels)
+
+
+class MobileFeatures(_Staged):
+    """MobileNetV2 before its last convolution, which is for classes of the whole picture."""
+
+    def __init__(self, weights: str | None, options: dict[str, Any]) -> None:
+        model = MobileNetV2(weights, options).model
+        layers: list[Any] = list(model.get_submodule("layer").children())
+        stages = [nn.Sequential(*layers[start:end]) for start, end in pairwise(_MOBILE)]
+        ends = [layers[end - 1].reduce_1x1.convolution.out_channels for end in _MOBILE[1:]]
+        channels = (int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3]))
+        super().__init__(model.get_submodule("conv_stem"), stages, channels)
+
+
+class TransformersFeatures(Features):
+    """``AutoBackbone`` of a convolutional kind, with the maps of all four stages."""
+
+    def __init__(self, kind: str, weights: str | None, options: dict[str, Any]) -> None:
+        super().__init__()
+        wanted = {"out_features": [f"stage{i}" for i in (1, 2, 3, 4)], **options}
+        self.model: nn.Module = TransformersBackbone(kind, weights, wanted).model
+        channels: Any = self.model.channels
+        if len(channels) != len(STRIDES):
+            raise UsageError(f"network.options: {kind} must give the maps of four stages")
+        self.channels = tuple(channels)
+
+    def parts(self) -> Sequence[nn.Module]:
+        stem = next(p for n, p in self.model.named_children() if n.startswith("embed"))
+        return [stem, *self.model.get_submodule("encoder.stages").children()]
+
+    def forward(self, pictures: Tensor) -> list[Tensor]:
+        found: Any = self.model(pictures.contiguous(memory_format=torch.channels_last))
+        return list(found.feature_maps)
+
+
+def make_features(settings: Network) -> Features:
+    """The backbone of the settings, from scratch by torch's own generator or with its weights."""
+    kind, weights, options = settings.backbone, settings.weights, settings.options
+    if kind == "small":
+        if weights is not None:
+            raise UsageError("network.weights: the small backbone has none; leave it out")
+        try:
+            found: Features = SmallFeatures(**options)
+        except TypeError:
+            given = ", ".join(map(str, options))
+            raise UsageError(
+                f"network.options of the small backbone is width, got {given}"
+            ) from None
+    elif kind == "mobilenet_v2":
+        found = MobileFeatures(weights, options)
+    else:
+        found = TransformersFeatures(kind, weights, options)
+    found.freeze(settings.frozen)
+    return found
+
+
+def _layer(taken: int, given: int, stride: int) -> list[nn.Module]:
+    convolution = nn.Conv2d(taken, given, 3, stride, 1, bias=False)
+    return [convolution, nn.GroupNorm(given // 8, given), nn.ReLU()]

@@ -1,0 +1,133 @@
+"""From scores of anchors to the boxes that are given out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rankwise.tasks.detection.batches import views_of
+from rankwise.tasks.detection.boxes import nms
+from rankwise.tasks.detection.coding import decode
+from rankwise.tasks.detection.frozen import KeptMaps
+from rankwise.tasks.detection.network import Dense, Detector
+from rankwise.tasks.detection.settings import Found, Views
+
+__all__ = ["Detections", "detect", "detect_kept", "select"]
+
+_AT_ONCE = 16  # pictures
+
+
+@dataclass(frozen=True)
+class Detections:
+    """The boxes found in one picture, in its own pixels, best first; scores are logits."""
+
+    boxes: Tensor  # (n, 4)
+    scores: Tensor  # (n,)
+    labels: Tensor  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def above(self, least: float | Sequence[float]) -> Detections:
+        """Those with a score of at least this logit, or that of their class."""
+        lowest = torch.as_tensor(least)
+        kept = self.scores >= (lowest[self.labels] if lowest.dim() else lowest)
+        return Detections(self.boxes[kept], self.scores[kept], self.labels[kept])
+
+
+@torch.no_grad()
+def select(dense: Dense, sizes: Sequence[tuple[int, int]], found: Found) -> list[Detections]:
+    """The best of every picture: the highest scores, cut at its edges, without near copies.
+
+    ``sizes`` are (width, height) of the pictures in the pixels that the network saw. Scores stay
+    logits: as probabilities in single precision those above 17 would all be 1, and tied.
+    """
+    results = []
+    for logits, regression, (width, height) in zip(
+        dense.logits, dense.regression, sizes, strict=True
+    ):
+        scores, places, labels = _highest(logits, found)
+        boxes = decode(dense.anchors.boxes[places], regression[places])
+        edge = boxes.new_tensor([width, height, width, height])
+        boxes = torch.minimum(boxes.clamp_min(0), edge)
+        real = (boxes[:, 2:] > boxes[:, :2]).all(1)
+        boxes, scores, labels = boxes[real], scores[real], labels[real]
+        kept = _first(nms(boxes, scores, labels, found.overlap), labels, found)
+        results.append(Detections(boxes[kept].cpu(), scores[kept].cpu(), labels[kept].cpu()))
+    return results
+
+
+def _highest(logits: Tensor, found: Found) -> tuple[Tensor, Tensor, Tensor]:
+    """The highest of all scores (A, C), or of each class: scores, places and labels."""
+    if found.by_class:
+        best = logits.topk(min(found.before, len(logits)), dim=0)
+        labels = torch.arange(logits.shape[1], device=logits.device).expand_as(best.indices)
+        return best.values.flatten(), best.indices.flatten(), labels.flatten()
+    flat = logits.flatten()
+    top = flat.topk(min(found.before, len(flat)))
+    return top.values, top.indices // logits.shape[1], top.indices % logits.shape[1]
+
+
+def _first(kept: Tensor, labels: Tensor, found: Found) -> Tensor:
+    """The first of these, or the first of each class."""
+    if not found.by_class:
+        return kept[: found.most]
+    before = torch.zeros_like(kept)
+    for label in labels.unique():
+        own = labels[kept] == label
+        before[own] = torch.arange(int(own.sum()), device=kept.device)
+    return kept[before < found.most]
+
+
+@torch.no_grad()
+def detect_kept(maps: KeptMaps, network: Detector, found: Found) -> list[Detections]:
+    """The boxes in all pictures whose maps are kept, in the pictures' own pixels."""
+    results: list[Detections] = []
+    views, sizes = maps.pictures.views, maps.pictures.set.sizes
+    rows = list(range(len(sizes)))
+    for start in range(0, len(rows), _AT_ONCE):
+        some = rows[start : start + _AT_ONCE]
+        dense = network(maps.stacked(some))
+        for one, row in zip(
+            select(dense, [(views.width, views.height)] * len(some), found), some, strict=True
+        ):
+            stretch = (views.width / sizes[row][0], views.height / sizes[row][1])
+            results.append(_unstretched(one, stretch))
+    return results
+
+
+@torch.no_grad()
+def detect(
+    network: Detector, pictures: Sequence[Tensor], views: Views, found: Found
+) -> list[Detections]:
+    """The boxes in pictures, uint8 (3, h, w) of any size, in their own pixels."""
+    results: list[Detections] = []
+    device, was_training = network.mean.device, network.training
+    network.eval()
+    try:
+        shown = views_of(pictures, views)
+        at_once = _AT_ONCE if views.test_side is None else 1
+        for start in range(0, len(shown), at_once):
+            some = shown[start : start + at_once]
+            dense = network(torch.stack([view.picture for view in some]).to(device))
+            sizes = [
+                (picture.shape[2] * view.stretch[0], picture.shape[1] * view.stretch[1])
+                for picture, view in zip(pictures[start : start + at_once], some, strict=True)
+            ]
+            whole = [(round(width), round(height)) for width, height in sizes]
+            results += [
+                _unstretched(one, view.stretch)
+                for one, view in zip(select(dense, whole, found), some, strict=True)
+            ]
+    finally:
+        network.train(was_training)
+    return results
+
+
+def _unstretched(one: Detections, stretch: tuple[float, float]) -> Detections:
+    across, down = stretch
+    factor = one.boxes.new_tensor([across, down, across, down])
+    return Detections(one.boxes / factor, one.scores, one.labels)

@@ -1,0 +1,121 @@
+"""The page of a run: what it came to, what it finds, how it got there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rankwise.data.detection import DetectionSet, DetectionSplits
+from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.tasks.detection.drawing import drawn, drawn_truth, side_by_side, to_png
+from rankwise.tasks.detection.evaluation import Result
+from rankwise.tasks.detection.finding import Detections
+from rankwise.tasks.detection.settings import Settings
+from rankwise.tasks.detection.training import Trained
+
+__all__ = ["pictures_figure", "results_table", "spaced", "write_page"]
+
+_SHOWN = 4  # test pictures on the page
+
+
+def write_page(
+    out: Path,
+    settings: Settings,
+    splits: DetectionSplits,
+    trained: Trained,
+    *,
+    result: Result,
+    found: Sequence[Detections],
+    thresholds: Sequence[float],
+) -> Path:
+    """``index.html``, whose path is returned."""
+    rows = spaced(len(splits.test), _SHOWN)
+    shown = {settings.objective.short: [found[i].above(thresholds) for i in rows]}
+    least = ", ".join(
+        f"{name} {1 / (1 + math.exp(-value)):.2f}"
+        for name, value in zip(splits.test.classes, thresholds, strict=True)
+    )
+    sections = [
+        Section(
+            "Average precision on the test pictures",
+            [f"The detector after step {trained.best_step}, the best of validation."],
+            tables=[results_table({settings.objective.short: result}), _by_class(result)],
+        ),
+        Section(
+            "What it finds",
+            [f"Boxes with the score where F1 of validation is best, or a higher one: {least}."],
+            figures=[pictures_figure(splits.test, rows, shown)],
+        ),
+        Section("Training", tables=[_history(trained)]),
+        Section("Data", splits.describe().splitlines()),
+        Section("Settings", tables=[_settings(settings)]),
+    ]
+    return write_whole(out / "index.html", page("Object detection", sections))
+
+
+def results_table(results: Mapping[str, Result]) -> Table:
+    """One row for each detector, as COCO has its columns."""
+    rows = [
+        (name, *map(per_cent, (r.ap, r.ap50, r.ap75, r.small, r.medium, r.large)))
+        for name, r in results.items()
+    ]
+    one = next(iter(results.values()))
+    caption = (
+        f"Per cent, by pycocotools; {one.pictures:,} pictures, {one.objects:,} objects. "
+        "S, M, L: below 32², to 96², above."
+    )
+    return Table(("detector", "AP", "AP50", "AP75", "AP_S", "AP_M", "AP_L"), rows, caption)
+
+
+def pictures_figure(
+    pictures: DetectionSet, rows: Sequence[int], found: Mapping[str, Sequence[Detections]]
+) -> Figure:
+    """Pictures with their true boxes, and beside them what each detector finds."""
+    lines = []
+    for place, row in enumerate(rows):
+        picture = pictures.load(row)
+        line = [drawn_truth(picture, pictures.objects[row], pictures.classes)]
+        line += [drawn(picture, by[place], pictures.classes) for by in found.values()]
+        lines.append(line)
+    counted = ", ".join(f"{name} {sum(map(len, by))}" for name, by in found.items())
+    true = sum(len(pictures.objects[row]) for row in rows)
+    words = f"{len(rows)} test pictures with their {true} true boxes; found: {counted}."
+    wide = 300 if len(found) > 1 else 480
+    return Figure(to_png(side_by_side(lines, ["true", *found], wide)), words, words)
+
+
+def spaced(there: int, wanted: int) -> list[int]:
+    """Rows evenly spaced over so many."""
+    return [there * i // wanted for i in range(min(there, wanted))]
+
+
+def per_cent(value: float) -> str:
+    """In per cent, a dash where there is nothing."""
+    return "–" if math.isnan(value) else f"{100 * value:.1f}"
+
+
+def _by_class(result: Result) -> Table:
+    rows = [
+        (name, per_cent(value), per_cent(result.by_class50[name]))
+        for name, value in result.by_class.items()
+    ]
+    return Table(("class", "AP", "AP50"), rows)
+
+
+def _history(trained: Trained) -> Table:
+    rows = [
+        (int(r["step"]), f"{r['loss']:.4f}", f"{r['learning_rate']:.2g}", per_cent(r["ap"]))
+        for r in trained.history
+    ]
+    return Table(("step", "mean loss", "learning rate", "validation AP"), rows)
+
+
+def _settings(settings: Settings) -> Table:
+    rows = [
+        (f"{section}.{name}", str(value))
+        for section, values in asdict(settings).items()
+        for name, value in values.items()
+    ]
+    return Table(("setting", "value"), rows)

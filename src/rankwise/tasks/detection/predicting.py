@@ -1,0 +1,52 @@
+"""One image: its boxes drawn, and as json."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankwise.data.images.pictures import read_picture
+from rankwise.report import write_json, write_whole
+from rankwise.tasks.detection.drawing import drawn, to_png
+from rankwise.tasks.detection.files import Kept
+from rankwise.tasks.detection.finding import detect
+
+__all__ = ["Predicted", "predict"]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Where the drawing and the json are, and how many of each class there are."""
+
+    picture: Path
+    json: Path
+    counts: dict[str, int]
+
+
+def predict(kept: Kept, image: Path, out: Path, least: float | None = None) -> Predicted:
+    """Find boxes with a score of at least ``least``, a probability; None: the run's thresholds.
+
+    Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
+    """
+    picture = read_picture(image)
+    (found,) = detect(kept.network, [picture], kept.settings.views, kept.settings.found)
+    found = found.above(kept.thresholds if least is None else _logit(least))
+    names = [kept.classes[label] for label in found.labels.tolist()]
+    rows = [
+        {"class": name, "score": round(score, 6), "box": [round(side, 2) for side in box]}
+        for name, score, box in zip(
+            names, found.scores.sigmoid().tolist(), found.boxes.tolist(), strict=True
+        )
+    ]
+    drawing = write_whole(out / f"{image.stem}.png", to_png(drawn(picture, found, kept.classes)))
+    size = {"width": picture.shape[2], "height": picture.shape[1]}
+    listed = write_json(out / f"{image.stem}.json", {"image": image.name, **size, "found": rows})
+    return Predicted(drawing, listed, dict(Counter(names)))
+
+
+def _logit(share: float) -> float:
+    if share <= 0:
+        return -math.inf
+    return math.inf if share >= 1 else math.log(share / (1 - share))

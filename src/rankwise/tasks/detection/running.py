@@ -1,0 +1,99 @@
+"""A whole run: train, judge on the test pictures, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rankwise.data.detection import KINDS, DetectionSplits, open_detection
+from rankwise.data.images import BrokenImage
+from rankwise.report import write_json
+from rankwise.tasks.detection.evaluation import Result, best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.files import write_config, write_model
+from rankwise.tasks.detection.page import write_page
+from rankwise.tasks.detection.settings import Settings, UsageError
+from rankwise.tasks.detection.training import Step, Trained, train
+from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
+from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.settings import one_of
+
+__all__ = ["Finished", "open_data", "run"]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run came to on the test pictures, and its page."""
+
+    result: Result
+    trained: Trained
+    thresholds: list[float]
+    page: Path
+
+
+def open_data(
+    settings: Settings, *, classes: Sequence[str] | None = None, skip_broken: bool = False
+) -> DetectionSplits:
+    """The pictures of the settings, in their parts."""
+    data = settings.data
+    one_of("data.kind", data.kind, KINDS)
+    if not data.root:
+        raise UsageError("data.root must say where the pictures are; --root FOLDER does, too")
+    return open_detection(
+        data.kind,
+        data.root,
+        train=data.train,
+        validation=data.validation,
+        test=data.test,
+        seed=data.seed,
+        validation_share=data.validation_share,
+        classes=classes,
+        skip_broken=skip_broken,
+    )
+
+
+def run(
+    splits: DetectionSplits,
+    settings: Settings,
+    out: Path,
+    *,
+    resume: bool = False,
+    device: torch.device | None = None,
+    workers: int = 0,
+    told: Callable[[BrokenImage], None] | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Finished:
+    """Train into the folder ``out``, then judge the detector of the best validation.
+
+    A folder that holds a run already is only touched with ``resume``, which continues it.
+    """
+    if not resume and (out / CHECKPOINT).exists():
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder"
+        )
+    if not (out / CHECKPOINT).exists():
+        write_config(out, settings)
+    kept: dict[Any, Any] = {}
+    trained = train(
+        splits,
+        settings,
+        out,
+        resume=resume,
+        device=usual_device() if device is None else device,
+        workers=workers,
+        told=told,
+        on_step=on_step,
+        kept=kept,
+    )
+    thresholds = best_thresholds(splits.validation, trained.found)
+    write_model(out, trained.network, splits.train.classes, thresholds)
+    found = detect_all(trained.network, splits.test, settings, kept=kept)
+    result = evaluate(splits.test, found)
+    write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
+    page = write_page(
+        out, settings, splits, trained, result=result, found=found, thresholds=thresholds
+    )
+    return Finished(result, trained, thresholds, page)

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from PIL import Image
+from tests.tasks.classification.cases import SMALL, images
+from typer.testing import CliRunner
+
+from rankwise.cli import app as whole
+from rankwise.commands.classify import app
+from rankwise.tasks.classification.config import with_changes
+from rankwise.tasks.retrieval.config import as_yaml
+
+RUN = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder of images by class, and a config."""
+    known = images("class", (20, 10, 10))
+    for row, label in enumerate(known.target.tolist()):
+        path = tmp_path / "images" / f"class{label}" / f"{row}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(known.images.load(row).permute(1, 2, 0).numpy()).save(path)
+    (tmp_path / "config.yaml").write_text(as_yaml(with_changes(SMALL, ["data.kind=folder"])))
+    return tmp_path
+
+
+def train(data, *more: str):
+    arguments = ["train", str(data / "config.yaml"), "--root", str(data / "images")]
+    return RUN.invoke(app, [*arguments, "--out", str(data / "run"), *more])
+
+
+def test_train_and_evaluate(data):
+    done = train(data, "--set", "objective.name=stable_ap", "--set", "objective.warm_start=2")
+    assert done.exit_code == 0, done.output
+    for words in ("untrained", "stable_ap, last step", "kept: the network after step"):
+        assert words in done.output
+    results = json.loads((data / "run/results.json").read_text())["stable_ap"]
+    assert f"{results['map']:.4f}" in done.output
+    judged = RUN.invoke(app, ["evaluate", str(data / "run"), "--out", str(data / "all.json")])
+    assert judged.exit_code == 0, judged.output
+    assert "class2" in judged.output
+    assert json.loads((data / "all.json").read_text()) == results
+    other = RUN.invoke(app, ["evaluate", str(data / "run"), "--part", "validation"])
+    assert other.exit_code == 0
+    assert "4 images" in other.output
+
+
+def test_a_run_goes_on_with_resume_only(data):
+    assert train(data).exit_code == 0
+    again = train(data)
+    assert again.exit_code == 2
+    assert "already holds a run; pass --resume" in again.output
+    assert train(data, "--resume").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--set", "training.stepps=3"], "training.stepps: there is no such setting; did you mean"),
+        (["--set", "objective.name=soprk"], "objective.name: "),
+        (["--set", "data.kind=sop"], "data.kind must be one of cifar"),
+        (["--set", "data.positive=[cow]"], "there is no class cow"),
+        (["--set", "batches.positives=3"], "batches.positives is for two classes"),
+        (["--root", "nowhere"], "nowhere"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_2(data, more, message):
+    done = train(data, *more)
+    assert done.exit_code == 2, done.output
+    assert message in done.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in done.output
+    assert not (data / "run" / "checkpoint.pt").exists()
+
+
+def test_what_is_not_there_is_one_line_and_2(data):
+    for arguments, message in (
+        (["train", "cifar10_lt_catt"], "did you mean cifar10_lt_cat"),
+        (["train", "medmnist"], "data.root must say where the images are"),
+        (["evaluate", str(data)], "there is no model.safetensors"),
+        (["evaluate", str(data), "--part", "tests"], "--part must be one of test, validation"),
+    ):
+        done = RUN.invoke(app, arguments)
+        assert done.exit_code == 2, done.output
+        assert message in done.output
+
+
+def test_names_of_the_configurations():
+    done = RUN.invoke(whole, ["classify", "configs"])
+    assert done.exit_code == 0
+    assert "cifar10_lt_cat" in done.output.splitlines()
+
+
+def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rankwise.tasks.classification.run", stop)
+    done = train(data)
+    assert done.exit_code == 1
+    assert "the same command with --resume goes on" in done.output

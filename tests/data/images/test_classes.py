@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from rankwise.data import DataError
+from rankwise.data.images.base import ImageSet
+from rankwise.data.images.classes import CLASS_KINDS, open_classes
+from rankwise.data.images.labelled import LabelledImages
+
+
+def cifar(path, per_class=20):
+    rng = np.random.default_rng(0)
+    labels = np.arange(5).repeat(per_class).astype(np.uint8)
+    pixels = rng.integers(0, 256, (len(labels), 8, 8, 3), dtype=np.uint8)
+    classes = np.array(["ant", "bee", "cat", "dog", "elk"])
+    held = {"x_train": pixels, "y_train": labels, "x_test": pixels[::2], "y_test": labels[::2]}
+    np.savez(path, classes=classes, **held)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, count in (("cat", 10), ("dog", 20)):
+        (tmp_path / "images" / name).mkdir(parents=True)
+        for i in range(count):
+            Image.new("RGB", (4, 4), (i, i, i)).save(tmp_path / "images" / name / f"{i}.png")
+    return tmp_path / "images"
+
+
+def sizes(splits):
+    return [len(part) for part in (splits.train, splits.validation, splits.test)]
+
+
+def test_eight_to_one_to_one_in_every_class(tmp_path):
+    splits = open_classes("cifar", cifar(tmp_path / "c.npz"))
+    assert sizes(splits) == [120, 15, 15]
+    assert splits.train.counts.tolist() == [24] * 5
+    assert splits.test.counts.tolist() == [3] * 5
+    assert splits.train.classes == ("ant", "bee", "cat", "dog", "elk")
+    other = open_classes("cifar", tmp_path / "c.npz", seed=1)
+    assert not torch.equal(splits.test.images.pixels, other.test.images.pixels)
+
+
+def test_a_long_tail_in_all_parts_or_in_train(tmp_path):
+    path = cifar(tmp_path / "c.npz", 80)  # 120 of each
+    everywhere = open_classes("cifar", path, imbalance=4)
+    # 120 · 4^{-c/4}: 120, 84, 60, 42, 30
+    assert everywhere.train.counts.tolist() == [96, 68, 48, 34, 24]
+    assert everywhere.test.counts.tolist() == [12, 8, 6, 4, 3]
+    train = open_classes("cifar", path, imbalance=4, tail_in="train")
+    assert train.train.counts.tolist() == [96, 67, 48, 33, 24]
+    assert train.test.counts.tolist() == [12] * 5
+
+
+def test_a_binary_problem_and_rare_positives(tmp_path):
+    path = cifar(tmp_path / "c.npz", 80)
+    splits = open_classes("cifar", path, positive=("cat",), imbalance=4)
+    assert splits.train.binary
+    assert splits.train.classes == ("rest", "cat")
+    assert splits.train.counts.tolist() == [96 + 68 + 34 + 24, 48]
+    rare = open_classes("cifar", path, positive=("cat", "dog", "elk"), positive_share=0.1)
+    assert rare.train.counts.tolist() == [192, 21]  # 21/213 ≈ .1
+    assert rare.test.counts.tolist() == [24, 36]
+    assert "cifar5 train: 213 images of 2 classes: rest 192, cat+dog+elk 21" in rare.describe()
+
+
+def test_what_does_not_go_together(tmp_path):
+    path = cifar(tmp_path / "c.npz")
+    with pytest.raises(DataError, match="positive_share needs a positive class"):
+        open_classes("cifar", path, positive_share=0.1)
+    with pytest.raises(DataError, match="cifar5: there is no class cow"):
+        open_classes("cifar", path, positive=("cow",))
+    with pytest.raises(ValueError, match="shares must be three numbers"):
+        open_classes("cifar", path, shares=(0.5, 0.1, 0.1))
+    with pytest.raises(ValueError, match="kind must be one of"):
+        open_classes("cifr", path)
+    assert {"fashion-mnist", "chestxray14", "medmnist", "csv"} < set(CLASS_KINDS)
+
+
+def test_an_imbalanced_folder(folder):
+    splits = open_classes("folder", folder)
+    assert splits.train.counts.tolist() == [8, 16]
+    assert splits.test.counts.tolist() == [1, 2]
+    assert splits.test.images.load(0).shape == (3, 4, 4)
+
+
+def test_a_csv_with_parts_of_its_own_keeps_them(folder):
+    rows = ["path,label,split"]
+    for name in ("cat", "dog"):
+        rows += [f"{name}/{i}.png,{name},{'test' if i < 3 else 'train'}" for i in range(10)]
+    (folder / "list.csv").write_text("\n".join(rows))
+    splits = open_classes("csv", folder / "list.csv")
+    assert splits.test.counts.tolist() == [3, 3]
+    assert splits.validation.counts.tolist() == [1, 1]  # a ninth of seven
+    assert {path.name for path in splits.test.images.paths} == {"0.png", "1.png", "2.png"}
+    none = open_classes("csv", folder / "list.csv", shares=(0.9, 0.0, 0.1))
+    assert sizes(none) == [14, 0, 6]
+
+
+def test_missing_files_are_named_or_left_out(folder):
+    rows = ["path,label"] + [f"cat/{i}.png,{'cat' if i % 2 else 'dog'}" for i in range(22)]
+    (folder / "list.csv").write_text("\n".join(rows))
+    with pytest.raises(DataError, match=r"list: 12 images are missing .*10\.png.*; and 2 more"):
+        open_classes("csv", folder / "list.csv")
+    splits = open_classes("csv", folder / "list.csv", skip_broken=True)
+    assert sum(sizes(splits)) == 10
+    assert "left out: 12 files" in splits.describe()
+
+
+def test_targets_are_checked():
+    images = ImageSet("a", torch.zeros(2, dtype=torch.long), ("x",), pixels=torch.zeros(
+        2, 1, 4, 4, dtype=torch.uint8))  # fmt: skip
+    for target in (torch.zeros(3).long(), torch.zeros(2), torch.tensor([0, 2]), -torch.eye(2)):
+        with pytest.raises(ValueError, match="target must be"):
+            LabelledImages(images, target, ("x", "y"))
+    several = LabelledImages(images, torch.tensor([[1, 1], [0, 0]]), ("x", "y"))
+    assert several.describe() == "a: 2 images of 2 labels: x 1, y 1"

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.tasks.classification.batches import ShuffledBatches, make_sampler
+from rankwise.tasks.classification.settings import Batches, UsageError
+from rankwise.tasks.retrieval.judging import Shared
+
+BINARY = torch.tensor([1] * 6 + [0] * 44)
+CLASSES = torch.arange(5).repeat(10)
+
+
+def sampler(target, classes, **how):
+    return make_sampler(target, classes, Batches(**how), 0, Shared())
+
+
+def test_as_they_come_every_item_is_once_in_an_epoch():
+    found = ShuffledBatches(50, 10, seed=1)
+    batches = list(found)
+    assert len(found) == len(batches) == 5
+    assert sorted(i for batch in batches for i in batch) == list(range(50))
+    assert list(found) != batches  # the next epoch
+    assert found.rate == 0.2
+    uneven = list(ShuffledBatches(7, 3))
+    assert [len(batch) for batch in uneven] == [3, 3, 3]
+    assert {i for batch in uneven for i in batch} == set(range(7))
+
+
+def test_processes_share_an_epoch():
+    parts = [list(ShuffledBatches(40, 10, rank=r, world_size=2)) for r in range(2)]
+    assert sorted(i for part in parts for batch in part for i in batch) == list(range(40))
+
+
+def test_positives_and_classes():
+    for batch in sampler(BINARY, 2, size=12, positives=4):
+        assert BINARY[batch].sum() == 4
+        assert len(batch) == 12
+    for batch in sampler(CLASSES, 5, size=12, per_class=4):
+        assert sorted(torch.bincount(CLASSES[batch])[torch.bincount(CLASSES[batch]) > 0]) == [4] * 3
+    assert len(next(iter(sampler(BINARY, 2, size=64)))) == 50  # no more than there are
+
+
+@pytest.mark.parametrize(
+    ("target", "classes", "how", "message"),
+    [
+        (CLASSES, 5, dict(size=12, positives=4), r"batches\.positives is for two classes"),
+        (BINARY, 2, dict(size=12, per_class=4), r"batches\.per_class is for one of several"),
+        (BINARY, 2, dict(size=12, positives=8), "positives must be at most the 6 positives"),
+        (CLASSES, 5, dict(size=24, per_class=4), "classes must be at most the 5 classes"),
+    ],
+)
+def test_what_cannot_be_is_said(target, classes, how, message):
+    with pytest.raises(UsageError, match=message):
+        sampler(target, classes, **how)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from sklearn.metrics import average_precision_score, roc_auc_score
+from tests.tasks.classification.cases import TWO, settings, splits
+
+from rankwise.metrics import partial_auroc
+from rankwise.tasks.classification.judging import as_json, judge, judge_scores
+from rankwise.tasks.classification.learner import new_classifier
+from rankwise.tasks.retrieval.pictures import Pictures
+
+NAMES = ("a", "b", "c")
+
+
+def test_every_number_is_scikit_learns():
+    rng = torch.Generator().manual_seed(0)
+    logits = torch.randn(200, 3, generator=rng, dtype=torch.float64)
+    target = torch.randint(0, 3, (200,), generator=rng)
+    found = judge_scores(logits, target, NAMES, max_fpr=0.1)
+    for c in range(3):
+        own = (target == c).numpy()
+        assert found.ap[c] == pytest.approx(average_precision_score(own, logits[:, c]))
+        assert found.auroc[c] == pytest.approx(roc_auc_score(own, logits[:, c]))
+        part = partial_auroc(logits[:, c], own, max_fpr=0.1)
+        assert found.partial_auroc[c] == pytest.approx(float(part))
+    assert found.map == pytest.approx(sum(found.ap) / 3)
+    assert found.top_1 == pytest.approx((logits.argmax(1) == target).double().mean().item())
+
+
+def test_two_classes_have_one_logit():
+    target = torch.tensor([1, 0, 1, 0, 0])
+    logits = torch.tensor([[2.0], [1.0], [-1.0], [-2.0], [-3.0]])
+    found = judge_scores(logits, target, ("rest", "cat"))
+    assert found.classes == ("cat",)
+    assert found.ap == (pytest.approx((1 + 2 / 3) / 2),)
+    assert found.positives == (2,)
+    assert found.top_1 == pytest.approx(3 / 5)
+
+
+def test_several_labels_and_one_that_nobody_has():
+    target = torch.tensor([[1, 0, 1], [0, 0, 1], [1, 0, 1]])
+    found = judge_scores(torch.eye(3), target, NAMES)
+    assert [math.isnan(value) for value in found.ap] == [False, True, True]
+    assert found.map == found.ap[0]
+    assert math.isnan(found.top_1)
+    shown = as_json(found)
+    assert shown["top_1"] is None
+    assert shown["classes"]["b"] == {
+        "positives": 0,
+        "ap": None,
+        "auroc": None,
+        "partial_auroc": None,
+    }
+
+
+def test_nothing_to_rank_at_all():
+    found = judge_scores(torch.ones(2, 1), torch.zeros(2, dtype=torch.long), ("rest", "cat"))
+    assert math.isnan(found.map)
+
+
+def test_a_network_is_judged_by_its_own_logits():
+    parts, chosen = splits(TWO), settings()
+    with torch.random.fork_rng(devices=[]):
+        network = new_classifier(parts.train, Pictures(parts.train.images, chosen.views), chosen)
+    pictures = parts.test.images.pixels[:, :, :, :]
+    resized = Pictures(parts.test.images, chosen.views)
+    block = next(resized.blocks(range(len(parts.test)), len(parts.test)))
+    logits = network.eval()(block)
+    assert logits.shape == (len(pictures), 1)
+    wanted = average_precision_score(parts.test.target, logits[:, 0].detach())
+    assert judge(network, parts.test, chosen).map == pytest.approx(wanted)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.tasks.detection import Anchors, atss, grid_anchors, iou
+
+
+def by_the_paper(anchors: Anchors, boxes: torch.Tensor, k: int) -> list[int]:
+    """Algorithm 1 of ATSS, box after box."""
+    owner, best = [-1] * len(anchors), [0.0] * len(anchors)
+    for number, box in enumerate(boxes):
+        centre = (box[:2] + box[2:]) / 2
+        candidates, start = [], 0
+        for size in anchors.levels:
+            apart = (anchors.centres[start : start + size] - centre).norm(dim=1)
+            candidates += (apart.argsort()[:k] + start).tolist()
+            start += size
+        overlaps = iou(box[None], anchors.boxes[candidates])[0]
+        enough = overlaps.mean() + overlaps.std()
+        for place, overlap in zip(candidates, overlaps.tolist(), strict=True):
+            x, y = anchors.centres[place]
+            inside = box[0] < x < box[2] and box[1] < y < box[3]
+            if inside and overlap >= enough and overlap > best[place]:
+                owner[place], best[place] = number, overlap
+    return owner
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_the_papers_algorithm(seed):
+    generator = torch.Generator().manual_seed(seed)
+    anchors = grid_anchors([(16, 16), (8, 8), (4, 4)], [8, 16, 32], scale=4.0)
+    low = torch.rand(12, 2, generator=generator) * 90
+    side = 8 + torch.rand(12, 2, generator=generator) * 60
+    boxes = torch.cat([low, low + side], dim=1)
+    found = atss(anchors, boxes)
+    assert found.tolist() == by_the_paper(anchors, boxes, 9)
+    assert (found >= 0).sum() > 12
+
+
+def test_every_anchor_of_a_box_is_inside_and_overlaps_it():
+    anchors = grid_anchors([(16, 16), (8, 8)], [8, 16], scale=4.0)
+    box = torch.tensor([[30.0, 30, 70, 60]])
+    mine = atss(anchors, box) == 0
+    centres = anchors.centres[mine]
+    assert ((centres > box[:, :2]) & (centres < box[:, 2:])).all()
+    assert iou(box, anchors.boxes[mine]).min() > 0.2
+
+
+def test_of_several_boxes_the_one_it_overlaps_most():
+    anchors = Anchors(torch.tensor([[0.0, 0, 10, 10], [20, 0, 30, 10]]), (2,))
+    boxes = torch.tensor([[0.0, 0, 10, 13], [0, 0, 10, 10], [0, 0, 10, 12]])
+    assert atss(anchors, boxes, k=1).tolist() == [1, -1]
+
+
+def test_a_box_that_nothing_fits_has_no_anchor():
+    anchors = grid_anchors([(2, 2)], [32])
+    tiny = torch.tensor([[1.0, 1, 3, 3]])  # no centre inside
+    assert (atss(anchors, tiny) == -1).all()
+
+
+def test_nothing_to_find_and_fewer_anchors_than_k():
+    anchors = grid_anchors([(2, 2), (1, 1)], [8, 16])
+    assert atss(anchors, torch.zeros(0, 4)).tolist() == [-1] * 5
+    assert atss(Anchors(torch.zeros(0, 4), ()), torch.tensor([[0.0, 0, 1, 1]])).tolist() == []
+    assert atss(anchors, torch.tensor([[0.0, 0, 16, 16]]), k=100).shape == (5,)
+
+
+def test_bad_input_is_named():
+    anchors = grid_anchors([(2, 2)], [8])
+    with pytest.raises(ValueError, match=r"boxes must have shape \(n, 4\), got \(4,\)"):
+        atss(anchors, torch.zeros(4))
+    with pytest.raises(ValueError, match="k must be a whole number >= 1, got 0"):
+        atss(anchors, torch.zeros(1, 4), k=0)

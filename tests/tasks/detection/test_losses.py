@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+
+from rankwise.baselines.alrp import ALRP
+from rankwise.objectives import AveragePrecision
+from rankwise.tasks.detection import (
+    ClassificationLoss,
+    DetectionLoss,
+    atss,
+    decode,
+    encode,
+    giou,
+    grid_anchors,
+)
+
+ANCHORS = grid_anchors([(16, 16), (8, 8), (4, 4)], [8, 16, 32], scale=4.0)
+NOTHING = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.long)}
+TARGETS = [
+    {
+        "boxes": torch.tensor([[10.0, 10, 60, 50], [40, 70, 100, 120]]),
+        "labels": torch.tensor([1, 3]),
+    },
+    NOTHING,
+    {"boxes": torch.tensor([[5.0, 60, 50, 100]]), "labels": torch.tensor([0], dtype=torch.int32)},
+]
+NAMES = ("stable_ap", "soprc", "ap", "error_driven_ap", "alrp", "dr", "focal")
+
+
+def outputs(dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(3, len(ANCHORS), 4, generator=generator) - 2
+    boxes = 0.1 * torch.randn(3, len(ANCHORS), 4, generator=generator)
+    return logits.to(dtype).requires_grad_(), boxes.to(dtype).requires_grad_()
+
+
+def by_hand(logits, boxes):
+    """Labels of all anchors, GIoU and scores of the positives, image after image."""
+    labels, found, scores = [], [], []
+    for image, target in enumerate(TARGETS):
+        number = atss(ANCHORS, target["boxes"])
+        of_image = torch.full((len(ANCHORS),), -1)
+        for anchor in (number >= 0).nonzero().flatten().tolist():
+            box, label = (target[key][number[anchor]] for key in ("boxes", "labels"))
+            of_image[anchor] = label
+            mine = decode(ANCHORS.boxes[anchor], boxes[image, anchor])
+            found.append(giou(mine[None], box[None]))
+            scores.append(logits[image, anchor, label])
+        labels.append(of_image)
+    return torch.cat(labels), torch.cat(found), torch.stack(scores)
+
+
+@pytest.mark.parametrize("form", ["sum", "mean"])
+@pytest.mark.parametrize("name", ["ap", "stable_ap", "error_driven_ap", "auc"])
+def test_the_parts_by_hand(name, form):
+    logits, boxes = outputs()
+    losses = DetectionLoss(name, bias_form=form)(logits, boxes, ANCHORS, TARGETS)
+    labels, found, scores = by_hand(logits, boxes)
+    expected = ClassificationLoss(name)(logits.flatten(0, 1), labels)
+    torch.testing.assert_close(losses.classification, expected)
+    torch.testing.assert_close(losses.boxes, (1 - found).mean())
+    bias = (scores.sum() if form == "sum" else scores.mean()) ** 2
+    torch.testing.assert_close(losses.bias, bias)
+    total = losses.classification + 2 * losses.boxes + 0.001 * losses.bias
+    torch.testing.assert_close(losses.total, total)
+    assert losses.positives == len(scores) > 5
+
+
+def test_weights_of_the_parts():
+    logits, boxes = outputs()
+    loss = DetectionLoss("ap", classification_weight=3, box_weight=0.5, bias_weight=0.25)
+    losses = loss(logits, boxes, ANCHORS, TARGETS)
+    total = 3 * losses.classification + 0.5 * losses.boxes + 0.25 * losses.bias
+    torch.testing.assert_close(losses.total, total)
+
+
+def test_alrp_has_its_boxes_inside():
+    logits, boxes = outputs()
+    losses = DetectionLoss("alrp")(logits, boxes, ANCHORS, TARGETS)
+    labels, found, _ = by_hand(logits, boxes)
+    hot = labels.unsqueeze(1) == torch.arange(4)
+    parts = ALRP()(logits.flatten(), hot.flatten(), (1 - found) / 2)
+    torch.testing.assert_close(losses.classification, parts.ranking)
+    torch.testing.assert_close(losses.boxes, parts.localisation)
+    total = losses.classification + losses.boxes + 0.001 * losses.bias
+    torch.testing.assert_close(losses.total, total)
+
+
+@pytest.mark.parametrize("name", ["focal", "dr"])
+def test_losses_that_feel_a_shift_have_no_bias_term(name):
+    losses = DetectionLoss(name)(*outputs(), ANCHORS, TARGETS)
+    assert losses.bias == 0
+    torch.testing.assert_close(losses.total, losses.classification + 2 * losses.boxes)
+
+
+def test_the_bias_term_brings_the_scores_of_the_positives_to_zero():
+    logits, boxes = outputs()
+    loss = DetectionLoss("ap", bias_form="mean", bias_weight=0.1, box_weight=0)
+    shift = torch.zeros((), requires_grad=True)
+    optimiser = torch.optim.SGD([shift], lr=1.0)
+    for _ in range(60):
+        optimiser.zero_grad()
+        loss(logits.detach() + shift, boxes, ANCHORS, TARGETS).total.backward()
+        optimiser.step()
+    _, _, scores = by_hand(logits.detach() + shift.detach(), boxes)
+    assert scores.mean().abs() < 1e-3
+
+
+@pytest.mark.parametrize(("positives", "settles"), [(300, True), (330, False)])
+def test_the_printed_sum_swings_from_316_positives_on(positives, settles):
+    """On a shared bias at a rate of .01: .001·n²·.01 = 1 at n = 316."""
+    loss = DetectionLoss(
+        "ap",
+        classification_weight=0,
+        box_weight=0,
+        assign=lambda anchors, boxes: torch.where(torch.arange(len(anchors)) < positives, 0, -1),
+    )
+    shift = torch.ones((), requires_grad=True)
+    optimiser = torch.optim.SGD([shift], lr=0.01)
+    for _ in range(30):
+        optimiser.zero_grad()
+        logits = torch.zeros(1, len(ANCHORS), 4) + shift
+        loss(logits, torch.zeros(1, len(ANCHORS), 4), ANCHORS, TARGETS[2:]).total.backward()
+        optimiser.step()
+    assert bool(shift.abs() < 1) == settles
+
+
+def test_a_list_of_every_class():
+    logits, boxes = outputs()
+    labels, _, _ = by_hand(logits, boxes)
+    loss = DetectionLoss("soprc", pooled=False, classes=4)
+    expected = ClassificationLoss("soprc", pooled=False, classes=4)(logits.flatten(0, 1), labels)
+    found = loss(logits, boxes, ANCHORS, TARGETS).classification
+    torch.testing.assert_close(found, expected)
+
+
+def test_perfect_outputs_have_almost_no_loss():
+    logits, _ = outputs()
+    labels, _, _ = by_hand(*outputs())
+    hot = (labels.unsqueeze(1) == torch.arange(4)).reshape(logits.shape)
+    boxes = torch.zeros(3, len(ANCHORS), 4)
+    for image, target in enumerate(TARGETS):
+        number = atss(ANCHORS, target["boxes"])
+        mine = number >= 0
+        boxes[image, mine] = encode(ANCHORS.boxes[mine], target["boxes"][number[mine]])
+    losses = DetectionLoss("ap")(20.0 * hot, boxes, ANCHORS, TARGETS)
+    assert losses.boxes < 1e-5
+    assert losses.classification < 1e-5
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("targets", [TARGETS, [NOTHING] * 3], ids=["objects", "none"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_loss_is_finite_with_a_gradient(name, targets, dtype):
+    logits, boxes = outputs(dtype)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        losses = DetectionLoss(name)(logits, boxes, ANCHORS, targets)
+    assert losses.total.dtype == torch.float32
+    assert losses.total.isfinite()
+    to_logits, to_boxes = torch.autograd.grad(losses.total, (logits, boxes))
+    assert to_logits.isfinite().all()
+    assert to_boxes.isfinite().all()
+    if targets is TARGETS:
+        assert to_logits.abs().sum() > 0
+        assert to_boxes.abs().sum() > 0
+    else:
+        assert losses.positives == 0
+        assert (to_boxes == 0).all()
+        assert bool((to_logits > 0).any()) == (name == "focal")
+
+
+def test_images_without_objects_are_negatives():
+    logits, boxes = outputs()
+    with torch.no_grad():
+        before = DetectionLoss("ap")(logits, boxes, ANCHORS, TARGETS).classification
+        logits[1, :40] += 9
+        after = DetectionLoss("ap")(logits, boxes, ANCHORS, TARGETS).classification
+    assert after > before
+
+
+def test_an_objective_and_an_assignment_of_ones_own():
+    logits, boxes = outputs()
+
+    def everything_inside(anchors, boxes):
+        inside = (anchors.centres[:, None] > boxes[:, :2]) & (
+            anchors.centres[:, None] < boxes[:, 2:]
+        )
+        best = inside.all(-1).float().max(1)
+        return torch.where(best.values > 0, best.indices, -1)
+
+    loss = DetectionLoss(AveragePrecision(), assign=everything_inside)
+    more = loss(logits, boxes, ANCHORS, TARGETS).positives
+    assert more > DetectionLoss("ap")(logits, boxes, ANCHORS, TARGETS).positives
+
+
+def test_the_state_resumes_to_the_same_bit():
+    logits, boxes = outputs()
+    for name in ("stable_ap", "soprc", "alrp"):
+        loss = DetectionLoss(name)
+        loss(logits, boxes, ANCHORS, TARGETS)
+        other = DetectionLoss(name)
+        other.load_state_dict(copy.deepcopy(loss.state_dict()))
+        assert torch.equal(
+            other(0.9 * logits, boxes, ANCHORS, TARGETS).total,
+            loss(0.9 * logits, boxes, ANCHORS, TARGETS).total,
+        )
+
+
+def test_bad_input_is_named():
+    logits, boxes = outputs()
+    loss = DetectionLoss()
+    with pytest.raises(ValueError, match=r"cls_logits must have shape \(images, 336 anchors"):
+        loss(logits[:, 1:], boxes, ANCHORS, TARGETS)
+    with pytest.raises(ValueError, match=r"box_regression must have shape \(3, 336, 4\), got"):
+        loss(logits, boxes[..., :3], ANCHORS, TARGETS)
+    with pytest.raises(ValueError, match="targets must be one per image, 3, got 2"):
+        loss(logits, boxes, ANCHORS, TARGETS[:2])
+    with pytest.raises(ValueError, match="scores contains NaN"):
+        loss(torch.full_like(logits, torch.nan), boxes, ANCHORS, TARGETS)
+    with pytest.raises(ValueError, match="box_regression contains NaN"):
+        loss(logits, torch.full_like(boxes, torch.nan), ANCHORS, TARGETS)
+    with pytest.raises(ValueError, match="box_weight must be a finite number >= 0, got -1"):
+        DetectionLoss(box_weight=-1)
+    with pytest.raises(ValueError, match="bias_form must be one of 'sum', 'mean', got 'max'"):
+        DetectionLoss(bias_form="max")
+    with pytest.raises(ValueError, match="pooled=False is not for alrp"):
+        DetectionLoss("alrp", pooled=False)

@@ -1,0 +1,140 @@
+"""Training: it learns, it goes on with the same bits, batches without objects are fine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.tasks.detection.pictures import pictures, settings, splits
+
+from rankwise.data.detection import DetectionSplits, Objects
+from rankwise.tasks.detection.batches import Batch
+from rankwise.tasks.detection.learner import Learner, make_loss
+from rankwise.tasks.detection.settings import Objective, UsageError
+from rankwise.tasks.detection.training import fingerprint, train
+
+HEADS = ("focal", "error_driven_ap", "alrp", "dr", "soprc", "stable_ap")
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("frozen", [0, 5])
+def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
+    views = {"expand": 1, "colours": False} if frozen else {}
+    asked = settings(network={"frozen": frozen}, views=views)
+    parts = splits()
+    torch.manual_seed(3)
+    before = torch.random.get_rng_state()
+    whole = train(parts, asked)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+    def stop(step):
+        if step.step == 3:
+            raise StopError
+
+    with pytest.raises(StopError):
+        train(parts, asked, tmp_path, on_step=stop)
+    again = train(parts, asked, tmp_path, resume=True)
+    assert again.history == whole.history
+    assert again.best_step == whole.best_step
+    one, other = whole.network.state_dict(), again.network.state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert (tmp_path / "metrics.csv").read_text().count("\n") == 3
+
+
+def test_other_settings_or_pictures_are_not_continued(tmp_path):
+    asked = settings(training={"steps": 2})
+    train(splits(), asked, tmp_path)
+    other = replace(asked, training=replace(asked.training, batch=2))
+    with pytest.raises(UsageError, match=r"training.batch was 3 and is 2"):
+        train(splits(), other, tmp_path, resume=True)
+    with pytest.raises(UsageError, match="other training images"):
+        train(splits(7), asked, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_every_head_learns_on_a_batch(name):
+    """The same batch again and again: the loss of it goes down."""
+    asked = settings(objective={"name": name}, training={"clip": 5.0, "warm_up": 2})
+    learner = Learner(asked, 2)
+    parts = splits()
+    known = [parts.train.load(i).float() / 255 for i in range(3)]
+    picture = torch.nn.functional.interpolate(torch.stack(known), (64, 64))
+    factor = torch.tensor([64 / 80, 64 / 60, 64 / 80, 64 / 60])
+    targets = []
+    for i in range(3):
+        boxes, labels = parts.train.objects[i].trained()
+        targets.append({"boxes": boxes * factor, "labels": labels})
+    batch = Batch(picture, targets)
+    with torch.no_grad():
+        first = learner.losses(batch).classification
+    assert all(math.isfinite(learner.step(batch)) for _ in range(30))
+    with torch.no_grad():
+        last = learner.losses(batch).classification
+    assert last < 0.9 * first
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_batches_without_objects_are_finite(name):
+    learner = Learner(settings(objective={"name": name}), 2)
+    nothing = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.long)}
+    batch = Batch(torch.rand(2, 3, 64, 64), [nothing, nothing])
+    assert all(math.isfinite(learner.step(batch)) for _ in range(2))
+    assert all(p.isfinite().all() for p in learner.network.parameters())
+
+
+def test_rates_rise_and_fall():
+    asked = settings(optimiser={"milestones": [4], "learning_rate": 0.1}, training={"warm_up": 3})
+    learner = Learner(asked, 2)
+    rates = []
+    for step in range(6):
+        learner.done = step
+        rates.append(learner.rate())
+    assert rates == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.01, 0.01])
+
+
+def test_a_warm_start_goes_by_focal_loss_first():
+    asked = settings(objective={"warm_start": 1})
+    learner = Learner(asked, 2)
+    boxes = {"boxes": torch.tensor([[5.0, 5, 30, 30]]), "labels": torch.tensor([0])}
+    batch = Batch(torch.rand(1, 3, 64, 64), [boxes])
+    focal = learner.losses(batch).total
+    learner.done = 1
+    assert learner.losses(batch).total != focal
+    plain = Learner(settings(objective={"name": "focal"}), 2)
+    torch.testing.assert_close(plain.losses(batch).total, focal)
+
+
+def test_validation_without_objects_keeps_the_first(tmp_path):
+    bare = replace(
+        pictures("validation"),
+        objects=(Objects.plain(torch.zeros(0, 4), torch.zeros(0, dtype=torch.long)),) * 6,
+    )
+    parts = splits()
+    done = train(DetectionSplits(parts.train, bare, parts.test), settings())
+    assert done.best_step == 2
+    assert done.best_value == -1
+
+
+def test_half_precision_trains():
+    done = train(splits(), settings(training={"precision": "bfloat16", "steps": 2}))
+    assert math.isfinite(done.history[-1]["loss"])
+
+
+def test_a_loss_that_cannot_be_is_an_error_of_usage():
+    with pytest.raises(UsageError, match="objective: "):
+        make_loss(Objective(name="nonsense"), 2)
+    with pytest.raises(UsageError, match="alrp"):
+        make_loss(Objective(name="alrp", pooled=False), 2)
+
+
+def test_the_fingerprint_is_of_pictures_and_boxes():
+    one = pictures("train")
+    assert fingerprint(one) == fingerprint(pictures("train"))
+    assert fingerprint(one) != fingerprint(pictures("train", seed=1))
+    moved = replace(one.objects[0], boxes=one.objects[0].boxes + 1)
+    assert fingerprint(replace(one, objects=(moved, *one.objects[1:]))) != fingerprint(one)
