@@ -56,7 +56,7 @@ def subgradient() -> list[Result]:
     torch.set_num_threads(1)
     x, w, target, groups = _data()
     scores, bounds = x @ w, list(range(0, USERS * ITEMS + 1, ITEMS))
-    users, follow = Users.of(target.numpy(), groups.numpy()), RiskGradient(PApAtK(K), top=K)
+    users, follow = Users.of(target.numpy(), groups.numpy()), RiskGradient(PApAtK(K))
 
     def ours() -> torch.Tensor:
         return follow(users, scores[None])[0]

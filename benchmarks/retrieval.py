@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from benchmarks.memory import peak_bytes_of
@@ -13,7 +15,7 @@ from benchmarks.timing import Result, measure_in_fresh_process, seconds_side_by_
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from rankwise.retrieval import evaluate
+from rankwise.retrieval import ApproximateSearch, evaluate, nearest
 
 ROWS = 256
 
@@ -59,7 +61,48 @@ def alone(items: int, dimension: int) -> dict[str, float]:
     return {"peak": peak, "seconds": time.perf_counter() - start}
 
 
-ALL = [whole_gallery]
+def _learnt(items: int) -> Tensor:
+    """Points of a surface of 16 dimensions in 128: more like what is learnt than noise is."""
+    torch.manual_seed(0)
+    bend = torch.randn(16, 128) / 4
+    return normalize(torch.sin(torch.randn(items, 16) @ bend), dim=1)
+
+
+def approximate() -> Iterator[Result]:
+    for kind, made in (
+        ("16 dimensions in 128", _learnt),
+        ("random directions", lambda n: _gallery(n, 128, 5)[0]),
+    ):
+        everything = made(201_000)
+        known, queries = everything[:200_000], everything[200_000:]
+        start = time.process_time()
+        search = ApproximateSearch(known)
+        built = time.process_time() - start
+        recall = search.recall(queries)
+        times: list[list[float]] = [[], []]
+        for block in queries.split(200):  # in turns, so that a slow moment hits both
+            calls = [partial(search.search, block), partial(nearest, known, block)]
+            for call, taken in zip(calls, times, strict=True):
+                start = time.process_time()
+                call(k=10)
+                taken.append(time.process_time() - start)
+        ours, exact = (statistics.median(taken) / 200 for taken in times)
+        name = f"ApproximateSearch, 200 000 × 128, {kind}"
+        cells = search.cells
+        detail = {
+            "probes": cells.probes,
+            "cells": len(cells.centres),
+            "error": recall.standard_error,
+        }
+        yield Result(f"{name}: recall@10, 95 % wanted", recall.mean, "", "", detail)
+        seconds = {"approximate": ours, "exact": exact}
+        looked = f"{cells.probes} of {len(cells.centres)} cells"
+        yield Result(f"{name}: a query in {looked}", 1e3 * ours, "ms", "", seconds)
+        yield Result(f"{name}: against the exact search", exact / ours, "× faster", "", seconds)
+        yield Result(f"{name}: to build", built, "s")
+
+
+ALL = [whole_gallery, approximate]
 
 if __name__ == "__main__":
     print(json.dumps(alone(*map(int, sys.argv[1:]))))
