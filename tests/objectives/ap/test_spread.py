@@ -5,8 +5,13 @@ import torch
 from torch import Tensor
 
 from rankwise.objectives import AveragePrecision
-from rankwise.objectives.ap.spread import total_variance, with_own_spread
+from rankwise.objectives.ap.spread import measured, with_own_spread
 from rankwise.objectives.batch import Batch
+
+
+def alone(value: Tensor) -> Tensor:
+    """What a number is over all processes, where there is one."""
+    return value
 
 
 def lists(seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -19,9 +24,19 @@ def test_the_variance_of_lists_with_weights_and_masks():
     scores = torch.tensor([[1.0, 3.0, 9.0], [2.0, 2.0, 2.0], [5.0, 6.0, 7.0]])
     mask = torch.tensor([[True, True, False], [True, True, True], [False, False, False]])
     weight = torch.tensor([[1.0, 3.0, 1.0]]).expand(3, 3)
-    total, count = total_variance([Batch(scores, torch.zeros_like(scores), mask, weight)])
-    assert total.item() == pytest.approx(0.25 * 1.5**2 + 0.75 * 0.5**2)
-    assert count.item() == 2
+    found = measured([Batch(scores, torch.zeros_like(scores), mask, weight)], alone)
+    assert found.variance.item() == pytest.approx(0.25 * 1.5**2 + 0.75 * 0.5**2)
+    assert found.lists.item() == 2
+    assert found.means[0].tolist() == [[2.5], [2], [0]]
+
+
+def test_the_variance_of_lists_as_they_are():
+    scores = torch.tensor([[1e4 + 1, 1e4 + 3], [2.0, 2.0]])
+    found = measured([Batch(scores, torch.zeros_like(scores))] * 2, alone)
+    assert found.variance.item() == 2 * 1
+    assert found.lists.item() == 4
+    assert [mean.tolist() for mean in found.means] == 2 * [[[1e4 + 2], [2]]]
+    assert measured([Batch(scores[:0], scores[:0])], alone).lists.item() == 0
 
 
 def test_the_gradient_is_that_of_a_loss_divided_by_the_spread():
@@ -72,7 +87,8 @@ def test_ragged_lists_share_one_spread():
 
 def test_scores_without_a_spread_keep_their_gradient():
     scores = torch.full((1, 4), 2.0, requires_grad=True)
-    (same,) = with_own_spread([Batch(scores, torch.zeros(1, 4))], lambda value: value)
+    batches = [Batch(scores, torch.zeros(1, 4))]
+    (same,) = with_own_spread(batches, measured(batches, alone), alone)
     (gradient,) = torch.autograd.grad((same.scores * torch.arange(4.0)).sum(), scores)
     assert gradient.tolist() == [[0, 1, 2, 3]]
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from rankwise.tasks.retrieval.index import (
     make_index,
     read_index,
     search,
+    with_cells,
     write_index,
 )
 from rankwise.tasks.retrieval.judging import embed
@@ -40,6 +43,33 @@ def test_an_image_of_the_index_finds_itself_first_and_the_others_by_cosine(tmp_p
     assert [one.path for one in found] == [f"test#{row}" for row in order]
     assert [one.score for one in found] == pytest.approx(cosines[order].tolist(), abs=1e-5)
     assert len(search(made, index, known.load(6), VIEWS, top=100)) == 16
+
+
+def test_an_index_with_cells_is_searched_in_some_of_them(tmp_path):
+    made, known = network(), images("test", 4)
+    index, recall = with_cells(make_index(made, known, VIEWS))
+    assert recall.mean >= 0.5
+    again = read_index(write_index(tmp_path / "index.npz", index))
+    assert again.cells.probes == index.cells.probes
+    np.testing.assert_array_equal(again.cells.cell, index.cells.cell)
+    one = replace(again, cells=replace(again.cells, probes=1))
+    inside = set(np.flatnonzero(again.cells.cell == again.cells.cell[6]))
+    found = search(made, one, known.load(6), VIEWS, top=16)
+    assert found[0].path == "test#6"
+    assert {int(hit.path.partition("#")[2]) for hit in found} == inside
+    exact = search(made, one, known.load(6), VIEWS, top=16, exact=True)
+    assert len(exact) == 16 > len(found)
+    assert [hit for hit in exact if int(hit.path.partition("#")[2]) in inside] == [
+        replace(hit, score=pytest.approx(hit.score, abs=1e-5)) for hit in found
+    ]
+
+
+def test_cells_that_do_not_fit_are_refused(tmp_path):
+    index, _ = with_cells(make_index(network(), images("test", 4), VIEWS))
+    wrong = replace(index, cells=replace(index.cells, cell=index.cells.cell + 1000))
+    path = write_index(tmp_path / "index.npz", wrong)
+    with pytest.raises(UsageError, match="cells must be those of the gallery of 16 × 6"):
+        read_index(path)
 
 
 def test_files_that_are_no_index(tmp_path):

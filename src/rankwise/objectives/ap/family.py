@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.objectives.ap.spread import total_variance, with_own_spread
+from rankwise.objectives.ap.spread import AddUp, Measured, measured, with_own_spread
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import Batch
 
@@ -34,8 +34,10 @@ class PrecisionObjective(Objective):
     that τ is in units of it; a number divides by that number.
 
     With ``running`` the gain and the spread are smoothed over the batches and live in buffers,
-    ``gain`` (log k by list) and ``spread``, which the gradient takes as given; without, they are
-    those of the batch, and the loss does not depend on the size of the scores at all.
+    ``gain`` (log k by list) and ``spread``; without, they are those of the batch, and the loss does
+    not depend on the size of the scores at all. Either way its gradient has no part along the
+    scores: were a running spread taken as given, smaller scores would cost less, the spread would
+    follow them, and all scores, or all embeddings, would draw together.
     """
 
     prior: Tensor | None
@@ -58,6 +60,7 @@ class PrecisionObjective(Objective):
         self.gain = MovingAverage(lists, rate=_SMOOTHING) if running else None
         self.spread = MovingAverage(1, rate=_SMOOTHING) if running else None
         self._gains: list[tuple[Tensor, Tensor]] = []
+        self._measured: Measured | None = None  # of the scores of the call that is under way
 
     @property
     def multiplier(self) -> Tensor | None:
@@ -103,25 +106,30 @@ class PrecisionObjective(Objective):
         self._gains.clear()
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
-        if self.score_scale != "auto" or self.spread is not None:
+        if self.score_scale != "auto":
             return super()._mean_risk(batches, scores)
-        add_up = (lambda value: value) if self.exchange is None else self.exchange.total
-        own = with_own_spread(batches, add_up)
+        self._measured = measured(batches, self._add_up)
+        own = with_own_spread(batches, self._measured, self._add_up)
+        value = super()._mean_risk(own, scores)
+        if self.exchange is None:
+            return value
         # All processes take part in the backward pass, also one without lists.
-        nothing = sum((batch.scores[:0].sum() for batch in own), scores.new_zeros(()))
-        return super()._mean_risk(own, scores) + nothing
+        return value + sum((batch.scores[:0].sum() for batch in own), scores.new_zeros(()))
+
+    @property
+    def _add_up(self) -> AddUp:
+        return (lambda value: value) if self.exchange is None else self.exchange.total
 
     def scale(self, batches: list[Batch]) -> Tensor | float:
         """The spread of the scores, or the number given."""
         if self.score_scale != "auto":
             return float(self.score_scale)
-        total, lists = total_variance(batches)
-        if self.exchange is not None:
-            total, lists = self.exchange.total(total), self.exchange.total(lists)
-        variance = total / max(1, int(lists))
+        found = self._measured or measured(batches, self._add_up)
+        self._measured = None
+        variance = found.variance / found.lists.clamp_min(1)
         if not bool(variance.isfinite()):  # the scores are about to be refused: learn nothing
             return 1.0
-        if self.spread is not None and int(lists):
+        if self.spread is not None and bool(found.lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             variance = self.spread(key, variance.reshape(1, 1)).reshape(())
         spread = variance.sqrt().to(batches[0].scores.dtype)

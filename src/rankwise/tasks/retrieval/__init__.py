@@ -9,6 +9,7 @@ from rankwise.tasks.retrieval.index import (
     make_index,
     read_index,
     search,
+    with_cells,
     write_index,
 )
 from rankwise.tasks.retrieval.judging import embed, judge, judge_splits
@@ -53,6 +54,7 @@ __all__ = [
     "search",
     "shipped",
     "train",
+    "with_cells",
     "with_changes",
     "write_index",
 ]

@@ -14,7 +14,7 @@ import torch
 
 from rankwise.data.images import ImageSet
 from rankwise.report import write_whole
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import UsageError
 
 __all__ = ["CHECKPOINT", "fingerprint", "load_checkpoint", "save_checkpoint"]
 
@@ -33,14 +33,17 @@ def fingerprint(images: ImageSet) -> str:
     return seen.hexdigest()[:16]
 
 
-def save_checkpoint(folder: Path, settings: Settings, data: str, state: State) -> None:
-    """Write everything the next step starts from; ``data`` is the fingerprint of the images."""
+def save_checkpoint(folder: Path, settings: Any, data: str, state: State) -> None:
+    """Write everything the next step starts from; ``data`` is the fingerprint of the images.
+
+    ``settings`` are those of any task: a record of records.
+    """
     buffer = io.BytesIO()
     torch.save({"settings": _words(settings), "data": data, **state}, buffer)
     write_whole(folder / CHECKPOINT, buffer.getvalue())
 
 
-def load_checkpoint(folder: Path, settings: Settings, data: str) -> State | None:
+def load_checkpoint(folder: Path, settings: Any, data: str) -> State | None:
     """The last state of the run in a folder, None where there is none yet.
 
     A run of other settings or other images is not continued; data may have been moved.
@@ -70,5 +73,5 @@ def load_checkpoint(folder: Path, settings: Settings, data: str) -> State | None
     return state
 
 
-def _words(settings: Settings) -> str:
+def _words(settings: Any) -> str:
     return json.dumps(asdict(settings))

@@ -8,19 +8,30 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 
-__all__ = ["CONFIGS", "as_yaml", "made", "quoted", "read_settings", "shipped", "with_changes"]
+__all__ = [
+    "CONFIGS",
+    "as_yaml",
+    "made",
+    "quoted",
+    "read_as",
+    "read_settings",
+    "shipped",
+    "with_changes",
+]
 
 CONFIGS = Path(__file__).parent / "configs"
 _DEEPEST = 8  # files that build upon each other
 
+_Kind = TypeVar("_Kind")
 
-def shipped() -> tuple[str, ...]:
+
+def shipped(configs: Path = CONFIGS) -> tuple[str, ...]:
     """Names of the configurations that ship with the package."""
-    return tuple(sorted(p.stem for p in CONFIGS.glob("*.yaml") if not p.name.startswith("_")))
+    return tuple(sorted(p.stem for p in configs.glob("*.yaml") if not p.name.startswith("_")))
 
 
 def read_settings(source: Path | str, changes: Sequence[str] = ()) -> Settings:
@@ -29,21 +40,32 @@ def read_settings(source: Path | str, changes: Sequence[str] = ()) -> Settings:
     A file with ``base: other.yaml`` says only what is different there. ``changes`` are
     ``section.name=value``, the value written as in yaml.
     """
-    path = Path(source)
-    if not path.exists() and str(source) in shipped():
-        path = CONFIGS / f"{source}.yaml"
+    return read_as(Settings, CONFIGS, source, changes)
+
+
+def read_as(
+    kind: type[_Kind], configs: Path, source: Path | str, changes: Sequence[str] = ()
+) -> _Kind:
+    """The same for the settings of any task, whose files that ship are in ``configs``."""
+    path, known = Path(source), shipped(configs)
+    if not path.exists() and str(source) in known:
+        path = configs / f"{source}.yaml"
     if not path.is_file():
-        near = difflib.get_close_matches(path.stem, shipped(), 1, 0.5)
+        near = difflib.get_close_matches(path.stem, known, 1, 0.5)
         hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
         raise UsageError(f"{source}: there is no such file{hint}")
     try:
-        return with_changes(_merged(path, 0), changes)
+        return _changed(kind, _merged(path, 0), changes)
     except UsageError as error:
         raise UsageError(f"{source}: {error}") from None
 
 
 def with_changes(tree: Mapping[str, Any], changes: Sequence[str]) -> Settings:
     """Settings of sections with their values, some of them changed by ``section.name=value``."""
+    return _changed(Settings, tree, changes)
+
+
+def _changed(kind: type[_Kind], tree: Mapping[str, Any], changes: Sequence[str]) -> _Kind:
     tree = {name: dict(part) if isinstance(part, Mapping) else part for name, part in tree.items()}
     for change in changes:
         place, equals, text = change.partition("=")
@@ -56,11 +78,11 @@ def with_changes(tree: Mapping[str, Any], changes: Sequence[str]) -> Settings:
         if not isinstance(inside, dict):
             raise UsageError(f"{section} must be a section with names and values, got {inside!r}")
         inside[name] = _parsed(text, change)
-    found: Settings = made(Settings, tree)
+    found: _Kind = made(kind, tree)
     return found
 
 
-def as_yaml(settings: Settings) -> str:
+def as_yaml(settings: Any) -> str:
     """The file that gives these settings again."""
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415
 

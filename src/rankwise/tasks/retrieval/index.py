@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,22 @@ from torch import Tensor
 
 from rankwise.data.images import ImageSet
 from rankwise.report import write_whole
+from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
 from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
 from rankwise.tasks.retrieval.judging import embed
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError, Views
 
-__all__ = ["Found", "Index", "make_index", "read_index", "search", "write_index"]
+__all__ = [
+    "Found",
+    "Index",
+    "make_index",
+    "read_index",
+    "search",
+    "with_cells",
+    "write_index",
+]
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,7 @@ class Index:
     embeddings: NDArray[np.float32]
     paths: NDArray[np.str_]
     labels: NDArray[np.str_]
+    cells: Cells | None = None  # for approximate search
 
 
 @dataclass(frozen=True)
@@ -53,10 +63,24 @@ def make_index(network: EmbeddingNet, images: ImageSet, views: Views, *, workers
     )
 
 
+def with_cells(index: Index, recall: float = 0.95) -> tuple[Index, Recall]:
+    """The index with cells for approximate search, and what that finds of the nearest."""
+    made = ApproximateSearch(index.embeddings, recall=recall)
+    return replace(index, cells=made.cells), made.recall()
+
+
 def write_index(path: Path, index: Index) -> Path:
     """An npz file of plain arrays: nothing in it is ever executed."""
+    arrays: dict[str, Any] = {
+        "embeddings": index.embeddings,
+        "paths": index.paths,
+        "labels": index.labels,
+    }
+    if index.cells is not None:
+        cells = index.cells
+        arrays |= {"centres": cells.centres, "cell": cells.cell, "probes": np.int64(cells.probes)}
     buffer = io.BytesIO()
-    np.savez(buffer, embeddings=index.embeddings, paths=index.paths, labels=index.labels)
+    np.savez(buffer, **arrays)
     return write_whole(path, buffer.getvalue())
 
 
@@ -67,6 +91,10 @@ def read_index(path: Path) -> Index:
     try:
         with np.load(path, allow_pickle=False) as file:
             found: Any = Index(file["embeddings"], file["paths"], file["labels"])
+            if "cell" in file:
+                cells = Cells(file["centres"], file["cell"], int(file["probes"]))
+                cells.check(*found.embeddings.shape)
+                found = replace(found, cells=cells)
     except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise UsageError(f"{path}: is not an index of this command ({error})") from None
     if found.embeddings.ndim != 2 or len(found.paths) != len(found.embeddings):
@@ -77,19 +105,32 @@ def read_index(path: Path) -> Index:
 
 @torch.no_grad()
 def search(
-    network: EmbeddingNet, index: Index, picture: Tensor, views: Views, top: int = 10
+    network: EmbeddingNet,
+    index: Index,
+    picture: Tensor,
+    views: Views,
+    top: int = 10,
+    *,
+    exact: bool = False,
 ) -> list[Found]:
-    """The ``top`` images nearest to a picture (3, h, w), uint8, the best first."""
+    """The ``top`` images nearest to a picture (3, h, w), uint8, the best first.
+
+    An index with cells is searched in some of them, unless ``exact``.
+    """
     view = evaluation_view([resized(picture, views)], views)
-    asked: Tensor = network.eval()(view.to(network.mean.device))[0].cpu()
-    if index.embeddings.shape[1] != len(asked):
+    asked: Tensor = network.eval()(view.to(network.mean.device)).cpu()
+    if index.embeddings.shape[1] != asked.shape[1]:
         raise UsageError(
             f"the index has embeddings of {index.embeddings.shape[1]} dimensions, the network "
-            f"{len(asked)}: make the index again with this run"
+            f"{asked.shape[1]}: make the index again with this run"
         )
-    scores = torch.from_numpy(index.embeddings) @ asked
-    best = scores.topk(min(top, len(scores)))
+    found: Nearest
+    if index.cells is None or exact:
+        found = nearest(index.embeddings, asked, top)
+    else:
+        found = ApproximateSearch(index.embeddings, cells=index.cells).search(asked, top)
     return [
         Found(score, str(index.paths[row]), str(index.labels[row]))
-        for score, row in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        for score, row in zip(found.scores[0].tolist(), found.rows[0].tolist(), strict=True)
+        if row >= 0
     ]
