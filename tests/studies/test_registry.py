@@ -8,7 +8,7 @@ from rankwise.studies import STUDIES, UnknownStudyError, run_study
 def test_a_wrong_name_suggests_the_nearest(tmp_path):
     with pytest.raises(UnknownStudyError, match="did you mean 'estimator-bias'"):
         run_study("estimator_bia", tmp_path)
-    with pytest.raises(UnknownStudyError, match="there are estimator-bias, fidelity"):
+    with pytest.raises(UnknownStudyError, match="there are detection, estimator-bias"):
         run_study("zzz", tmp_path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from rankwise.checks import require_one_of
 from rankwise.estimators.calibration import Calibrator, calibrate
+from rankwise.estimators.checkpoint import Checkpoint, fingerprint
 from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.features import learn_features, read_features
 from rankwise.estimators.files import load_ranker, save_ranker
@@ -23,6 +25,7 @@ from rankwise.estimators.split import hold_out
 from rankwise.estimators.targets import read_groups, read_target, read_weight
 from rankwise.estimators.threads import threads_for
 from rankwise.estimators.threshold import Rule, parse_rule
+from rankwise.estimators.validation import read_validation
 from rankwise.naming import metric as named_metric
 
 __all__ = ["Calibration", "Ranker", "State"]
@@ -65,8 +68,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     them to ``super().__init__``; then give
 
     - :meth:`_fit_scores`, which learns from ``data.train``, stops by ``data.judge(scores)`` of
-      ``data.held_out``, and draws what is random from ``data.seed``; fitted attributes end in
-      ``_`` (or begin with it);
+      ``data.held_out``, and draws what is random from ``data.seed``; what it can go on from it
+      leaves in ``data.checkpoint``, if there is one; fitted attributes end in ``_`` (or begin
+      with it);
     - :meth:`_scores`, the scores of rows;
     - :meth:`_state`, everything :meth:`_scores` needs, as arrays and text; and :meth:`_restore`,
       which takes that back (every number may come back as a zero-dimensional array).
@@ -134,20 +138,48 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"validation_fraction must be in [0, 1), got {fraction!r}")
         return parse_rule(self.threshold)
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: tuple[Any, ...] | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
         """Learn from rows ``X`` with targets ``y`` of two classes.
 
         ``sample_weight`` is one number per row, 2 counts as the row twice. ``groups`` says which
         list a row belongs to (query, user); with it objectives of graded relevances, such as
         ``"ndcg"``, take more than two values in ``y``.
+
+        ``validation`` is ``(X, y[, groups[, sample_weight]])``: rows that you hold out yourself.
+        They do what ``validation_fraction`` of the rows do otherwise, and all of ``X`` is learnt
+        from.
+
+        ``checkpoint`` is a file: the training leaves there what it has reached, and a fit that
+        finds one of the same options and rows goes on from it, to the same model as one that was
+        never stopped. A network goes on after the last epoch, trees after the last set of them
+        that was grown, a linear model after the last search.
         """
         rule = self._check_options()
         rows, y = learn_features(self, X, y)
         lists = read_groups(groups, len(y))
         graded = lists is not None and is_graded(self.objective)
-        self.classes_, target = read_target(y, graded=graded)
+        held_out = None
+        if validation is None:
+            self.classes_, target = read_target(y, graded=graded)
+        else:
+            given = read_validation(self, validation, grouped=lists is not None)
+            every = np.concatenate([column_or_1d(y, warn=True), given.y])
+            self.classes_, target = read_target(every, graded=graded)
+            held_out = given.part(target[len(y) :])
+            target = target[: len(y)]
         everything = Part(rows, target, read_weight(sample_weight, rows), lists)
-        data = self._training(everything)
+        data = self._training(everything, held_out)
+        if checkpoint is not None:
+            data = replace(data, checkpoint=self._checkpoint(Path(checkpoint), data))
         with threads_for(self._work(data)):
             self._fit_scores(data)
         scores = self._checked_scores(data.held_out.X)
@@ -156,7 +188,18 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
         return self
 
-    def _training(self, part: Part) -> Training:
+    def _checkpoint(self, path: Path, data: Training) -> Checkpoint:
+        parts = (data.train, data.held_out) if data.splits else (data.train,)
+        shown = ("verbose",)  # changes nothing
+        asked = {
+            "model": type(self).__name__,
+            **{n: v for n, v in self.get_params(deep=False).items() if n not in shown},
+            "random_state": data.seed,  # what a generator has come to
+            "data": fingerprint(*parts),
+        }
+        return Checkpoint(path, asked)
+
+    def _training(self, part: Part, held_out: Part | None = None) -> Training:
         if part.weight is not None and not part.weight.all():
             part = part.rows(part.weight > 0)  # a row of weight 0 is not there
         positive = part.target > 0
@@ -168,13 +211,15 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.prior_ = float(np.average(positive, weights=part.weight))
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        held = hold_out(part, float(self.validation_fraction), seed)
-        self.held_out_ = int(held.sum())
-        train = part.rows(~held) if self.held_out_ else part
-        metric = self._metric_name
+        train, metric = part, self._metric_name
+        if held_out is None:
+            held = hold_out(part, float(self.validation_fraction), seed)
+            if held.any():
+                train, held_out = part.rows(~held), part.rows(held)
+        self.held_out_ = 0 if held_out is None else len(held_out)
         return Training(
             train,
-            part.rows(held) if self.held_out_ else train,
+            train if held_out is None else held_out,
             self.prior_,
             seed,
             lambda scores, part: value(metric, scores, part),

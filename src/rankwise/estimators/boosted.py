@@ -165,17 +165,27 @@ class BoostedRanker(Ranker):
         self._start = first_score(objective, data.prior)
         stops = self.early_stopping_rounds is not None and data.splits
         held_out = _table(data.held_out) if stops else None
-        engine = engine_of(self.engine)(
-            self._trees(data), _table(data.train), held_out, self._start
-        )
         judge = data.judge if stops else None
         rounds: dict[str, int] = {}
         self._texts, self._predictors, self.blend_ = {}, None, self._share
+        before = None if data.checkpoint is None else data.checkpoint.load()
+        if before is not None:
+            rounds, self._texts = dict(before["rounds"]), dict(before["texts"])
+        engine = None
         for name, stages in self._stages(stops).items():
+            if name in rounds:
+                continue
+            if engine is None or self.subsample < 1 or self.colsample < 1:
+                # What is drawn for one set of trees must not depend on the set before.
+                engine = engine_of(self.engine)(
+                    self._trees(data), _table(data.train), held_out, self._start
+                )
             engine.cut(0)
             boost(engine, stages, judge, self.early_stopping_rounds)
             rounds[name] = engine.rounds
             self._texts[name] = engine.text()
+            if data.checkpoint is not None:
+                data.checkpoint.save({"rounds": rounds, "texts": self._texts})
         if stops and self.blend is None and len(rounds) == 2:
             mean = self._scores(data.held_out.X)
             self.blend_ = 0.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rankwise.estimators.checkpoint import Checkpoint
 
 __all__ = ["Floats", "Part", "Training"]
 
@@ -63,6 +66,7 @@ class Training:
     prior: float  # weighted share of positives among all rows
     seed: int  # for whatever is random in the training
     metric: Callable[[Floats, Part], float]
+    checkpoint: Checkpoint | None = None  # where the training leaves what it has reached
 
     @property
     def splits(self) -> bool:

@@ -20,7 +20,7 @@ from rankwise.estimators.calibration import Calibrator
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
 
-__all__ = ["load_ranker", "save_ranker"]
+__all__ = ["load_ranker", "save_ranker", "write_whole"]
 
 R = TypeVar("R", bound="Ranker")
 
@@ -72,7 +72,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
                 array = io.BytesIO()
                 np.save(array, np.asarray(part), allow_pickle=False)
                 file.writestr(f"{name}.npy", array.getvalue())
-    _write_whole(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())
     return path
 
 
@@ -153,7 +153,8 @@ def _without_objects(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(str) if values.dtype == object else values
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file under another name first: it is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

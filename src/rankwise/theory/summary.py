@@ -36,14 +36,29 @@ def mean_of(values: Tensor | Sequence[float]) -> Mean:
 
 
 def student_quantile(level: float, degrees: int) -> float:
-    """How many standard errors a two-sided interval reaches (Cornish–Fisher, third order).
-
-    Within 1 % of the exact quantile from four degrees of freedom on; NaN for none.
-    """
+    """How many standard errors a two-sided interval reaches; NaN without degrees of freedom."""
     if degrees < 1:
         return math.nan
-    z = normal_quantile(level)
-    first = (z**3 + z) / (4 * degrees)
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
-    return z + first + second + third
+    if degrees > _MANY:
+        z = normal_quantile(level)
+        return z + (z**3 + z) / (4 * degrees)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, degrees) < level else (low, middle)
+    return math.sqrt(degrees) * math.tan((low + high) / 2)
+
+
+_MANY = 1000  # degrees of freedom, beyond which one correction of the normal is exact enough
+
+
+def _within(angle: float, degrees: int) -> float:
+    """P(|T| < √ν·tan θ) for a whole number ν of degrees of freedom, by its finite series."""
+    cosine, odd = math.cos(angle), degrees % 2
+    term = cosine if odd else 1.0
+    total = term if degrees > 1 else 0.0
+    for k in range(2 + odd, degrees, 2):
+        term *= (k - 1) / k * cosine**2
+        total += term
+    share = math.sin(angle) * total
+    return 2 / math.pi * (angle + share) if odd else share

@@ -37,7 +37,7 @@ def test_boxes_are_cut_or_dropped_and_named_with_their_count(tmp_path):
     assert splits.train.objects[1].areas.tolist() == [121.0]
     dropped, clipped = splits.findings.lines()
     assert dropped == (
-        "2 boxes without area in its picture: dropped "
+        "2 boxes without area in their picture: dropped "
         "(one.jpg: cat 7 8 7 8; two.jpg: dog 59 4 70 9)"
     )
     assert clipped == "1 box over the edge of its picture: cut (two.jpg: dog 29 19 50 40)"

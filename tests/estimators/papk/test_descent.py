@@ -8,7 +8,7 @@ from tests.estimators.papk.generated import part
 from rankwise.estimators.linear.design import Design
 from rankwise.estimators.papk import Users
 from rankwise.estimators.papk.descent import Plan, Problem, descend
-from rankwise.estimators.papk.gradients import RiskGradient
+from rankwise.estimators.papk.gradients import PartialAUCAtK, RiskGradient, StrictPrecisionAtK
 from rankwise.objectives import PApAtK
 
 
@@ -56,6 +56,47 @@ def test_every_setting_walks_as_algorithm_1_says(radius):
     if radius is not None:
         assert np.linalg.norm(found.weights, axis=0).max() <= radius * (1 + 1e-12)
     assert found.values.tolist() == [3.0, 3.0, 3.0]  # after 5, 10 and 12 steps
+
+
+def own_gradient(objective):
+    """What torch says of the objective, one setting after the other."""
+
+    def follow(users, scores):
+        rows = []
+        for setting in scores.detach():
+            leaf = setting[None].clone().requires_grad_()
+            (gradient,) = torch.autograd.grad(users.risk(objective, leaf).sum(), leaf)
+            rows.append(gradient)
+        return torch.cat(rows)
+
+    return follow
+
+
+@pytest.mark.parametrize("start", [None, (np.linspace(0.5, -0.5, 6), 0.0)])
+@pytest.mark.parametrize(
+    "objective",
+    [
+        *(PApAtK(5, surrogate) for surrogate in ("avg", "max", "ts", "ramp")),
+        PartialAUCAtK(5),
+        StrictPrecisionAtK(5),
+    ],
+    ids=["avg", "max", "ts", "ramp", "SVM-pAUC", "SGD@k-avg"],
+)
+def test_all_settings_at_once_walk_as_one_by_one(objective, start):
+    etas, lams = np.array([0.05, 0.5, 0.2]), np.array([0.01, 0.1, 1.0])
+    plan = Plan(steps=25, every=5, start=start)
+    walks = []
+    for follow in (RiskGradient(objective), own_gradient(objective)):
+        seen = []
+
+        def judge(weights, seen=seen):
+            seen.append(weights.copy())
+            return np.full(weights.shape[1], float(len(seen)))
+
+        descend(problem(judge), follow, etas, lams, plan)
+        walks.append(np.stack(seen))
+    assert np.abs(walks[0]).max() > 0.05
+    np.testing.assert_allclose(walks[0], walks[1], atol=1e-9)
 
 
 def test_the_best_iterate_is_kept_and_patience_ends_the_walk():

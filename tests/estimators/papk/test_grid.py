@@ -8,7 +8,11 @@ from rankwise.estimators.papk import (
     ETAS,
     LAMS,
     GreedyPApAtKRanker,
+    LogisticAtKRanker,
     PApAtKRanker,
+    PartialAUCAtKRanker,
+    PrecisionAtKRanker,
+    SelectPApAtKRanker,
     search_grid,
     settings,
 )
@@ -22,9 +26,21 @@ def test_the_grids_of_the_paper():
     assert len(settings(ETAS, LAMS)) == 60
 
 
-def test_a_setting_of_a_grid_is_the_ranker_alone():
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        *(PApAtKRanker(4, surrogate) for surrogate in ("avg", "max", "ts", "ramp")),
+        PApAtKRanker(4, start="log_loss"),
+        PartialAUCAtKRanker(4),
+        PrecisionAtKRanker(4),
+        SelectPApAtKRanker(4),
+        LogisticAtKRanker(4),
+    ],
+    ids=repr,
+)
+def test_a_setting_of_a_grid_is_the_ranker_alone(ranker):
     train, held = part(20), part(10, seed=1)
-    ranker, grid = PApAtKRanker(4, "max", max_iter=20), settings((0.05, 0.5), (0.001, 1.0))
+    ranker, grid = ranker.set_params(max_iter=20), settings((0.05, 0.5), (0.001, 1.0))
     whole = search_grid(ranker, train, held, grid)
     assert whole.settings == grid
     for place, setting in enumerate(grid):
@@ -32,6 +48,20 @@ def test_a_setting_of_a_grid_is_the_ranker_alone():
         np.testing.assert_allclose(alone.coefficients[:, 0], whole.coefficients[:, place])
         assert alone.values[0] == pytest.approx(whole.values[place])
     assert whole.values[whole.best] == whole.values.max()
+
+
+def test_the_order_of_the_rows_and_single_precision_change_only_rounding():
+    train, held = part(20), part(10, seed=1)
+    grid = settings((0.05, 0.5), (0.001, 1.0))
+    mixed = train.rows(np.random.default_rng(0).permutation(len(train)))
+    for ranker in (PApAtKRanker(4, "ramp", max_iter=20), LogisticAtKRanker(4, max_iter=20)):
+        plain = search_grid(ranker, train, held, grid)
+        other = search_grid(ranker, mixed, held, grid)
+        np.testing.assert_allclose(other.coefficients, plain.coefficients, atol=1e-10)
+        single = search_grid(ranker, train, held, grid, single=True)
+        np.testing.assert_allclose(single.values, plain.values, atol=0.02)
+        np.testing.assert_allclose(single.coefficients, plain.coefficients, atol=0.02)
+        assert (single.coefficients != plain.coefficients).any()
 
 
 def test_cv_chooses_the_best_mean_over_folds_and_fits_with_it():

@@ -44,6 +44,7 @@ def test_the_rate_is_chosen_on_validation_and_only_that_one_is_repeated(monkeypa
     assert half > 0
     assert table.rows[0][4] == "–"  # no small objects
     assert table.rows[0][7:] == ("0.02", "39.9")
+    assert table.rows[4][7:] == ("0.02 warm", "–")
     assert _duel(asked, cells).rows[0] == ("focal", "+0.0 ± 0.0", "+0.0 ± 0.0", "+0.0 ± 0.0")
 
 

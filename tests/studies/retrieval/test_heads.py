@@ -9,7 +9,6 @@ from tests.tasks.retrieval.cases import splits, states_equal
 
 from rankwise.data import DataError
 from rankwise.retrieval import evaluate
-from rankwise.studies.retrieval import words
 from rankwise.studies.retrieval.benches import SGD_FACTOR, Pretrained, Scratch, Trial
 from rankwise.studies.retrieval.features import features_of
 from rankwise.studies.retrieval.heads import HeadLearner
@@ -110,9 +109,6 @@ def test_untrained_is_the_gallery_by_the_features_themselves(bench):
     part = bench.features.test
     found = bench.untrained()
     assert found["map"] == evaluate(part.features, part.labels).map
-    assert words.untrained({"first": found}).endswith(
-        f"first: mAP {found['map']:.4f}, R@1 {found['hit']:.4f}."
-    )
 
 
 def test_settings_follow_the_method(bench):

@@ -12,7 +12,7 @@ from rankwise.studies.retrieval.tables import (
     with_interval,
 )
 from rankwise.studies.retrieval.timing import Time
-from rankwise.studies.retrieval.words import conclusion
+from rankwise.studies.retrieval.words import conclusion, untrained
 from rankwise.theory import mean_of
 
 OURS = ("SOPRC", "StableAP")
@@ -68,3 +68,8 @@ def test_what_is_said_of_a_difference(own, other, words):
 def test_times_begin_with_the_cheapest_loss():
     table = time_table([Time("slow", 8.0, 10.0), Time("fast", 1.0, 4.0)], "net")
     assert table.rows == [("fast", "1.0", "4.0", "25%"), ("slow", "8.0", "10.0", "80%")]
+
+
+def test_methods_above_the_features_themselves_are_counted():
+    words = untrained({"letters": {"map": 0.59, "hit": 0.7}}, THREE)
+    assert "letters: mAP 0.5900, R@1 0.7000; the heads of 1 of 3 methods are above" in words

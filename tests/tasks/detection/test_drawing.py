@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 
 from rankwise.data.detection import Objects
-from rankwise.tasks.detection.drawing import COLOURS, drawn, drawn_truth, side_by_side, to_png
+from rankwise.tasks.detection.drawing import COLOURS, drawn, drawn_truth, tiled, to_png
 from rankwise.tasks.detection.finding import Detections
 
 GREY = torch.full((3, 120, 160), 128, dtype=torch.uint8)
@@ -40,6 +40,7 @@ def test_nothing_found_is_the_picture():
 
 def test_a_grid_and_its_png():
     image = drawn_truth(GREY, Objects.plain(BOXES, torch.tensor([0, 1])), ("a", "b"))
-    sheet = side_by_side([[image, image], [image, image]], ["true", "found"], width=80)
-    assert sheet.size == (166, 22 + 60 + 6 + 60)
+    sheet = tiled([("true", image), ("one", image), ("other", image)], 2, width=80)
+    assert sheet.size == (2 * 80 + 6, 2 * (20 + 60) + 6)
+    assert sheet.getpixel((120, 120)) == (255, 255, 255)  # the fourth place is free
     assert Image.open(io.BytesIO(to_png(sheet))).size == sheet.size

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ from tests.tasks.ranking.cases import written
 
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor
+from rankwise.estimators import Ranker
+from rankwise.estimators.checkpoint import Checkpoint
 from rankwise.tasks.ranking import Settings, UsageError, load_run, run, scores_of
 
 SETTINGS = Settings("ndcg@3", "mlp", "ndcg@3", options={"epochs": 3, "hidden": (4,)})
@@ -30,6 +33,49 @@ def test_a_run_and_its_folder(tmp_path):
     np.testing.assert_array_equal(scores_of(ranker, test), scores_of(done.ranker, test))
     with pytest.raises(UsageError, match="already holds a run"):
         run(SETTINGS, tmp_path / "run", train)
+
+
+@pytest.mark.parametrize("model", ["mlp", "linear", "boosted"])
+def test_killed_and_resumed_is_never_stopped(tmp_path, monkeypatch, model):
+    train = read_letor(written(tmp_path / "train.txt"))
+    other = read_letor(written(tmp_path / "other.txt", queries=8, seed=1))
+    options = {"mlp": {"epochs": 6, "hidden": (4,)}, "boosted": {"n_estimators": 5}}
+    settings = Settings("ndcg@3", model, "ndcg@3", options=options.get(model, {}))
+    whole = run(settings, tmp_path / "whole", train, other)
+    out, save = tmp_path / "run", Checkpoint.save
+
+    def killed(self, state):
+        save(self, state)
+        if state.get("done", 1) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(settings, out, train, other)
+    assert [path.name for path in out.iterdir()] == ["checkpoint.pt"]
+    with pytest.raises(UsageError, match="already holds a run; pass --resume"):
+        run(settings, out, train, other)
+    with pytest.raises(UsageError, match="other data"):
+        run(settings, out, other, train, resume=True)
+    resumed = run(settings, out, train, other, resume=True)
+    np.testing.assert_array_equal(scores_of(resumed.ranker, other), scores_of(whole.ranker, other))
+    for name in ("results.json", "index.html"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    assert not (out / "checkpoint.pt").exists()
+
+
+def test_resuming_a_run_that_has_ended_judges_it_again(tmp_path, monkeypatch):
+    train = read_letor(written(tmp_path / "train.txt"))
+    out = tmp_path / "run"
+    first = run(SETTINGS, out, train)
+    with monkeypatch.context() as patch:
+        patch.setattr(Ranker, "fit", None)
+        again = run(SETTINGS, out, train, metrics=["mrr"], resume=True)
+    np.testing.assert_array_equal(scores_of(again.ranker, train), scores_of(first.ranker, train))
+    assert "mrr" in json.loads((out / "results.json").read_text())["results"]["train"]
+    with pytest.raises(UsageError, match=r"the run has ended with seed = 0, not 1"):
+        run(replace(SETTINGS, seed=1), out, train, resume=True)
 
 
 def test_a_test_file_with_more_features_is_said_before_the_work(tmp_path):

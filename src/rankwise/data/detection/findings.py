@@ -24,15 +24,15 @@ class Findings:
         """One line for each kind that there is, with its count and the first ten."""
         found = []
         if self.dropped:
-            found.append(_line(self.dropped, "without area in its picture: dropped"))
+            found.append(_line(self.dropped, "without area in {} picture: dropped"))
         if self.clipped:
-            found.append(_line(self.clipped, "over the edge of its picture: cut"))
+            found.append(_line(self.clipped, "over the edge of {} picture: cut"))
         if self.broken:
             found.append(f"left out: {tell_broken(self.broken)}")
         return found
 
 
 def _line(names: Sequence[str], what: str) -> str:
-    boxes = "box" if len(names) == 1 else "boxes"
+    boxes, whose = ("box", "its") if len(names) == 1 else ("boxes", "their")
     rest = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{len(names)} {boxes} {what} ({'; '.join(names[:_NAMED])}{rest})"
+    return f"{len(names)} {boxes} {what.format(whose)} ({'; '.join(names[:_NAMED])}{rest})"

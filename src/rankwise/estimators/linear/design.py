@@ -18,10 +18,13 @@ _BLOCK = 1 << 14
 class Design:
     """Z = (X − mean)/spread, by columns and weights; a sparse X is divided but not moved.
 
-    ``raw`` leaves X as it is. Large dense matrices are kept in single precision.
+    ``raw`` leaves X as it is. Large dense matrices are kept in single precision, or with
+    ``single`` all dense ones.
     """
 
-    def __init__(self, matrix: Any, weight: _Vector | None, *, raw: bool = False) -> None:
+    def __init__(
+        self, matrix: Any, weight: _Vector | None, *, raw: bool = False, single: bool = False
+    ) -> None:
         columns = matrix.shape[1]
         self.mean, self.spread = np.zeros(columns), np.ones(columns)
         if issparse(matrix):
@@ -32,7 +35,7 @@ class Design:
         if not raw:
             self.mean, spread = _moments(matrix, weight)
             self.spread = _or_one(spread)
-        small = matrix.size <= _BIG
+        small = matrix.size <= _BIG and not single
         self.matrix = np.empty(matrix.shape, dtype=np.float64 if small else np.float32)
         for start in range(0, len(matrix), _BLOCK):
             rows = slice(start, start + _BLOCK)

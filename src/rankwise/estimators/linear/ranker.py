@@ -98,13 +98,20 @@ class LinearRanker(Ranker):
     def _fit_scores(self, data: Training) -> None:
         train = data.train
         design = Design(train.X, train.weight, raw=not self.standardise)
-        weights, intercept, self.n_iter_ = np.zeros(design.columns), 0.0, 0
-        if self.start == "log_loss" or is_log_loss(self.objective):
-            weights, intercept = self._logistic(design, train)
-        if not is_log_loss(self.objective):
+        reached = None if data.checkpoint is None else data.checkpoint.load()
+        if reached is None:
+            weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
+            if self.start == "log_loss" or is_log_loss(self.objective):
+                weights, intercept = self._logistic(design, train)
             started = weights
-            for _ in range(1 if self.start == "log_loss" else 3):
+            self._keep(data, started, weights, intercept, done)
+        else:
+            started, weights = (reached[name].numpy() for name in ("started", "weights"))
+            intercept, self.n_iter_, done = (reached[n] for n in ("intercept", "n_iter", "done"))
+        if not is_log_loss(self.objective):
+            for step in range(done, 1 if self.start == "log_loss" else 3):
                 weights = self._metric_step(design, data, weights)
+                self._keep(data, started, weights, intercept, step + 1)
             before, after = (
                 data.judge(data.held_out.X @ design.unscaled(w, 0.0)[0]) for w in (started, weights)
             )
@@ -114,6 +121,16 @@ class LinearRanker(Ranker):
                 intercept = 0.0
         coefficients, intercept = design.unscaled(weights, intercept)
         self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+
+    def _keep(
+        self, data: Training, started: _Vector, weights: _Vector, intercept: float, done: int
+    ) -> None:
+        """Leave what ``done`` searches of the objective have come to."""
+        if data.checkpoint is not None:
+            arrays = {"started": started, "weights": weights}
+            found = {name: torch.from_numpy(array) for name, array in arrays.items()}
+            numbers = {"intercept": intercept, "n_iter": self.n_iter_, "done": done}
+            data.checkpoint.save({**found, **numbers})
 
     def _logistic(self, design: Design, train: Part) -> tuple[_Vector, float]:
         nothing = np.zeros(design.columns)

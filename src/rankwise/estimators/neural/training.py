@@ -54,7 +54,8 @@ def train_network(
 
     The first epochs are of cross-entropy, the others of the objective. Only the latter run out of
     patience; so it is where the objective is cross-entropy, too, or that would have less of both.
-    Epochs of equal value: the later.
+    Epochs of equal value: the later. Every epoch is left in ``data.checkpoint``, if there is one,
+    and those that are there are not trained again.
     """
     warm = min(plan.warm_start_epochs, plan.epochs)
     stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
@@ -62,14 +63,29 @@ def train_network(
         stages = [(plan.objective, plan.epochs)]
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
-    for name, epochs in stages:
+    before = None if data.checkpoint is None else data.checkpoint.load()
+    if before is not None:
+        history, best, kept, since = (before[n] for n in ("history", "best", "kept", "since"))
+    for stage, (name, epochs) in enumerate(stages):
+        if before is not None and stage < before["stage"]:
+            continue
         objective = objective_for(name, data).to(plan.device)
         parameters = [*network.parameters(), *objective.parameters()]
         optimiser = torch.optim.AdamW(
             parameters, plan.learning_rate, weight_decay=plan.weight_decay
         )
         batches = epoch_batches(data, objective, plan.batch_size, plan.positives)
-        for _ in range(epochs):
+        done = 0
+        if before is not None and stage == before["stage"]:
+            network.load_state_dict(before["network"])
+            objective.load_state_dict(before["objective"])
+            optimiser.load_state_dict(before["optimiser"])
+            done = before["done"]
+            for _ in range(done):
+                next(batches)  # what was drawn for these epochs
+        for epoch in range(done, epochs):
+            if since >= plan.patience:
+                break
             for rows in next(batches):
                 optimiser.zero_grad()
                 _loss(objective, data, rows, forward(rows)).backward()
@@ -80,8 +96,20 @@ def train_network(
             since = 0 if value > best or len(history) <= warm else since + 1
             if not value < best:  # also where there is no value, as in lists of one class
                 best, kept = value, copy.deepcopy(network.state_dict())
-            if since >= plan.patience:
-                break
+            if data.checkpoint is not None:
+                data.checkpoint.save(
+                    {
+                        "network": network.state_dict(),
+                        "objective": objective.state_dict(),
+                        "optimiser": optimiser.state_dict(),
+                        "history": history,
+                        "best": best,
+                        "kept": kept,
+                        "since": since,
+                        "stage": stage,
+                        "done": epoch + 1,
+                    }
+                )
     network.load_state_dict(kept)
     return history
 

@@ -54,7 +54,7 @@ class PartialAUCAtKRanker(DescentRanker):
     """
 
     def _gradient(self) -> Gradient:
-        return RiskGradient(PartialAUCAtK(self.k), top=self.k)
+        return RiskGradient(PartialAUCAtK(self.k))
 
 
 class PrecisionAtKRanker(DescentRanker):
@@ -66,7 +66,7 @@ class PrecisionAtKRanker(DescentRanker):
     """
 
     def _gradient(self) -> Gradient:
-        return RiskGradient(StrictPrecisionAtK(self.k), top=self.k)
+        return RiskGradient(StrictPrecisionAtK(self.k))
 
 
 class LogisticAtKRanker(DescentRanker):
@@ -143,8 +143,7 @@ class GreedyPApAtKRanker(GroupedRanker):
     """Greedy-pAp@k: columns added one by one   (Ricamato and Tortorella 2011).
 
     Each is added at the angle that raises Micro-pAp@k of the training users most; how many columns
-    is decided by the users held out. The published code of the paper sums over the wrong axis
-    there; this is the heuristic as described.
+    is decided by the users held out.
 
     angles
         Angles tried on each side of leaving a column out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -86,14 +87,14 @@ def descend(
         rows, users = draws.next()
         matrix = problem.design.matrix if rows is None else problem.design.matrix[rows]
         now = walk.weights[:, going]
-        scores = matrix @ now.astype(matrix.dtype) + walk.intercepts[going].astype(matrix.dtype)
-        by_score = gradient(users, torch.from_numpy(np.ascontiguousarray(scores.T))).numpy().T
+        scores = _scores(matrix, now, walk.intercepts[going] if plan.intercept else None)
+        by_score = gradient(users, torch.from_numpy(scores)).numpy()
         size = etas[going] / np.sqrt(step + 1)
-        whole = np.asarray(matrix.T @ by_score.astype(matrix.dtype), np.float64)
+        whole = np.asarray(by_score.astype(matrix.dtype, copy=False) @ matrix, np.float64).T
         moved = _projected(now - size * (whole + 2 * lams[going] * now), plan.radius)
         walk.weights[:, going] = moved
         if plan.intercept:
-            walk.intercepts[going] -= size * by_score.sum(0, dtype=np.float64)
+            walk.intercepts[going] -= size * by_score.sum(1, dtype=np.float64)
         walk.best.steps[going] = step + 1
         # A NaN is no number either: both comparisons are then False.
         length = np.sqrt((moved**2).sum(0))
@@ -106,6 +107,14 @@ def descend(
         if not len(walk.going):
             break
     return walk.best
+
+
+def _scores(matrix: Any, weights: Array, intercepts: Array | None) -> NDArray[Any]:
+    """(settings, rows): a list of one setting stands together."""
+    found = np.ascontiguousarray(weights.T.astype(matrix.dtype) @ matrix.T)
+    if intercepts is not None:
+        found += intercepts[:, None].astype(matrix.dtype)
+    return found
 
 
 class _Walk:

@@ -5,15 +5,19 @@ Scores are (settings, rows): every row of the result is the gradient of one sett
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
+from rankwise.estimators.papk.by_rank import ByRank, Which, average, pairs, pool, precision
+from rankwise.estimators.papk.sides import Sides, padded
 from rankwise.estimators.papk.users import Users
 from rankwise.lists import Lists
-from rankwise.objectives import Objective, PrecisionAtK
+from rankwise.objectives import Objective, PApAtK, PrecisionAtK
 from rankwise.objectives.selection import gathered, hardest
 from rankwise.pairs import Hinge, pair_sum
 
@@ -26,6 +30,10 @@ __all__ = [
     "StrictPrecisionAtK",
 ]
 
+_POSITIVES: dict[str, Which] = {"ramp": "highest", "max": "lowest", "ts": "both"}
+_MOST_PAIRED = 64  # k up to which counting pairs one by one beats sorting them
+_AT_ONCE = 1 << 19  # scores
+
 
 class Gradient(Protocol):
     """The gradient by the scores, (settings, rows), of the loss of these users."""
@@ -36,17 +44,45 @@ class Gradient(Protocol):
 class RiskGradient:
     """Of an objective, as the mean over users: Algorithm 2 for all users in one pass.
 
-    ``top`` says that the objective looks at no more than so many of the highest negatives.
+    For rows without weights it is made in closed form from the ranks (:mod:`.by_rank`), where the
+    objective has one; otherwise by the objective's own gradient.
     """
 
-    def __init__(self, objective: Objective, top: int | None = None) -> None:
-        self.objective, self.top = objective, top
+    def __init__(self, objective: Objective) -> None:
+        self.objective, self._by_rank = objective, _closed_form(objective)
 
     def __call__(self, users: Users, scores: Tensor) -> Tensor:
+        if self._by_rank is not None and users.sides is not None:
+            return _filled(self._by_rank, users.sides, scores) / max(1, users.ranked)
         scores = scores.detach().requires_grad_()
-        risk = users.risk(self.objective, scores, self.top).sum()
+        risk = users.risk(self.objective, scores).sum()
         (gradient,) = torch.autograd.grad(risk, scores)
         return gradient
+
+
+def _closed_form(objective: Objective) -> ByRank | None:
+    """What the ranks say of its slopes; None: nothing, or not in less time."""
+    if isinstance(objective, PApAtK) and objective.surrogate == "avg":
+        return partial(average, k=objective.k)
+    if isinstance(objective, StrictPrecisionAtK):
+        return partial(precision, k=objective.k) if objective.surrogate == "avg" else None
+    if not isinstance(objective, PApAtK | PartialAUCAtK) or objective.k > _MOST_PAIRED:
+        return None
+    if isinstance(objective, PartialAUCAtK):
+        return partial(pairs, k=objective.k, which="all")
+    return partial(pairs, k=objective.k, which=_POSITIVES[objective.surrogate])
+
+
+def _filled(by_rank: ByRank, sides: Sides, scores: Tensor) -> Tensor:
+    """So many settings at once that what is worked on stays near the processor."""
+    out = torch.empty_like(scores)
+    at_once = max(1, _AT_ONCE // max(1, scores.shape[1]))
+    for start in range(0, len(scores), at_once):
+        some = padded(scores[start : start + at_once].detach().numpy())
+        found = np.zeros_like(some)
+        by_rank(sides, some, found)
+        out[start : start + at_once] = torch.from_numpy(found[:, :-1])
+    return out
 
 
 class LogisticGradient:
@@ -77,7 +113,9 @@ class SelectedGradient:
 
     @torch.no_grad()
     def _selected(self, users: Users, scores: Tensor) -> Tensor:
-        pool, settings = torch.zeros_like(scores), len(scores)
+        if users.sides is not None:
+            return _filled(partial(pool, k=self.k), users.sides, scores)
+        chosen, settings = torch.zeros_like(scores), len(scores)
         for part in users.rectangles:
             lists = part.at(scores)
             sides = (
@@ -87,8 +125,8 @@ class SelectedGradient:
             for places, values, weight in sides:
                 taken = hardest(values, weight, self.k).unflatten(0, (settings, -1))
                 # Padding repeats a place with part 0, so that adding keeps the true part.
-                pool.scatter_add_(1, places.flatten().expand(settings, -1), taken.flatten(1))
-        return pool
+                chosen.scatter_add_(1, places.flatten().expand(settings, -1), taken.flatten(1))
+        return chosen
 
 
 def _cross_entropy(users: Users, scores: Tensor, weight: Tensor) -> Tensor:

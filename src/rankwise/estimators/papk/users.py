@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.estimators.data import Part
+from rankwise.estimators.papk.by_rank import gains
+from rankwise.estimators.papk.sides import Sides, padded, sides_of
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Beside, read_batch
 
 __all__ = ["UserCounts", "Users"]
+
+_FEW = 64  # k up to which pairs are counted one by one
 
 
 @dataclass(frozen=True)
@@ -53,24 +58,18 @@ class _Rectangle:
     negatives: Tensor
     users: Tensor
 
-    def at(self, scores: Tensor, top: int | None = None) -> Lists:
-        """The lists under every row of ``scores``, (scorings, rows): one below the other.
-
-        With ``top`` a list has only its so many highest negatives, for who looks at no others.
-        """
+    def at(self, scores: Tensor) -> Lists:
+        """The lists under every row of ``scores``, (scorings, rows): one below the other."""
         times = len(scores)
         above, below = (
             scores[:, places].flatten(0, 1) for places in (self.positives, self.negatives)
         )
-        weight = self.lists.negative_weight.to(scores.dtype).repeat(times, 1)
-        if top is not None and top < below.shape[-1]:
-            below, weight = _highest(below, weight, top)
         return replace(
             self.lists,
             positives=above,
             negatives=below,
             positive_weight=self.lists.positive_weight.to(scores.dtype).repeat(times, 1),
-            negative_weight=weight,
+            negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(times, 1),
             index=None,
         )
 
@@ -85,17 +84,6 @@ class _Rectangle:
             places[self.negatives[rows]],
             self.users[rows],
         )
-
-
-def _highest(scores: Tensor, weight: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The highest of each list; all of them where the cut would part scores that are equal."""
-    there = weight > 0
-    found, places = scores.detach().masked_fill(~there, -torch.inf).topk(count + 1, dim=-1)
-    last, next_one = found[:, -2], found[:, -1]
-    if bool(((last == next_one) & (next_one > -torch.inf)).any()):
-        return scores, weight
-    places = places[:, :-1]
-    return scores.gather(-1, places), weight.gather(-1, places)
 
 
 @dataclass(frozen=True)
@@ -168,21 +156,26 @@ class Users:
         mean = np.average(wide, weights=weight)
         return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0
 
-    def risk(self, objective: Objective, scores: Tensor, top: int | None = None) -> Tensor:
-        """The mean risk over the users with both classes, for every row of ``scores``.
+    @cached_property
+    def sides(self) -> Sides | None:
+        """Both classes by ranks, for rows without weights; None where there is nothing such."""
+        if self.weight is not None or not self.rectangles:
+            return None
+        return sides_of(self.target.numpy(), self.groups.numpy())
 
-        ``top`` is for an objective that looks at no more than the ``top`` highest negatives.
-        """
-        if self.weight is not None:
-            top = None  # there the highest are counted by mass, and may be more items than that
+    def risk(self, objective: Objective, scores: Tensor) -> Tensor:
+        """The mean risk over the users with both classes, for every row of ``scores``."""
         total = scores.sum(-1) * 0
         for part in self.rectangles:
-            risks = objective.risk(part.at(scores, top)).unflatten(0, (len(scores), -1))
+            risks = objective.risk(part.at(scores)).unflatten(0, (len(scores), -1))
             total = total + risks.sum(-1)
         return total / max(1, self.ranked)
 
     def gain(self, scores: Tensor, k: int) -> Tensor:
         """Micro-pAp@k (Eq. 17, ties against the ranking) for every row of ``scores``."""
+        if self.sides is not None and k <= _FEW:
+            found = gains(self.sides, padded(scores.detach().numpy()), k).mean(1)
+            return torch.from_numpy(found)
         total = scores.new_zeros(len(scores), dtype=torch.float64)
         for part in self.rectangles:
             lists = part.at(scores)

@@ -50,6 +50,11 @@ class Choice:
     rate: float
     warm: int = 0
 
+    @property
+    def short(self) -> str:
+        """For a narrow column."""
+        return f"{self.rate:g}" + (" warm" if self.warm else "")
+
     def __str__(self) -> str:
         return f"{self.rate:g}" + (f", {self.warm} steps of focal first" if self.warm else "")
 
@@ -77,6 +82,8 @@ class Plan:
         settings = replace(
             settings,
             network=replace(settings.network, weights=str(weights)),
+            # Comparing 1 000 boxes of a picture takes longer than training in a quick run.
+            found=replace(settings.found, before=300 if setting.quick else 1000),
             optimiser=replace(
                 settings.optimiser, milestones=(round(0.75 * steps), round(0.92 * steps))
             ),

@@ -10,7 +10,7 @@ from rankwise.studies.detection.measure import Cell, measure, shown_detections
 from rankwise.studies.detection.plan import OURS, Plan
 from rankwise.studies.detection.published import COLUMNS, PUBLISHED
 from rankwise.studies.drawing import COLOURS, canvas, plain, png
-from rankwise.tasks.detection.page import pictures_figure, spaced
+from rankwise.tasks.detection.page import picture_figure, spaced
 from rankwise.theory import Mean, mean_of
 
 __all__ = ["study"]
@@ -41,11 +41,11 @@ def study(setting: Setting) -> Outcome:
             Section("What was done", _method(plan, setting)),
             Section("What came out", [_READ], [chart], [table, _classes(plan, cells)]),
             Section("How far ahead", [_DUEL], [], [_duel(plan, cells)]),
-            Section("What they find", [_SEE], [pictures]),
+            Section("What they find", [_SEE], pictures),
             Section("What a loss costs", [_COST], [], [_costs(plan, times)]),
             Section("What the paper prints", [_PAPER], [], [_published()]),
         ],
-        figures={"figure": chart, "pictures": pictures},
+        figures={"figure": chart, **{f"picture_{i}": p for i, p in enumerate(pictures)}},
         table=table,
     )
 
@@ -131,7 +131,7 @@ def _table(plan: Plan, cells: list[Cell]) -> Table:
             (
                 head.name,
                 *map(_shown, means),
-                str(own[0].choice),
+                own[0].choice.short,
                 "–" if paper is None else f"{paper[0]:.1f}",
             )
         )
@@ -143,7 +143,8 @@ def _table(plan: Plan, cells: list[Cell]) -> Table:
     pictures = plan.splits.test
     caption = (
         f"Per cent, {over}; {len(pictures)} test pictures, {int(pictures.counts.sum())} objects. "
-        "The last column is the paper's AP on MS COCO, another data set."
+        "warm: a quarter of the steps by focal loss first. The last column is the paper's AP on "
+        "MS COCO, another data set."
     )
     return Table(("loss", *COLUMNS, "rate", "on COCO"), rows, caption)
 
@@ -251,7 +252,9 @@ def _chart(plan: Plan, cells: list[Cell]) -> Figure:
     return Figure(png(figure), f"AP and AP50 of every loss. AP: {said}.", caption)
 
 
-def _pictures(plan: Plan, cells: list[Cell]) -> Figure:
-    rows = spaced(len(plan.splits.test), plan.shown)
-    found = {head.name: shown_detections(_of(cells, head.name)[0]) for head in plan.heads}
-    return pictures_figure(plan.splits.test, rows, found)
+def _pictures(plan: Plan, cells: list[Cell]) -> list[Figure]:
+    first = {head.name: shown_detections(_of(cells, head.name)[0]) for head in plan.heads}
+    return [
+        picture_figure(plan.splits.test, row, {name: boxes[i] for name, boxes in first.items()})
+        for i, row in enumerate(spaced(len(plan.splits.test), plan.shown))
+    ]

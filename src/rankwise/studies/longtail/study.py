@@ -26,7 +26,7 @@ _DIFFERS = (
     "The paper makes several binary problems of each data set and splits them 8:1:1; it does not "
     "say which classes are positive, nor the imbalance factor, the batch, the steps, τ or ε. Here "
     "a problem is one class (of CIFAR-100: five) against all the others, the imbalance factor is "
-    "100, and the images are 28 × 28 cuts of the sets or subsets that are at hand.",
+    "100, and the images are those of the sets or subsets at hand.",
     "Fashion-MNIST is long-tailed in all three parts, as in the paper. The CIFAR subsets are too "
     "small for that: a tail of the test part would be one image. There only the training images "
     "are long-tailed, and all classes have as many images to validate and to test on.",

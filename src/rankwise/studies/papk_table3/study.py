@@ -46,7 +46,8 @@ _DIFFERS = (
     "surrogate, which the paper leaves out because it is not convex, is trained as well.",
     "At small k the average and max surrogates have their minimum near w = 0 on such data: the "
     "mean positive cannot be 1 above the k highest negatives. What they learn comes from the first "
-    "steps, and the validation rows choose one of those.",
+    "steps, and the validation rows choose one of those, often with the largest η and λ of the "
+    "grid: there a step of the ridge overshoots, and the weights grow along the first subgradient.",
 )
 
 

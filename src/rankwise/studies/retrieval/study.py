@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
-
 from rankwise.report import Figure, Section, Table
 from rankwise.studies.base import Outcome, Setting
-from rankwise.studies.retrieval.ablations import Effect, ablate, effects
-from rankwise.studies.retrieval.benches import Pretrained, Scratch
 from rankwise.studies.retrieval.cell import Cell, queries_of
-from rankwise.studies.retrieval.features import features_of
+from rankwise.studies.retrieval.collect import Measured, asked, collect
 from rankwise.studies.retrieval.figures import convergence, effect_figure, precision_recall
 from rankwise.studies.retrieval.gallery import gallery
-from rankwise.studies.retrieval.measure import Measurer
 from rankwise.studies.retrieval.plan import Plan
 from rankwise.studies.retrieval.published import published
 from rankwise.studies.retrieval.tables import (
@@ -26,35 +20,15 @@ from rankwise.studies.retrieval.tables import (
     of_method,
     time_table,
 )
-from rankwise.studies.retrieval.timing import Time, times
 from rankwise.studies.retrieval.words import conclusion, method, untrained
-from rankwise.studies.runs import Runs
-from rankwise.tasks.retrieval.checkpoint import fingerprint
 
 __all__ = ["study"]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """All that was measured."""
-
-    cells: list[Cell]
-    ablations: list[Cell]
-    effects: list[Effect]
-    times: list[Time]
-    untrained: dict[str, dict[str, Any]]  # the features themselves, by data set
-
-    @property
-    def benches(self) -> dict[tuple[str, str], list[Cell]]:
-        """The cells of the comparison by data set and setting."""
-        places = dict.fromkeys(cell.bench for cell in self.cells)
-        return {place: [c for c in self.cells if c.bench == place] for place in places}
 
 
 def study(setting: Setting) -> Outcome:
     """Measure and describe."""
     plan = Plan.of(setting)
-    measured = _measure(plan, setting)
+    measured = collect(plan, setting)
     benches = measured.benches
     ours = [m.name for m in plan.methods if m.ours]
     others = [m.name for m in plan.methods if not m.ours]
@@ -68,7 +42,7 @@ def study(setting: Setting) -> Outcome:
     sections = [
         Section("What was done", method(plan, setting)),
         Section("Who is first", conclusion(benches, ours), [], [duel]),
-        Section("All methods", [untrained(measured.untrained)], [], tables),
+        Section("All methods", [untrained(measured.untrained, measured.cells)], [], tables),
         Section("Curves", [], [curves, steps]),
         Section("Ablations", [_ABLATED], [], [ablation_table(measured.ablations)]),
         Section("τ and the batch", [_EFFECTS], [effect], [effect_table(measured.effects)]),
@@ -108,45 +82,6 @@ _PUBLISHED = (
     "These are of other and larger data sets with a larger network, trained for as many as 270 000 "
     "steps; they say which order to expect and not which numbers."
 )
-
-
-def _measure(plan: Plan, setting: Setting) -> Measured:
-    runs = Runs(setting.folder, _asked(plan, setting))
-    heads = [_pretrained(plan, number, setting) for number in range(len(plan.problems))]
-    cells, ablated, changed = [], [], []
-    raw = {b.problem.name: runs.get(f"{b.problem.name} / features", b.untrained) for b in heads}
-    for number, bench in enumerate(heads):
-        seeds = plan.pretrained.seeds[number]
-        cells += Measurer(bench, runs).compare(plan.methods, seeds, setting)
-    for bench in heads:
-        ablated += ablate(bench, setting, runs)
-        changed += effects(bench, cells, setting, runs)
-    measured = times(Scratch(plan.problems[0], plan), runs)
-    chosen = [m for m in plan.methods if m.name in plan.from_scratch]
-    for number, problem in enumerate(plan.problems):
-        if seeds := plan.scratch.seeds[number]:
-            cells += Measurer(Scratch(problem, plan), runs).compare(chosen, seeds, setting)
-    return Measured(cells, ablated, changed, measured, raw)
-
-
-def _pretrained(plan: Plan, number: int, setting: Setting) -> Pretrained:
-    problem = plan.problems[number]
-    name = f"features_{problem.name.lower().replace('-', '')}.npz"
-    path = None if setting.folder is None else setting.folder / name
-    features = features_of(problem.splits, plan.extractor, plan.extractor_views, path)
-    return Pretrained(problem, plan, features)
-
-
-def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
-    """What the runs depend on beside their names."""
-    budgets = ("pretrained", "scratch")
-    sizes = ("classes", "per_class", "dimension", "dropout", "width", "shown", "timed")
-    return {
-        "data": [fingerprint(problem.splits.train) for problem in plan.problems],
-        "seed": setting.seed,
-        **{name: asdict(getattr(plan, name)) for name in budgets},
-        **{name: getattr(plan, name) for name in sizes},
-    }
 
 
 def _galleries(
@@ -209,7 +144,7 @@ def _summary(
         "study": "retrieval",
         "seed": setting.seed,
         "quick": setting.quick,
-        "asked": _asked(plan, setting),
+        "asked": asked(plan, setting),
         "best_of_ours": {", ".join(p): best_of(cells, ours) for p, cells in benches.items()},
         "conclusion": conclusion(benches, ours),
         "history": {

@@ -55,10 +55,18 @@ def _budget(budget: Budget, batch: str) -> str:
     )
 
 
-def untrained(found: Mapping[str, Mapping[str, float]]) -> str:
-    """What the features are worth without a head."""
-    each = "; ".join(f"{n}: mAP {r['map']:.4f}, R@1 {r['hit']:.4f}" for n, r in found.items())
-    return f"The features themselves, by their cosines and without a head: {each}."
+def untrained(found: Mapping[str, Mapping[str, float]], cells: Sequence[Cell]) -> str:
+    """What the features are worth without a head, and how many methods are above that."""
+    said = []
+    for name, raw in found.items():
+        own = [c for c in cells if c.bench == (name, "pretrained")]
+        methods = list(dict.fromkeys(c.method for c in own))
+        above = sum(mean_of([c.map for c in of_method(own, m)]).value > raw["map"] for m in methods)
+        said.append(
+            f"{name}: mAP {raw['map']:.4f}, R@1 {raw['hit']:.4f}; the heads of {above} of "
+            f"{len(methods)} methods are above it in mAP"
+        )
+    return f"The features themselves, by their cosines and without a head. {'. '.join(said)}."
 
 
 def conclusion(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from torch import Tensor
 from rankwise.data.detection import Objects
 from rankwise.tasks.detection.finding import Detections
 
-__all__ = ["COLOURS", "drawn", "drawn_truth", "side_by_side", "to_png"]
+__all__ = ["COLOURS", "drawn", "drawn_truth", "tiled", "to_png"]
 
 # Told apart also by those who do not see red and green apart.
 COLOURS = (
@@ -45,24 +45,19 @@ def drawn_truth(picture: Tensor, objects: Objects, classes: Sequence[str]) -> Im
     return _marked(picture, objects.boxes, objects.labels, words)
 
 
-def side_by_side(
-    rows: Sequence[Sequence[Image.Image]], titles: Sequence[str], width: int = 300
-) -> Image.Image:
-    """Pictures in a grid of so many pixels a column, a title over each column."""
-    font, gap = _font(13), 6
-    height = max(round(one.height * width / one.width) for row in rows for one in row)
-    head = 22
-    size = (len(titles) * (width + gap) - gap, head + len(rows) * (height + gap) - gap)
+def tiled(tiles: Sequence[tuple[str, Image.Image]], columns: int, width: int = 300) -> Image.Image:
+    """Pictures of so many pixels in so many columns, row by row, a title over each."""
+    font, gap, head = _font(13), 6, 20
+    height = head + max(round(one.height * width / one.width) for _, one in tiles)
+    rows = -(-len(tiles) // columns)
+    size = (columns * (width + gap) - gap, rows * (height + gap) - gap)
     sheet = Image.new("RGB", size, _INK)
     pen = ImageDraw.Draw(sheet)
-    for column, title in enumerate(titles):
-        pen.text((column * (width + gap) + 2, 3), title, fill=(29, 39, 48), font=font)
-    for line, row in enumerate(rows):
-        for column, one in enumerate(row):
-            small = one.resize(
-                (width, round(one.height * width / one.width)), Image.Resampling.LANCZOS
-            )
-            sheet.paste(small, (column * (width + gap), head + line * (height + gap)))
+    for number, (title, one) in enumerate(tiles):
+        left, top = number % columns * (width + gap), number // columns * (height + gap)
+        pen.text((left + 2, top + 2), title, fill=(29, 39, 48), font=font)
+        small = (width, round(one.height * width / one.width))
+        sheet.paste(one.resize(small, Image.Resampling.LANCZOS), (left, top + head))
     return sheet
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.report import Figure, Section, Table, page, write_whole
-from rankwise.tasks.detection.drawing import drawn, drawn_truth, side_by_side, to_png
+from rankwise.tasks.detection.drawing import drawn, drawn_truth, tiled, to_png
 from rankwise.tasks.detection.evaluation import Result
 from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.training import Trained
 
-__all__ = ["pictures_figure", "results_table", "spaced", "write_page"]
+__all__ = ["picture_figure", "results_table", "spaced", "write_page"]
 
 _SHOWN = 4  # test pictures on the page
 
@@ -31,22 +31,25 @@ def write_page(
     thresholds: Sequence[float],
 ) -> Path:
     """``index.html``, whose path is returned."""
-    rows = spaced(len(splits.test), _SHOWN)
-    shown = {settings.objective.short: [found[i].above(thresholds) for i in rows]}
+    name = settings.objective.short
+    shown = [
+        picture_figure(splits.test, i, {name: found[i].above(thresholds)})
+        for i in spaced(len(splits.test), _SHOWN)
+    ]
     least = ", ".join(
-        f"{name} {1 / (1 + math.exp(-value)):.2f}"
-        for name, value in zip(splits.test.classes, thresholds, strict=True)
+        f"{called} {1 / (1 + math.exp(-value)):.2f}"
+        for called, value in zip(splits.test.classes, thresholds, strict=True)
     )
     sections = [
         Section(
             "Average precision on the test pictures",
             [f"The detector after step {trained.best_step}, the best of validation."],
-            tables=[results_table({settings.objective.short: result}), _by_class(result)],
+            tables=[results_table({name: result}), _by_class(result)],
         ),
         Section(
             "What it finds",
             [f"Boxes with the score where F1 of validation is best, or a higher one: {least}."],
-            figures=[pictures_figure(splits.test, rows, shown)],
+            figures=shown,
         ),
         Section("Training", tables=[_history(trained)]),
         Section("Data", splits.describe().splitlines()),
@@ -69,21 +72,15 @@ def results_table(results: Mapping[str, Result]) -> Table:
     return Table(("detector", "AP", "AP50", "AP75", "AP_S", "AP_M", "AP_L"), rows, caption)
 
 
-def pictures_figure(
-    pictures: DetectionSet, rows: Sequence[int], found: Mapping[str, Sequence[Detections]]
-) -> Figure:
-    """Pictures with their true boxes, and beside them what each detector finds."""
-    lines = []
-    for place, row in enumerate(rows):
-        picture = pictures.load(row)
-        line = [drawn_truth(picture, pictures.objects[row], pictures.classes)]
-        line += [drawn(picture, by[place], pictures.classes) for by in found.values()]
-        lines.append(line)
-    counted = ", ".join(f"{name} {sum(map(len, by))}" for name, by in found.items())
-    true = sum(len(pictures.objects[row]) for row in rows)
-    words = f"{len(rows)} test pictures with their {true} true boxes; found: {counted}."
-    wide = 300 if len(found) > 1 else 480
-    return Figure(to_png(side_by_side(lines, ["true", *found], wide)), words, words)
+def picture_figure(pictures: DetectionSet, row: int, found: Mapping[str, Detections]) -> Figure:
+    """One picture with its true boxes, and beside it what each detector finds."""
+    picture, objects, classes = pictures.load(row), pictures.objects[row], pictures.classes
+    tiles = [("true", drawn_truth(picture, objects, classes))]
+    tiles += [(name, drawn(picture, boxes, classes)) for name, boxes in found.items()]
+    counted = ", ".join(f"{name} {len(boxes)}" for name, boxes in found.items())
+    words = f"{pictures.called(row)} with its {len(objects)} true boxes; found: {counted}."
+    columns, width = (2, 480) if len(tiles) == 2 else (4, 300)
+    return Figure(to_png(tiled(tiles, columns, width)), words, words)
 
 
 def spaced(there: int, wanted: int) -> list[int]:

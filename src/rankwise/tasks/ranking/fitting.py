@@ -5,18 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
-from rankwise.estimators.data import Part, Training
-from rankwise.estimators.names import entry_of, is_graded, value
+from rankwise.estimators.names import entry_of, is_graded
 from rankwise.naming import metric as named_metric
 from rankwise.tasks.usage import UsageError
 
@@ -80,55 +79,37 @@ class Settings:
         return (data.target >= self.relevant).astype(np.float64)
 
 
-def fitted(settings: Settings, train: Letor, validation: Letor | None = None) -> Ranker:
-    """Fit on the lists of one file, stop by those of another (else by a share of the first)."""
+def fitted(
+    settings: Settings,
+    train: Letor,
+    validation: Letor | None = None,
+    *,
+    checkpoint: Path | None = None,
+) -> Ranker:
+    """Fit on the lists of one file, stop by those of another (else by a share of the first).
+
+    With ``checkpoint`` the training leaves there what it has reached, and goes on from it.
+    """
     parts = [train] if validation is None else [train, validation]
     width = max(part.width for part in parts)
-    target = np.concatenate([settings.target(part) for part in parts])
-    for part in parts:
-        own = settings.target(part)
+    targets = [settings.target(part) for part in parts]
+    for part, own in zip(parts, targets, strict=True):
         if not own.any() or (own == own[0]).all():
             raise DataError(f"{part.path}: all documents are of one relevance; nothing to rank")
-    groups = [part.groups + 10**9 * number for number, part in enumerate(parts)]
-    rows = _stacked([part.columns(width) for part in parts])
     ranker = settings.ranker()
+    held_out = None
     if validation is not None:
-        _hold_out(ranker, len(train), settings.metric)
+        held_out = (validation.columns(width), targets[1], validation.groups)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
-            ranker.fit(rows, target, groups=np.concatenate(groups))
+            ranker.fit(
+                train.columns(width),
+                targets[0],
+                groups=train.groups,
+                validation=held_out,
+                checkpoint=checkpoint,
+            )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    finally:
-        ranker.__dict__.pop("_training", None)
     return ranker
-
-
-def _hold_out(ranker: Ranker, first: int, metric: str) -> None:
-    """Make a ranker learn from the first rows, and be judged by all the others.
-
-    A ranker draws the lists it holds out itself; here they are known.
-    """
-
-    def training(part: Part) -> Training:
-        held = np.arange(len(part)) >= first
-        ranker.prior_ = float((part.target > 0).mean())
-        ranker.held_out_ = int(held.sum())
-        return Training(
-            part.rows(~held),
-            part.rows(held),
-            ranker.prior_,
-            int(ranker.random_state),
-            lambda scores, judged: value(metric, scores, judged),
-        )
-
-    ranker.__dict__["_training"] = training
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if len(parts) == 1:
-        return parts[0]
-    if any(sparse.issparse(part) for part in parts):
-        return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)

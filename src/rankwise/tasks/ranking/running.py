@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from rankwise.tasks.usage import UsageError
 
 __all__ = ["Finished", "load_run", "run", "scores_of"]
 
-CONFIG, MODEL = "config.json", "model.ranker"
+CONFIG, MODEL, CHECKPOINT = "config.json", "model.ranker", "checkpoint.pt"
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,33 @@ def run(
     test: Letor | None = None,
     *,
     metrics: Sequence[str] = DEFAULT,
+    resume: bool = False,
 ) -> Finished:
     """Fit into the folder ``out``, then judge every file that was given.
 
-    A folder that holds a run already is not touched.
+    A folder that holds a run already is only touched with ``resume``: one that was stopped goes on
+    from its checkpoint, to the same model as if it never had been; one that has ended is judged
+    again.
     """
     names = list(dict.fromkeys((*metrics, settings.metric)))
     require_metrics(names)
-    if (out / CONFIG).exists():
-        raise UsageError(f"{out} already holds a run; choose another folder with --out")
+    if not resume and any((out / name).exists() for name in (CONFIG, CHECKPOINT)):
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder with --out"
+        )
     given = {"train": train, "validation": validation, "test": test}
     parts = {name: part for name, part in given.items() if part is not None}
     width = max(part.width for part in (train, validation) if part is not None)
     if test is not None:
         test.columns(width)  # a feature too many is said before the work is done
-    ranker = fitted(settings, train, validation)
-    ranker.save(out / MODEL)
+    files = {name: str(part.path) for name, part in parts.items()}
+    asked = {"data": files, "settings": asdict(settings)}
+    if (out / CONFIG).exists():
+        _require_the_same(out / CONFIG, asked)
+        ranker = load_run(out)[1]
+    else:
+        ranker = fitted(settings, train, validation, checkpoint=out / CHECKPOINT)
+        ranker.save(out / MODEL)
     results = {
         name: judged(scores_of(ranker, part), part, names, relevant=settings.relevant)
         for name, part in parts.items()
@@ -66,10 +78,24 @@ def run(
     ]
     history = [float(v) for v in getattr(ranker, "history_", [])]
     page = write_results(out, settings, counts, results, history)
-    # Last: a folder without it holds no run.
-    files = {name: str(part.path) for name, part in parts.items()}
-    write_json(out / CONFIG, {"data": files, "settings": asdict(settings)})
+    # Last: a folder without it holds no run that has ended.
+    write_json(out / CONFIG, asked)
+    (out / CHECKPOINT).unlink(missing_ok=True)
     return Finished(results, ranker, page)
+
+
+def _require_the_same(config: Path, asked: dict[str, Any]) -> None:
+    """Refuse to go on with a finished run of other files or settings."""
+    before = json.loads(config.read_text())
+    now = json.loads(json.dumps(asked))
+    for kind in ("settings", "data"):
+        for name in sorted({*before.get(kind, {}), *now[kind]} - {"test"}):
+            was, own = (found.get(kind, {}).get(name) for found in (before, now))
+            if was != own:
+                raise UsageError(
+                    f"{config.parent}: the run has ended with {name} = {was!r}, not {own!r}; "
+                    "choose another folder with --out"
+                )
 
 
 def load_run(folder: Path) -> tuple[Settings, Ranker]:

@@ -1,0 +1,80 @@
+"""What a training has reached, in a file: whole or not at all, and never executed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from rankwise.estimators.data import Part
+from rankwise.estimators.files import write_whole
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+State = dict[str, Any]
+
+
+class Checkpoint:
+    """The last state of one training in ``path``.
+
+    ``asked`` is everything that decides the result, in plain words; a file that was written for
+    something else is refused and not continued.
+    """
+
+    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
+        self.path = path
+        self.asked: State = json.loads(json.dumps(asked, default=str))
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Write tensors, numbers and words."""
+        buffer = io.BytesIO()
+        torch.save({"asked": json.dumps(self.asked), "state": dict(state)}, buffer)
+        write_whole(self.path, buffer.getvalue())
+
+    def load(self) -> State | None:
+        """What was saved last; None where nothing was."""
+        if not self.path.exists():
+            return None
+        try:
+            found = torch.load(self.path, weights_only=True)
+            before, state = json.loads(found["asked"]), dict(found["state"])
+        except (
+            pickle.UnpicklingError,
+            RuntimeError,
+            EOFError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise ValueError(
+                f"{self.path}: is not the checkpoint of a ranker ({type(error).__name__})"
+            ) from None
+        changed = [name for name in self.asked if self.asked[name] != before.get(name)]
+        if changed:
+            words = ", ".join(
+                "other data"
+                if name == "data"
+                else f"{name} was {before.get(name)!r} and is {self.asked[name]!r}"
+                for name in changed
+            )
+            raise ValueError(f"{self.path}: this training cannot be continued: {words}")
+        return state
+
+
+def fingerprint(*parts: Part) -> str:
+    """A word for the rows, targets, weights and lists of all parts."""
+    found = hashlib.sha256()
+    for part in parts:
+        sparse = hasattr(part.X, "indptr")
+        rows = (part.X.data, part.X.indices, part.X.indptr) if sparse else (part.X,)
+        for array in (*rows, part.target, part.weight, part.groups):
+            found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+            found.update(str(None if array is None else array.shape).encode())
+    return found.hexdigest()
