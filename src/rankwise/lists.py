@@ -216,19 +216,28 @@ def _side(
         weights = where.new_ones(where.shape, dtype=dtype)
         return where, weights if weight is None else weight.gather(-1, where)
     counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
-    longest = int(counts.max()) if len(counts) else 0
+    shortest, longest = (end.item() for end in counts.aminmax()) if len(counts) else (0, 0)
     columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])
-    column = torch.arange(longest, device=chosen.device)
-    present = column < counts.unsqueeze(-1)
-    # Every row's chosen columns in order, filled into the cells that are present: both row-major.
-    where = torch.zeros(len(chosen), longest, dtype=torch.long, device=chosen.device)
-    where[present] = columns
-    # Padding repeats the row's first chosen score: it must not widen the range of the row.
-    where = torch.where(present, where, where[:, :1]) if longest else where
-    weights = _as_numbers(present, dtype)
+    if shortest == longest:  # as in batches of so many of each class
+        where = columns.reshape(len(chosen), int(longest))
+        weights = where.new_ones(where.shape, dtype=dtype)
+    else:
+        where, weights = _padded(columns, counts, int(longest), dtype)
     if weight is not None:
         weights = weights * weight.gather(-1, where)
     return where, weights
+
+
+def _padded(
+    columns: Tensor, counts: Tensor, longest: int, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Rows of different lengths, (rows, longest), and 1 where there is something."""
+    present = torch.arange(longest, device=columns.device) < counts.unsqueeze(-1)
+    # Every row's chosen columns in order, filled into the cells that are present: both row-major.
+    where = torch.zeros(len(counts), longest, dtype=torch.long, device=columns.device)
+    where[present] = columns
+    # Padding repeats the row's first chosen score: it must not widen the range of the row.
+    return torch.where(present, where, where[:, :1]), _as_numbers(present, dtype)
 
 
 _SPARSE = 64  # one in so many: then nearly every word of eight marks is empty

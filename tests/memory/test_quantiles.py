@@ -75,3 +75,17 @@ def test_weights_below_one_half():
     found = interpolate_quantiles(scores, torch.tensor([[0.3, 0.0], [0.2, 0.2]]), 3)
     assert found[0].tolist() == [1] * 3
     assert torch.isfinite(found).all()
+
+
+@given(values=SCORES, points=st.integers(1, 30), bounds=st.sampled_from([math.inf, 3.0]))
+def test_an_absent_item_changes_nothing(values, points, bounds):
+    """Rows without one are worked another way."""
+    whole = torch.tensor([values, values[::-1]])
+    padded = torch.cat([whole, torch.full((2, 1), 99.0)], dim=-1)
+    weight = torch.ones_like(padded)
+    weight[:, -1] = 0
+    expected = interpolate_quantiles(padded, weight, points, low=-bounds, high=bounds)
+    ones = torch.ones_like(whole)
+    found = interpolate_quantiles(whole, ones, points, low=-bounds, high=bounds)
+    torch.testing.assert_close(found, expected)
+    assert interpolate_quantiles(whole.half(), ones, points).dtype == torch.float32

@@ -25,6 +25,9 @@ def interpolate_quantiles(
     chords ½[(1−a)u_{i−1} + a u_i] + ½[(1−a)u_i + a u_{i+1}]. Items of ``weight`` 0 are absent, 2 is
     twice; every list needs one item at least.
     """
+    if scores.shape[-1] and bool((weight == 1).all()):
+        ordered = scores.to(weight.dtype).sort(dim=-1).values
+        return _of_whole_rows(ordered, points, low, high)
     ordered, order = scores.masked_fill(weight == 0, torch.inf).sort(dim=-1)
     reach = weight.gather(-1, order).cumsum(-1)  # rank at which each item ends
     n = reach[:, -1:]
@@ -40,6 +43,28 @@ def interpolate_quantiles(
     before = torch.where(cell - 1 < 1, (2 * first - second).clamp_min(low), before)
     after = torch.where(cell + 1 > whole, (2 * last - last_but_one).clamp_max(high), after)
     return ((1 - a) * before + here + a * after) / 2
+
+
+def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Tensor:
+    """The same where every list has n items that count once: then φ is linear but for its ends."""
+    n = ordered.shape[-1]
+    step = min(1, n - 1)  # one item alone continues itself
+    first = (2 * ordered[:, :1] - ordered[:, step : step + 1]).clamp_min(low)
+    last = (2 * ordered[:, -1:] - ordered[:, n - 1 - step : n - step]).clamp_max(high)
+    return torch.cat([first, ordered, last], dim=-1) @ _chords(n, points, ordered)
+
+
+def _chords(n: int, points: int, like: Tensor) -> Tensor:
+    """(n + 2, points): how much of u₀ … u_{n+1} every entry takes."""
+    position = n * (torch.arange(points, device=like.device, dtype=like.dtype) + 0.5) / points
+    cell = position.floor()
+    a, where = position - cell, cell.long().unsqueeze(0)
+    chords = like.new_zeros(n + 2, points)
+    return chords.scatter_(
+        0,
+        torch.cat([where, where + 1, where + 2]),
+        torch.stack([(1 - a) / 2, torch.full_like(a, 0.5), a / 2]),
+    )
 
 
 def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, whole: Tensor) -> Tensor:

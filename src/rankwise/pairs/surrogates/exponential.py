@@ -28,7 +28,7 @@ class OneSidedSigmoid(Surrogate):
         require_positive("tau", self.tau)
 
     def value(self, x: Tensor) -> Tensor:
-        return torch.where(x < 0, torch.tanh(-x / (2 * self.tau)), torch.zeros_like(x))
+        return torch.tanh(torch.relu(x * (-0.5 / self.tau)))  # relu: no slope at a tie
 
     def derivative(self, x: Tensor) -> Tensor:
         steepness = -0.5 / self.tau * torch.cosh(x / (2 * self.tau)) ** -2
