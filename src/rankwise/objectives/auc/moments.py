@@ -18,16 +18,34 @@ def class_moments(lists: Lists) -> tuple[Tensor, Tensor, Tensor]:
     scores = lists.positives.to(lists.positive_weight.dtype)  # half precision has too few digits
     of_above = lists.positive_weight / lists.n_positives
     of_below = lists.negative_weight / lists.n_negatives
-    # About the mean of its class, taken without a gradient, nothing large is squared. Few
-    # operations: at the size of a batch each costs more than its arithmetic.
-    with torch.no_grad():
+    above, below, spread = _Moments.apply(scores, of_above, of_below)  # type: ignore[no-untyped-call]
+    return above, below, spread
+
+
+class _Moments(torch.autograd.Function):
+    """Means and spread of scores under two sets of shares, with the gradient in closed form.
+
+    At the size of a batch every node of a graph costs more than its arithmetic.
+    """
+
+    @staticmethod
+    def forward(ctx, scores: Tensor, of_above: Tensor, of_below: Tensor):  # type: ignore[no-untyped-def]
         mean_above = (of_above * scores).sum(-1, keepdim=True)
         mean_below = (of_below * scores).sum(-1, keepdim=True)
-        own = torch.where(of_above > 0, mean_above, mean_below)
-        share = of_above + of_below
-    about = scores - own
-    # Both are 0 but for rounding, and carry the gradient of the means.
-    above, below = (of_above * about).sum(-1), (of_below * about).sum(-1)
-    squares = (share * about.square()).sum(-1)
-    spread = squares.addcmul(above, above, value=-1).addcmul(below, below, value=-1)
-    return above + mean_above.squeeze(-1), below + mean_below.squeeze(-1), spread
+        # About the mean of its class nothing large is squared.
+        about = scores - torch.where(of_above > 0, mean_above, mean_below)
+        # Both are 0 but for rounding, which they make up for.
+        above, below = (of_above * about).sum(-1), (of_below * about).sum(-1)
+        weighed = (of_above + of_below) * about
+        spread = (weighed * about).sum(-1)
+        spread = spread.addcmul_(above, above, value=-1).addcmul_(below, below, value=-1)
+        ctx.save_for_backward(of_above, of_below, weighed)
+        return above + mean_above.squeeze(-1), below + mean_below.squeeze(-1), spread
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, above: Tensor, below: Tensor, spread: Tensor):  # type: ignore[no-untyped-def]
+        of_above, of_below, weighed = ctx.saved_tensors
+        gradient = of_above * above.unsqueeze(-1)
+        gradient.addcmul_(of_below, below.unsqueeze(-1))
+        return gradient.addcmul_(weighed, spread.unsqueeze(-1), value=2), None, None
