@@ -30,22 +30,27 @@ class _Moments(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, scores: Tensor, of_above: Tensor, of_below: Tensor):  # type: ignore[no-untyped-def]
-        mean_above = (of_above * scores).sum(-1, keepdim=True)
-        mean_below = (of_below * scores).sum(-1, keepdim=True)
-        # About the mean of its class nothing large is squared.
-        about = scores - torch.where(of_above > 0, mean_above, mean_below)
+        mean_above, mean_below, about = _about(scores, of_above, of_below)
         # Both are 0 but for rounding, which they make up for.
         above, below = (of_above * about).sum(-1), (of_below * about).sum(-1)
         weighed = (of_above + of_below) * about
         spread = (weighed * about).sum(-1)
         spread = spread.addcmul_(above, above, value=-1).addcmul_(below, below, value=-1)
-        ctx.save_for_backward(of_above, of_below, weighed)
+        ctx.save_for_backward(scores, of_above, of_below, weighed)
         return above + mean_above.squeeze(-1), below + mean_below.squeeze(-1), spread
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, above: Tensor, below: Tensor, spread: Tensor):  # type: ignore[no-untyped-def]
-        of_above, of_below, weighed = ctx.saved_tensors
+        scores, of_above, of_below, weighed = ctx.saved_tensors
+        if torch.is_grad_enabled():  # the gradient is to be differentiated itself
+            weighed = (of_above + of_below) * _about(scores, of_above, of_below)[2]
         gradient = of_above * above.unsqueeze(-1)
-        gradient.addcmul_(of_below, below.unsqueeze(-1))
-        return gradient.addcmul_(weighed, spread.unsqueeze(-1), value=2), None, None
+        gradient = gradient.addcmul(of_below, below.unsqueeze(-1))
+        return gradient.addcmul(weighed, spread.unsqueeze(-1), value=2), None, None
+
+
+def _about(scores: Tensor, of_above: Tensor, of_below: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Both means, (lists, 1), and every score less that of its class: nothing large is squared."""
+    mean_above = (of_above * scores).sum(-1, keepdim=True)
+    mean_below = (of_below * scores).sum(-1, keepdim=True)
+    return mean_above, mean_below, scores - torch.where(of_above > 0, mean_above, mean_below)
