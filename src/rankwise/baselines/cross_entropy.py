@@ -6,13 +6,15 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
+from torch.nn.functional import logsigmoid
 
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.checks import is_binary
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
+
+_MEAN = 1  # torch's number for the mean over all items
 
 
 class CrossEntropy(ItemwiseObjective):
@@ -50,7 +52,8 @@ class CrossEntropy(ItemwiseObjective):
         truth = target.to(dtype)  # looked at in this form, which is the smaller one
         if not is_binary(truth, whole=not target.is_floating_point()):
             return None
-        value = binary_cross_entropy_with_logits(scores.to(dtype), truth)
+        logits = scores if scores.dtype == dtype else scores.to(dtype)
+        value = torch.binary_cross_entropy_with_logits(logits, truth, reduction=_MEAN)
         # A score that is no finite number shows in the value.
         return value if math.isfinite(value.item()) else None
 
