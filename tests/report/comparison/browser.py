@@ -64,8 +64,12 @@ class Browser:
         return self.page.evaluate(script)
 
     def wait(self, script: str) -> None:
-        """Until an expression is true."""
-        self.page.wait_for_function(script)
+        """Until an expression is true; asked from here, since the page lets nobody evaluate text."""
+        for _ in range(PATIENCE // 20):
+            if self.run(script):
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"waited in vain for {script}")
 
     def text(self, selector: str) -> str:
         """What an element says."""

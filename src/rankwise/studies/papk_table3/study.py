@@ -41,7 +41,7 @@ _DIFFERS = (
     "solution was added after a first look at one split, test rows included, in which logistic "
     "regression was ahead of all surrogates from 0. It is given to every method alike.",
     "Greedy is the heuristic as Ricamato and Tortorella describe it, with pAp@k in place of AUC; "
-    "the authors' own code was not looked at. "
+    "the authors' own code, which is said to sum over the wrong axis there, was not looked at. "
     "SGD@k-avg and SVM-pAUC follow subgradients of all users, as the others do. The ramp "
     "surrogate, which the paper leaves out because it is not convex, is trained as well.",
     "At small k the average and max surrogates have their minimum near w = 0 on such data: the "
