@@ -64,7 +64,7 @@ class Browser:
         return self.page.evaluate(script)
 
     def wait(self, script: str) -> None:
-        """Until an expression is true; asked from here, since the page lets nobody evaluate text."""
+        """Until an expression is true; asked from here: the page forbids evaluation."""
         for _ in range(PATIENCE // 20):
             if self.run(script):
                 return
