@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rankwise.commands.retrieval import (
-    _STOPPED,
+from rankwise.commands.image_runs import (
+    STOPPED,
     Broken,
+    Change,
+    Config,
     Debug,
+    Part,
+    Resume,
     Root,
     Run,
     Workers,
-    _at,
-    _progress,
-    _tell,
+    at_root,
+    steps_shown,
+    tell_once,
 )
 from rankwise.commands.shared import one_line, say, show
-
-if TYPE_CHECKING:
-    from rankwise.tasks.classification import Step
 
 __all__ = ["app"]
 
@@ -43,42 +44,30 @@ def configs() -> None:
 
 @app.command()
 def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    config: Config,
     root: Root = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="section.name=value, such as training.steps=500."),
-    ] = None,
+    change: Change = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/classification"),
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
-    ] = False,
+    resume: Resume = False,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
 ) -> None:
     """Train, keep what validation likes best, judge it on the test images."""
-    with one_line(debug=debug, stopped=_STOPPED):
+    with one_line(debug=debug, stopped=STOPPED):
         from rankwise.tasks import classification as task  # noqa: PLC0415  (seconds to import)
 
-        settings = task.read_settings(config, [*(change or []), *_at(root)])
+        settings = task.read_settings(config, [*(change or []), *at_root(root)])
         splits = task.open_data(settings, skip_broken=skip_broken)
         say(splits.describe().splitlines(), error=True)
-        with _progress() as progress:
-            steps = settings.training.steps
-            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
-
-            def advance(step: Step) -> None:
-                value = "–" if step.value != step.value else f"{step.value:.4f}"
-                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
-
+        with steps_shown(settings.training.steps, "mAP") as advance:
             done = task.run(
                 splits,
                 settings,
                 out,
                 resume=resume,
                 workers=workers,
-                told=_tell() if skip_broken else None,
+                told=tell_once() if skip_broken else None,
                 on_step=advance,
             )
         if done.page is not None:
@@ -90,7 +79,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
-    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    part: Part = "test",
     out: Annotated[Path | None, typer.Option(help="json: all numbers, class by class.")] = None,
     skip_broken: Broken = False,
     workers: Workers = 0,
@@ -105,7 +94,7 @@ def evaluate(  # noqa: PLR0917
 
         one_of("--part", part, ("test", "validation", "train"))
         _, network = task.load_run(run)
-        settings = task.read_settings(run / CONFIG, _at(root))
+        settings = task.read_settings(run / CONFIG, at_root(root))
         splits = task.open_data(settings, skip_broken=skip_broken)
         found = task.judge_part(network, splits, settings, part, workers=workers)
         show(task.results_table({settings.objective.short: found}))

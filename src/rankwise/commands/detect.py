@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rankwise.commands.console import complaints
-from rankwise.commands.retrieval import Broken, Debug, Root, Run, Workers, _at, _tell
+from rankwise.commands.image_runs import (
+    STOPPED,
+    Broken,
+    Change,
+    Config,
+    Debug,
+    Part,
+    Resume,
+    Root,
+    Run,
+    Workers,
+    at_root,
+    steps_shown,
+    tell_once,
+)
 from rankwise.commands.shared import one_line, say, show
-
-if TYPE_CHECKING:
-    from rankwise.tasks.detection.training import Step
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-_STOPPED = "stopped; the same command with --resume goes on after the last validation"
 
 
 @app.callback()
@@ -38,44 +44,32 @@ def configs() -> None:
 
 @app.command()
 def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    config: Config,
     root: Root = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="section.name=value, such as training.steps=500."),
-    ] = None,
+    change: Change = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/detection"),
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
-    ] = False,
+    resume: Resume = False,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
 ) -> None:
     """Train, keep what validation likes best, judge it on the test pictures by COCO's AP."""
-    with one_line(debug=debug, stopped=_STOPPED):
+    with one_line(debug=debug, stopped=STOPPED):
         from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
         from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
         from rankwise.tasks.detection.running import open_data, run  # noqa: PLC0415
 
-        settings = read_settings(config, [*(change or []), *_at(root)])
+        settings = read_settings(config, [*(change or []), *at_root(root)])
         splits = open_data(settings, skip_broken=skip_broken)
         say(splits.describe().splitlines(), error=True)
-        with _progress() as progress:
-            steps = settings.training.steps
-            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
-
-            def advance(step: Step) -> None:
-                value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
-                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
-
+        with steps_shown(settings.training.steps, "AP") as advance:
             done = run(
                 splits,
                 settings,
                 out,
                 resume=resume,
                 workers=workers,
-                told=_tell() if skip_broken else None,
+                told=tell_once() if skip_broken else None,
                 on_step=advance,
             )
         show(results_table({settings.objective.short: done.result}))
@@ -86,7 +80,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
-    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    part: Part = "test",
     out: Annotated[Path | None, typer.Option(help="json: all numbers, by class too.")] = None,
     skip_broken: Broken = False,
     debug: Debug = False,
@@ -104,7 +98,7 @@ def evaluate(  # noqa: PLR0917
 
         one_of("--part", part, ("test", "validation", "train"))
         kept = load_run(run)
-        settings = read_settings(run / CONFIG, _at(root))
+        settings = read_settings(run / CONFIG, at_root(root))
         splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
         say(splits.findings.lines(), error=True)
         pictures = getattr(splits, part)
@@ -135,14 +129,3 @@ def predict(
             done = find(kept, image, out, least)
             counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
             say([f"{image.name}: {counted}", str(done.picture)])
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("step {task.completed}/{task.fields[steps]}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]}, validation AP {task.fields[value]}"),
-        TimeRemainingColumn(),
-        console=complaints(),
-        transient=True,
-    )

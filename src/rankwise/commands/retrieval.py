@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rankwise.commands.console import complaints
+from rankwise.commands.image_runs import (
+    STOPPED,
+    Broken,
+    Change,
+    Config,
+    Debug,
+    Part,
+    Resume,
+    Root,
+    Run,
+    Workers,
+    at_root,
+    steps_shown,
+    tell_once,
+)
 from rankwise.commands.shared import one_line, say, show
-
-if TYPE_CHECKING:
-    from rankwise.data.images import BrokenImage
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-_STOPPED = "stopped; the same command with --resume goes on after the last validation"
-
-Root = Annotated[Path | None, typer.Option(help="Where the images are, in place of data.root.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes that read images.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
-Broken = Annotated[
-    bool, typer.Option("--skip-broken", help="Go on without images that cannot be read.")
-]
-Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
 
 @app.callback()
@@ -45,42 +44,30 @@ def configs() -> None:
 
 @app.command()
 def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")],
+    config: Config,
     root: Root = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="section.name=value, such as training.steps=500."),
-    ] = None,
+    change: Change = None,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/retrieval"),
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
-    ] = False,
+    resume: Resume = False,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
 ) -> None:
     """Train, keep what validation likes best, judge it on the test images' whole gallery."""
-    with one_line(debug=debug, stopped=_STOPPED):
+    with one_line(debug=debug, stopped=STOPPED):
         from rankwise.tasks import retrieval as task  # noqa: PLC0415  (seconds to import)
 
-        settings = task.read_settings(config, [*(change or []), *_at(root)])
+        settings = task.read_settings(config, [*(change or []), *at_root(root)])
         splits = task.open_data(settings, skip_broken=skip_broken)
         say(splits.describe().splitlines(), error=True)
-        with _progress() as progress:
-            steps = settings.training.steps
-            bar = progress.add_task("", total=steps, steps=steps, loss="–", value="–")
-
-            def advance(step: task.Step) -> None:
-                value = "–" if step.value != step.value else f"{step.value:.4f}"
-                progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
-
+        with steps_shown(settings.training.steps, "mAP") as advance:
             done = task.run(
                 splits,
                 settings,
                 out,
                 resume=resume,
                 workers=workers,
-                told=_tell() if skip_broken else None,
+                told=tell_once() if skip_broken else None,
                 on_step=advance,
             )
         if done.page is not None:
@@ -92,7 +79,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
-    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    part: Part = "test",
     out: Annotated[Path | None, typer.Option(help="json: all numbers and the PR curve.")] = None,
     skip_broken: Broken = False,
     workers: Workers = 0,
@@ -115,7 +102,7 @@ def evaluate(  # noqa: PLR0917
 def index(  # noqa: PLR0917
     run: Run,
     root: Root = None,
-    part: Annotated[str, typer.Option(help="test, validation or train.")] = "test",
+    part: Part = "test",
     images: Annotated[
         Path | None, typer.Option(help="A folder of images of your own, with any folders inside.")
     ] = None,
@@ -141,7 +128,7 @@ def index(  # noqa: PLR0917
             from rankwise.tasks.retrieval.folder import images_in  # noqa: PLC0415
 
             settings, network = task.load_run(run)
-            tell = _tell() if skip_broken else None
+            tell = tell_once() if skip_broken else None
             chosen = images_in(images, tell)
         made = task.make_index(network, chosen, settings.views, workers=workers)
         lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
@@ -191,34 +178,5 @@ def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple
 
     one_of("--part", part, ("test", "validation", "train"))
     settings, network = task.load_run(run)
-    settings = task.read_settings(run / CONFIG, _at(root))
+    settings = task.read_settings(run / CONFIG, at_root(root))
     return settings, network, task.open_data(settings, skip_broken=skip_broken)
-
-
-def _at(root: Path | None) -> list[str]:
-    from rankwise.tasks.retrieval.config import quoted  # noqa: PLC0415
-
-    return [] if root is None else [f"data.root={quoted(str(root))}"]
-
-
-def _tell() -> Callable[[BrokenImage], None]:
-    """Say of every image that cannot be read, once."""
-    told: set[Path] = set()
-
-    def tell(broken: BrokenImage) -> None:
-        if broken.path not in told:
-            told.add(broken.path)
-            say([f"{broken}; left out"], error=True)
-
-    return tell
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("step {task.completed}/{task.fields[steps]}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]}, validation mAP {task.fields[value]}"),
-        TimeRemainingColumn(),
-        console=complaints(),
-        transient=True,
-    )

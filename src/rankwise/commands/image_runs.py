@@ -1,0 +1,104 @@
+"""What the commands that train on images share: their options, their bar, their complaints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from rankwise.commands.console import complaints
+from rankwise.commands.shared import say
+
+if TYPE_CHECKING:
+    from rankwise.data.images import BrokenImage
+
+__all__ = [
+    "STOPPED",
+    "Broken",
+    "Change",
+    "Config",
+    "Debug",
+    "Part",
+    "Resume",
+    "Root",
+    "Run",
+    "StepLike",
+    "Workers",
+    "at_root",
+    "steps_shown",
+    "tell_once",
+]
+
+STOPPED = "stopped; the same command with --resume goes on after the last validation"
+
+Config = Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")]
+Root = Annotated[Path | None, typer.Option(help="Where the images are, in place of data.root.")]
+Change = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="section.name=value, such as training.steps=500."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+]
+Part = Annotated[str, typer.Option(help="test, validation or train.")]
+Workers = Annotated[int, typer.Option(min=0, help="Processes that read images.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
+Broken = Annotated[
+    bool, typer.Option("--skip-broken", help="Go on without images that cannot be read.")
+]
+Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
+
+
+class StepLike(Protocol):
+    """What a training says of each of its steps; the value is NaN before any validation."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def value(self) -> float: ...
+
+
+def at_root(root: Path | None) -> list[str]:
+    """The change of settings that ``--root`` is."""
+    from rankwise.tasks.retrieval.config import quoted  # noqa: PLC0415  (seconds to import)
+
+    return [] if root is None else [f"data.root={quoted(str(root))}"]
+
+
+def tell_once() -> Callable[[BrokenImage], None]:
+    """Say of every image that cannot be read, once."""
+    told: set[Path] = set()
+
+    def tell(broken: BrokenImage) -> None:
+        if broken.path not in told:
+            told.add(broken.path)
+            say([f"{broken}; left out"], error=True)
+
+    return tell
+
+
+@contextmanager
+def steps_shown(steps: int, metric: str) -> Iterator[Callable[[StepLike], None]]:
+    """A bar over the steps, with the loss and the last validation; gives what moves it."""
+    with Progress(
+        TextColumn("step {task.completed}/{task.total}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}"),
+        TimeRemainingColumn(),
+        console=complaints(),
+        transient=True,
+    ) as progress:
+        bar = progress.add_task("", total=steps, loss="–", value="–")
+
+        def advance(step: StepLike) -> None:
+            value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
+            progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
+
+        yield advance
