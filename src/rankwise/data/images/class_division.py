@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.errors import DataError
-from rankwise.data.images.division import _absent as absent
+from rankwise.data.images.division import absent
 from rankwise.data.images.labelled import ClassSplits, LabelledImages
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
 from rankwise.data.images.pictures import tell_broken

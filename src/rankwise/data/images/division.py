@@ -16,7 +16,7 @@ from rankwise.data.images.base import ImageSet, RetrievalSplits
 from rankwise.data.images.listing import Listing, in_order
 from rankwise.data.images.pictures import BrokenImage, tell_broken
 
-__all__ = ["divide", "validation_classes", "validation_count"]
+__all__ = ["absent", "divide", "validation_classes", "validation_count"]
 
 
 def validation_count(classes: int, share: float) -> int:
@@ -66,7 +66,7 @@ def divide(
     skip_broken: bool,
 ) -> RetrievalSplits:
     """The three parts; missing files end it, or are left out after the classes were drawn."""
-    broken = {**listing.broken, **_absent(listing.paths)}
+    broken = {**listing.broken, **absent(listing.paths)}
     if broken and not skip_broken:
         raise DataError(f"{listing.name}: {tell_broken(broken.values())}")
     kept = [i for i in range(len(listing.labels)) if i not in broken]
@@ -120,7 +120,8 @@ def _gallery(
     return images, images
 
 
-def _absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
+def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
+    """The rows whose files are not there."""
     found = {}
     for i, path in enumerate(paths or ()):
         try:

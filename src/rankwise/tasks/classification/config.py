@@ -30,4 +30,4 @@ def read_settings(source: Path | str, changes: Sequence[str] = ()) -> Settings:
 
 def with_changes(tree: Mapping[str, Any], changes: Sequence[str] = ()) -> Settings:
     """Settings of sections with their values, some of them changed by ``section.name=value``."""
-    return retrieval._changed(Settings, tree, changes)
+    return retrieval.changed(Settings, tree, changes)

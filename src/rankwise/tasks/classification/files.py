@@ -35,7 +35,7 @@ def load_run(out: Path) -> tuple[Settings, Classifier]:
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
     settings = read_settings(out / CONFIG)
-    library = retrieval._safetensors()
+    library = retrieval.safetensors_library()
     try:
         state = library.load_file(out / MODEL)
         logits = len(state["projection.bias"])
@@ -45,7 +45,7 @@ def load_run(out: Path) -> tuple[Settings, Classifier]:
         chosen = replace(settings.network, weights=str(kept) if given else None)
         network = make_classifier(replace(settings, network=chosen), logits)
         network.load_state_dict(state)
-    except (RuntimeError, KeyError, retrieval._safetensors_error()) as error:
+    except (RuntimeError, KeyError, retrieval.safetensors_error()) as error:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
     return settings, network.eval()

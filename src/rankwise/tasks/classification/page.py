@@ -12,7 +12,7 @@ from rankwise.report import Section, Table, page, write_whole
 from rankwise.tasks.classification.judging import Judged
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import Trained
-from rankwise.tasks.retrieval.page import _curve, _settings
+from rankwise.tasks.retrieval.page import curve_figure, settings_table
 
 __all__ = ["classes_table", "results_table", "write_page"]
 
@@ -30,9 +30,9 @@ def write_page(
             ["Every class ranks all test images by its logit; its own should stand first."],
             tables=[results_table(results), classes_table(kept)],
         ),
-        Section("Training", figures=[_curve(cast(Any, trained))]),
+        Section("Training", figures=[curve_figure(cast(Any, trained))]),
         Section("Data", splits.describe().splitlines()),
-        Section("Settings", tables=[_settings(cast(Any, settings))]),
+        Section("Settings", tables=[settings_table(cast(Any, settings))]),
     ]
     return write_whole(out / "index.html", page("Classification", sections))
 

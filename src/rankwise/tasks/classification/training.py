@@ -60,7 +60,7 @@ class Run(retrieval.Run):
         if settings.training.patience is not None and len(self.validation) == 0:
             raise UsageError("training.patience needs validation images: data.shares gives none")
         self.data = fingerprint(splits.train.images)
-        self.shared = retrieval._place()
+        self.shared = retrieval.place_of_process()
         self.pictures = Pictures(splits.train.images, settings.views, told)
         classes = len(splits.train.classes)
         self.sampler = make_sampler(

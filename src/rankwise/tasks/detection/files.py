@@ -48,7 +48,7 @@ def write_model(
         write_whole(out / _BACKBONE / "config.json", config.to_json_string())
     state = {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
     write_json(out / NAMES, {"classes": list(classes), "thresholds": thresholds})
-    write_whole(out / MODEL, retrieval._safetensors().save(state))
+    write_whole(out / MODEL, retrieval.safetensors_library().save(state))
 
 
 def load_run(out: Path) -> Kept:
@@ -67,10 +67,10 @@ def load_run(out: Path) -> Kept:
     folder = out / _BACKBONE
     weights = str(folder) if folder.is_dir() else None
     network = make_detector(replace(settings.network, weights=weights), len(classes))
-    library = retrieval._safetensors()
+    library = retrieval.safetensors_library()
     try:
         network.load_state_dict(library.load((out / MODEL).read_bytes()))
-    except (RuntimeError, retrieval._safetensors_error()) as error:
+    except (RuntimeError, retrieval.safetensors_error()) as error:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
     return Kept(settings, network.eval(), classes, thresholds)

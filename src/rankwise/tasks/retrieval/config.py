@@ -15,6 +15,7 @@ from rankwise.tasks.retrieval.settings import Settings, UsageError
 __all__ = [
     "CONFIGS",
     "as_yaml",
+    "changed",
     "made",
     "quoted",
     "read_as",
@@ -55,17 +56,18 @@ def read_as(
         hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
         raise UsageError(f"{source}: there is no such file{hint}")
     try:
-        return _changed(kind, _merged(path, 0), changes)
+        return changed(kind, _merged(path, 0), changes)
     except UsageError as error:
         raise UsageError(f"{source}: {error}") from None
 
 
 def with_changes(tree: Mapping[str, Any], changes: Sequence[str]) -> Settings:
     """Settings of sections with their values, some of them changed by ``section.name=value``."""
-    return _changed(Settings, tree, changes)
+    return changed(Settings, tree, changes)
 
 
-def _changed(kind: type[_Kind], tree: Mapping[str, Any], changes: Sequence[str]) -> _Kind:
+def changed(kind: type[_Kind], tree: Mapping[str, Any], changes: Sequence[str]) -> _Kind:
+    """Settings of a tree of sections after changes, each ``section.name=value``."""
     tree = {name: dict(part) if isinstance(part, Mapping) else part for name, part in tree.items()}
     for change in changes:
         place, equals, text = change.partition("=")

@@ -14,7 +14,16 @@ from rankwise.tasks.retrieval.judging import as_json
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
 
-__all__ = ["CONFIG", "MODEL", "load_run", "write_config", "write_model", "write_results"]
+__all__ = [
+    "CONFIG",
+    "MODEL",
+    "load_run",
+    "safetensors_error",
+    "safetensors_library",
+    "write_config",
+    "write_model",
+    "write_results",
+]
 
 CONFIG, MODEL = "config.yaml", "model.safetensors"
 _BACKBONE = "backbone"
@@ -35,7 +44,7 @@ def write_model(out: Path, network: EmbeddingNet) -> None:
     if isinstance(network.backbone, TransformersBackbone):
         config: Any = network.backbone.model.config
         write_whole(out / _BACKBONE / "config.json", config.to_json_string())
-    write_whole(out / MODEL, _safetensors().save(_state(network)))
+    write_whole(out / MODEL, safetensors_library().save(_state(network)))
 
 
 def write_results(out: Path, results: Results) -> None:
@@ -56,8 +65,8 @@ def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
     # All weights are in the folder: those it started from may be gone.
     network = make_network(_from_scratch(settings.network, out))
     try:
-        network.load_state_dict(_safetensors().load_file(out / MODEL))
-    except (RuntimeError, _safetensors_error()) as error:
+        network.load_state_dict(safetensors_library().load_file(out / MODEL))
+    except (RuntimeError, safetensors_error()) as error:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
     return settings, network.eval()
@@ -74,7 +83,8 @@ def _state(network: EmbeddingNet) -> dict[str, Any]:
     return {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
 
 
-def _safetensors() -> Any:
+def safetensors_library() -> Any:
+    """The library of the weights' format, or a word on how to get it."""
     try:
         from safetensors import torch as module  # noqa: PLC0415
     except ImportError:
@@ -84,7 +94,8 @@ def _safetensors() -> Any:
     return module
 
 
-def _safetensors_error() -> type[Exception]:
+def safetensors_error() -> type[Exception]:
+    """What that library raises on a file that is none of its own."""
     from safetensors import SafetensorError  # noqa: PLC0415
 
     error: type[Exception] = SafetensorError

@@ -13,7 +13,7 @@ from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.training import Trained
 
-__all__ = ["results_table", "write_page"]
+__all__ = ["curve_figure", "results_table", "settings_table", "write_page"]
 
 _COLOURS = ("#9e9e9e", "#00796b", "#c62828", "#5e35b1")
 
@@ -31,9 +31,9 @@ def write_page(
             tables=[results_table(results)],
             figures=[_precision_recall(results)],
         ),
-        Section("Training", figures=[_curve(trained)]),
+        Section("Training", figures=[curve_figure(trained)]),
         Section("Data", splits.describe().splitlines()),
-        Section("Settings", tables=[_settings(settings)]),
+        Section("Settings", tables=[settings_table(settings)]),
     ]
     return write_whole(out / "index.html", page("Image retrieval", sections))
 
@@ -62,7 +62,8 @@ def results_table(results: Results) -> Table:
     return Table(names, rows, caption)
 
 
-def _settings(settings: Settings) -> Table:
+def settings_table(settings: Settings) -> Table:
+    """All settings of a run, a row each."""
     rows = [
         (f"{section}.{name}", str(value))
         for section, values in asdict(settings).items()
@@ -83,7 +84,8 @@ def _precision_recall(results: Results) -> Figure:
     return _figure(canvas, f"Mean precision at each recall. {areas}.")
 
 
-def _curve(trained: Trained) -> Figure:
+def curve_figure(trained: Trained) -> Figure:
+    """Loss and validation over the steps."""
     canvas, axes = _axes("step", "mean loss of the batches")
     steps = [row["step"] for row in trained.history]
     losses = [row["loss"] for row in trained.history]

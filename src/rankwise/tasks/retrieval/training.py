@@ -23,7 +23,7 @@ from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.pictures import Batch, Pictures, batches_from
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 
-__all__ = ["Run", "Step", "Trained", "train"]
+__all__ = ["Run", "Step", "Trained", "place_of_process", "train"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Run:
         if settings.training.patience is not None and len(self.validation) == 0:
             raise UsageError("training.patience needs validation images, which data.trainval takes")
         self.data = fingerprint(splits.train)
-        self.shared = _place()
+        self.shared = place_of_process()
         self.pictures = Pictures(splits.train, settings.views, told)
         self.sampler = _sampler(self.pictures, settings, self.shared)
         self.learner = Learner(self.pictures, settings, device=device, rank=self.shared.rank)
@@ -169,7 +169,8 @@ def _plain(run: Run) -> None:
         run.advance(next(batches))
 
 
-def _place() -> Shared:
+def place_of_process() -> Shared:
+    """Which of how many processes this is; the only one, where none were started together."""
     if dist.is_available() and dist.is_initialized():
         return Shared(dist.get_rank(), dist.get_world_size())
     return Shared()
