@@ -29,8 +29,7 @@ class Browser:
         self._browser = self._driver.chromium.launch(
             executable_path=CHROMIUM, args=list(FLAGS), timeout=PATIENCE
         )
-        self._phone: bool | None = None
-        self.look(1280, 900)
+        self.fresh()
 
     def __enter__(self) -> Browser:
         return self
@@ -39,15 +38,24 @@ class Browser:
         self._browser.close()
         self._driver.stop()
 
+    def fresh(self, *, phone: bool = False) -> None:
+        """Another reader: a window without a page, who remembers nothing."""
+        for context in self._browser.contexts:
+            context.close()
+        context = self._browser.new_context(is_mobile=phone, device_scale_factor=1 + phone)
+        context.set_default_timeout(PATIENCE)
+        self.page, self._phone = context.new_page(), phone
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._said)
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.errors.clear()
+        self.requests.clear()
+        self.look(1280, 900, phone=phone)
+
     def look(self, width: int, height: int, *, dark: bool = False, phone: bool = False) -> None:
         """The size of the screen, and the colours that its owner prefers."""
-        if phone != self._phone:  # another device is another browser window, without a page
-            context = self._browser.new_context(is_mobile=phone, device_scale_factor=1 + phone)
-            context.set_default_timeout(PATIENCE)
-            self.page, self._phone = context.new_page(), phone
-            self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-            self.page.on("console", self._said)
-            self.page.on("request", lambda request: self.requests.append(request.url))
+        if phone != self._phone:  # another device
+            self.fresh(phone=phone)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
 
@@ -70,6 +78,18 @@ class Browser:
                 return
             self.page.wait_for_timeout(20)
         raise AssertionError(f"waited in vain for {script}")
+
+    def open_until(self, path: Path, script: str) -> None:
+        """Load a page again until an expression is true.
+
+        What a page stores is written behind its back, and by another process than the next load's.
+        """
+        for _ in range(PATIENCE // 500):
+            self.open(path)
+            if self.run(script):
+                return
+            self.page.wait_for_timeout(500)
+        raise AssertionError(f"opened {path} in vain for {script}")
 
     def text(self, selector: str) -> str:
         """What an element says."""

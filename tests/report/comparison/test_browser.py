@@ -23,11 +23,7 @@ def started():
 @pytest.fixture
 def browser(started, page):
     """The sample's page, freshly loaded in light colours on a desk."""
-    started.errors.clear()
-    started.requests.clear()
-    started.look(1280, 900)
-    started.open(page)
-    started.run("try { localStorage.clear() } catch {}")
+    started.fresh()
     started.open(page)
     yield started
     assert started.errors == []
@@ -187,15 +183,14 @@ def test_values_are_read_off_a_chart_by_mouse_and_keys(browser):
     assert browser.run(f"document.querySelector('{tip}').hidden")
 
 
+GROUND = (
+    "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
+    ".reduce((sum, each) => sum + Number(each), 0)"
+)
+
+
 def ground(browser):
-    return sum(
-        map(
-            int,
-            browser.run(
-                "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
-            ),
-        )
-    )
+    return browser.run(GROUND)
 
 
 def test_colours_follow_the_system_until_the_reader_chooses(browser, page):
@@ -206,8 +201,7 @@ def test_colours_follow_the_system_until_the_reader_chooses(browser, page):
     assert dark < 150
     browser.click("#theme")
     assert ground(browser) == light
-    browser.open(page)
-    assert ground(browser) == light  # remembered
+    browser.open_until(page, f"{GROUND} === {light}")  # remembered
     browser.click("#theme")
     assert ground(browser) == dark
     assert browser.text("#theme") == "Light"
@@ -262,8 +256,7 @@ def test_on_a_phone_only_tables_scroll_sideways(browser, page, width):
 
 
 def test_a_run_of_lists_works_too(started, tmp_path):
-    started.errors.clear()
-    started.look(1280, 900)
+    started.fresh()
     started.open(write_report(grouped(tmp_path)))
     started.click("#result-table thead th:nth-child(2) button")
     assert [float(each) for each in values(started, 1)] == sorted(map(float, values(started, 1)))
