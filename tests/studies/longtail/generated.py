@@ -30,4 +30,4 @@ def splits(seed: int) -> ClassSplits:
 def tiny_plan(**changed: object) -> Plan:
     problems = tuple(Problem("generated", name, splits) for name in ("one", "two"))
     small = dict(steps=4, warm_start=1, every=2, width=2, resize=8, crop=7, size=16, positives=4)
-    return Plan(problems, repeats=2, tuned_on=1, **{**small, **changed})  # type: ignore[arg-type]
+    return Plan(problems, repeats=2, **{**small, **changed})  # type: ignore[arg-type]

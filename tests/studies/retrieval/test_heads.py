@@ -11,7 +11,7 @@ from rankwise.data import DataError
 from rankwise.retrieval import evaluate
 from rankwise.studies.retrieval.benches import SGD_FACTOR, Pretrained, Scratch, Trial
 from rankwise.studies.retrieval.features import features_of
-from rankwise.studies.retrieval.heads import HeadLearner
+from rankwise.studies.retrieval.heads import HeadLearner, start_of
 from rankwise.studies.retrieval.methods import ABLATIONS, METHODS, with_tau
 from rankwise.tasks.retrieval.settings import Network
 
@@ -70,7 +70,7 @@ def test_every_line_of_the_ablations_trains(bench, method):
     assert all(torch.isfinite(value).all() for value in head.state_dict().values())
 
 
-def test_the_start_is_that_of_the_seed_whatever_the_method(bench):
+def test_the_start_is_the_same_whatever_the_method(bench):
     by_name = {method.name: method for method in METHODS}
 
     def start(name, seed):
@@ -80,7 +80,18 @@ def test_the_start_is_that_of_the_seed_whatever_the_method(bench):
             return HeadLearner(bench.features, settings).head.state_dict()
 
     assert states_equal(start("SOPRC", 1), start("XBM", 1))
-    assert not states_equal(start("SOPRC", 1), start("SOPRC", 2))
+
+
+def test_a_head_starts_at_the_principal_directions(bench):
+    features = bench.features.train.features
+    weight = start_of(features, 4).projection.weight.detach()
+    torch.testing.assert_close(weight @ weight.T, torch.eye(4), atol=1e-5, rtol=0)
+    kept = (features @ weight.T).square().sum()
+    others = torch.linalg.qr(torch.randn(16, 4, generator=torch.Generator().manual_seed(0))).Q
+    assert kept > (features @ others).square().sum()
+    wide = start_of(features[:3], 8)  # more numbers than there are directions
+    assert torch.isfinite(wide(features, [])).all()
+    assert wide.projection.weight[3:].count_nonzero() == 0
 
 
 def test_the_head_of_the_best_validation_is_kept(bench):
@@ -105,10 +116,12 @@ def test_mixing_doubles_the_images_of_a_class(bench):
     assert set(seen) == {12}
 
 
-def test_untrained_is_the_gallery_by_the_features_themselves(bench):
+def test_untrained_is_the_gallery_by_the_features_and_by_the_start(bench):
     part = bench.features.test
     found = bench.untrained()
-    assert found["map"] == evaluate(part.features, part.labels).map
+    assert found["features"]["map"] == evaluate(part.features, part.labels).map
+    start = start_of(bench.features.train.features, 4)(part.features, []).detach()
+    assert found["start"]["map"] == evaluate(start, part.labels).map
 
 
 def test_settings_follow_the_method(bench):

@@ -70,6 +70,8 @@ def test_times_begin_with_the_cheapest_loss():
     assert table.rows == [("fast", "1.0", "4.0", "25%"), ("slow", "8.0", "10.0", "80%")]
 
 
-def test_methods_above_the_features_themselves_are_counted():
-    words = untrained({"letters": {"map": 0.59, "hit": 0.7}}, THREE)
-    assert "letters: mAP 0.5900, R@1 0.7000; the heads of 1 of 3 methods are above" in words
+def test_methods_above_what_is_not_trained_are_counted():
+    before = {"features": {"map": 0.59, "hit": 0.7}, "start": {"map": 0.1, "hit": 0.2}}
+    words = untrained({"letters": before}, THREE)
+    assert "have mAP 0.5900 and R@1 0.7000, 1 of 3 methods are above" in words
+    assert "has 0.1000 and 0.2000, 3 are above" in words

@@ -37,7 +37,7 @@ class Plan:
     size: int = 64
     positives: int = 16
     repeats: int = 4
-    tuned_on: int = 3  # problems of a data set that the settings are chosen on
+    tuned_on: int = 1  # problems of a data set that the settings are chosen on
     tuned_sets: int | None = None  # choose on so many, the last choice is for the others; None: all
 
     @classmethod
@@ -53,7 +53,6 @@ class Plan:
                 width=8,
                 crop=24,
                 repeats=repeats,
-                tuned_on=1,
                 tuned_sets=1,
             )
         return cls(problems, repeats=repeats)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rankwise.retrieval import evaluate
 from rankwise.studies.retrieval.features import Features
-from rankwise.studies.retrieval.heads import Head, train_head
+from rankwise.studies.retrieval.heads import Head, start_of, train_head
 from rankwise.studies.retrieval.methods import Method
 from rankwise.studies.retrieval.plan import Budget, Plan
 from rankwise.studies.retrieval.problem import Problem
@@ -99,7 +99,10 @@ class Bench(ABC):
                 milestones=falls,
             ),
             training=Training(
-                budget.steps, max(1, budget.steps // budget.validations), seed=trial.seed
+                budget.steps,
+                max(1, budget.steps // budget.validations),
+                precision=budget.precision,
+                seed=trial.seed,
             ),
         )
 
@@ -128,11 +131,19 @@ class Pretrained(Bench):
         found: Tensor = network(self.features.test.features, [])
         return found
 
-    def untrained(self) -> dict[str, float]:
-        """The test by the cosines of the features themselves, without a head."""
+    def untrained(self) -> dict[str, dict[str, float]]:
+        """The test by the cosines of the features themselves, and by a head before training."""
         part = self.features.test
-        result = evaluate(part.features, part.labels, hits=(1,))
-        return {"map": result.map, "hit": result.hit_at[1], "r_precision": result.r_precision}
+        head = start_of(self.features.train.features, self.plan.dimension)
+        found = {}
+        for name, embeddings in (("features", part.features), ("start", self.test(head))):
+            result = evaluate(embeddings, part.labels, hits=(1,))
+            found[name] = {
+                "map": result.map,
+                "hit": result.hit_at[1],
+                "r_precision": result.r_precision,
+            }
+        return found
 
 
 class Scratch(Bench):

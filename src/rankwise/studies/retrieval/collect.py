@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankwise.studies.base import Setting
@@ -11,6 +11,7 @@ from rankwise.studies.retrieval.benches import Pretrained, Scratch
 from rankwise.studies.retrieval.cell import Cell
 from rankwise.studies.retrieval.features import features_of
 from rankwise.studies.retrieval.measure import Measurer
+from rankwise.studies.retrieval.methods import Method
 from rankwise.studies.retrieval.plan import Plan
 from rankwise.studies.retrieval.timing import Time, times
 from rankwise.studies.runs import Runs
@@ -27,7 +28,7 @@ class Measured:
     ablations: list[Cell]
     effects: list[Effect]
     times: list[Time]
-    untrained: dict[str, dict[str, Any]]  # the features themselves, by data set
+    untrained: dict[str, dict[str, Any]]  # features themselves and heads at the start, by data set
 
     @property
     def benches(self) -> dict[tuple[str, str], list[Cell]]:
@@ -41,7 +42,7 @@ def collect(plan: Plan, setting: Setting) -> Measured:
     runs = Runs(setting.folder, asked(plan, setting))
     heads = [_pretrained(plan, number, setting) for number in range(len(plan.problems))]
     cells, ablated, changed = [], [], []
-    raw = {b.problem.name: runs.get(f"{b.problem.name} / features", b.untrained) for b in heads}
+    raw = {b.problem.name: runs.get(f"{b.problem.name} / untrained", b.untrained) for b in heads}
     for number, bench in enumerate(heads):
         seeds = plan.pretrained.seeds[number]
         cells += Measurer(bench, runs).compare(plan.methods, seeds, setting)
@@ -49,11 +50,21 @@ def collect(plan: Plan, setting: Setting) -> Measured:
         ablated += ablate(bench, setting, runs)
         changed += effects(bench, cells, setting, runs)
     measured = times(Scratch(plan.problems[0], plan), runs)
-    chosen = [m for m in plan.methods if m.name in plan.from_scratch]
     for number, problem in enumerate(plan.problems):
         if seeds := plan.scratch.seeds[number]:
+            chosen = _with_own_number(plan, problem.name, cells)
             cells += Measurer(Scratch(problem, plan), runs).compare(chosen, seeds, setting)
     return Measured(cells, ablated, changed, measured, raw)
+
+
+def _with_own_number(plan: Plan, problem: str, cells: list[Cell]) -> list[Method]:
+    """What is trained from scratch, each method with the number that its heads have chosen."""
+    of_heads = {c.method: c.objective for c in cells if c.bench == (problem, Pretrained.kind)}
+    return [
+        replace(method, tries=(of_heads[method.name],))
+        for method in plan.methods
+        if method.name in plan.from_scratch
+    ]
 
 
 def _pretrained(plan: Plan, number: int, setting: Setting) -> Pretrained:

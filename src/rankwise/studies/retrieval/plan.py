@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankwise.data import DataError
 from rankwise.studies.base import Setting
@@ -30,6 +31,7 @@ class Budget:
     validations: int = 10
     weight_decay: float = 1e-4
     milestone: float | None = None  # share of the steps after which the rate is a tenth
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,15 @@ class Plan:
         network = Network("mobilenet_v2", str(find_weights(folder)))
         views = Views(resize=128, crop=128)
         rates = (3e-4, 1e-3, 3e-3)
+        # Half precision: a network's step takes .6 of the time, and all methods have it.
+        scratch: dict[str, Any] = {"milestone": 0.7, "precision": "bfloat16"}
         if setting.quick:
             return cls(
                 problems,
                 network,
                 views,
                 pretrained=Budget(150, rates[1:], (draws, draws), 15, 5),
-                scratch=Budget(200, rates[1:2], (1, 0), 20, 4, milestone=0.7),
+                scratch=Budget(200, rates[1:2], (1, 0), 20, 4, **scratch),
                 from_scratch=MAIN,
                 ablation_seeds=1,
                 timed=3,
@@ -85,5 +89,5 @@ class Plan:
             network,
             views,
             pretrained=Budget(300, rates, (draws, draws), 20),
-            scratch=Budget(600, rates, (draws, 1), 50, 6, milestone=0.7),
+            scratch=Budget(400, rates[1:], (draws, 1), 40, 5, **scratch),
         )

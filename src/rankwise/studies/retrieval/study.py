@@ -126,7 +126,7 @@ def _rows(measured: Measured) -> list[dict[str, object]]:
         changed = {"part": effect.of, "value": effect.value}
         rows += [{**changed, **_numbers(cell)} for cell in effect.cells]
     for name, raw in measured.untrained.items():
-        rows.append({"part": "features", "problem": name, **raw})
+        rows += [{"part": part, "problem": name, **numbers} for part, numbers in raw.items()]
     for time in measured.times:
         rows.append({"part": "time", "method": time.method, "loss": time.loss, "step": time.step})
     return rows

@@ -26,16 +26,17 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         "these queries, ties against the method.",
         "Pretrained: features of MobileNetV2 with ImageNet's weights, computed once of pictures "
         f"{plan.extractor_views.crop} pixels wide and standardised by the training images; a "
-        f"linear head to {plan.dimension} numbers of length one is trained on them, with dropout "
-        f"{plan.dropout:g} of the features. There are no views, and deep feature mixup mixes "
-        f"these features. {_budget(plan.pretrained, batch)}",
+        f"linear head to {plan.dimension} numbers of length one is trained on them, from their "
+        f"principal directions, with dropout {plan.dropout:g} of the features. "
+        f"There are no views, and deep feature mixup mixes these features. {_budget(plan.pretrained, batch)}",
         f"From scratch: the small network (width {plan.width}) on pictures, flipped where that "
         "makes sense, turned and cut at random; deep feature mixup before its last two stages. "
         f"{_budget(plan.scratch, batch)}",
         "Everything else is the same for all: on one seed the same first weights, the same "
         "batches, the same first steps by SupCon, the same optimiser (AdamW). Every method has "
         "two settings of its own number, the published one and another (SoDeep has none), and "
-        "the same learning rates: with the first seed validation chooses among them, the other "
+        "the same learning rates: with the first seed validation chooses among them (from "
+        "scratch only among the rates, with the number that the heads chose), the other "
         "seeds repeat the choice, the network of the best validation is kept, and the test "
         "images are asked once.",
         "XBM is the contrastive loss against the embeddings of as many images as the training "
@@ -51,22 +52,27 @@ def _budget(budget: Budget, batch: str) -> str:
     falls = "" if budget.milestone is None else f", the last {1 - budget.milestone:.0%} at a tenth"
     return (
         f"{budget.steps} steps of {batch}, the first {budget.warm_start} by SupCon; rates {rates}"
-        f"{falls}; {budget.validations} validations; seeds for the two data sets: {seeds}."
+        f"{falls}; {budget.precision}; {budget.validations} validations; seeds for the two data "
+        f"sets: {seeds}."
     )
 
 
-def untrained(found: Mapping[str, Mapping[str, float]], cells: Sequence[Cell]) -> str:
-    """What the features are worth without a head, and how many methods are above that."""
+def untrained(found: Mapping[str, Mapping[str, Mapping[str, float]]], cells: Sequence[Cell]) -> str:
+    """What features and heads are worth before training, and how many methods are above that."""
     said = []
     for name, raw in found.items():
         own = [c for c in cells if c.bench == (name, "pretrained")]
         methods = list(dict.fromkeys(c.method for c in own))
-        above = sum(mean_of([c.map for c in of_method(own, m)]).value > raw["map"] for m in methods)
+        means = [mean_of([c.map for c in of_method(own, m)]).value for m in methods]
+        features, start = raw["features"], raw["start"]
+        above = [sum(mean > part["map"] for mean in means) for part in (features, start)]
         said.append(
-            f"{name}: mAP {raw['map']:.4f}, R@1 {raw['hit']:.4f}; the heads of {above} of "
-            f"{len(methods)} methods are above it in mAP"
+            f"{name}: the features themselves, by their cosines, have mAP {features['map']:.4f} "
+            f"and R@1 {features['hit']:.4f}, {above[0]} of {len(methods)} methods are above it in "
+            f"mAP; the head where all start has {start['map']:.4f} and {start['hit']:.4f}, "
+            f"{above[1]} are above it"
         )
-    return f"The features themselves, by their cosines and without a head. {'. '.join(said)}."
+    return f"Before any training. {'. '.join(said)}."
 
 
 def conclusion(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) -> list[str]:

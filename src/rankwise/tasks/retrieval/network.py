@@ -84,7 +84,9 @@ class EmbeddingNet(nn.Module):
         with _mixed_before(self.backbone.stages if mixing else (), mixing, u):
             features = self.backbone(standard)
         # Unit vectors in half precision would be apart by more than close neighbours are.
-        return normalize(self.projection(features).float(), dim=-1)
+        with torch.autocast(features.device.type, enabled=False):
+            own = self.projection(features.to(self.projection.weight.dtype))
+            return normalize(own.float(), dim=-1)
 
 
 def make_network(settings: Network) -> EmbeddingNet:
