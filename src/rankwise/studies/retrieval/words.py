@@ -28,7 +28,8 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         f"{plan.extractor_views.crop} pixels wide and standardised by the training images; a "
         f"linear head to {plan.dimension} numbers of length one is trained on them, from their "
         f"principal directions, with dropout {plan.dropout:g} of the features. "
-        f"There are no views, and deep feature mixup mixes these features. {_budget(plan.pretrained, batch)}",
+        f"There are no views, and deep feature mixup mixes these features. "
+        f"{_budget(plan.pretrained, batch)}",
         f"From scratch: the small network (width {plan.width}) on pictures, flipped where that "
         "makes sense, turned and cut at random; deep feature mixup before its last two stages. "
         f"{_budget(plan.scratch, batch)}",
