@@ -45,6 +45,8 @@ def _of_scores(
     column = scores.detach().clone().requires_grad_()
     own = {"index": index} if by_item and ours.index_kind == "item" else {}
     truth = target.float().unsqueeze(1)
+    if logits:  # a call of torch's and little else: as floating point for both, as theirs wants it
+        target = truth.squeeze(1)
     beside = (index,) if by_item else ()
     return (
         _backward(scores, lambda s: ours(s, target, **own)),
