@@ -46,7 +46,7 @@ def test_image_features_are_records_of_an_id_and_numbers(folder):
 def test_a_user_is_a_mean_of_likes_and_the_other_likes_are_positives(folder):
     path, images = folder
     assert is_behance(path)
-    options = dict(width=WIDTH, dimensions=2, profile=10, least=5, negatives=2, reduce=plain)
+    options = dict(width=WIDTH, dimensions=2, profile=10, least=5, negatives=(2,), reduce=plain)
     found = read_behance(path, 0, **options)
     assert found.X.shape[1] == 6
     assert np.bincount(found.users).tolist() == [20 + 30, 15 + 30]  # 30 images user 1 likes not
@@ -68,6 +68,16 @@ def test_a_user_is_a_mean_of_likes_and_the_other_likes_are_positives(folder):
     np.testing.assert_array_equal(found.X, read_behance(path, 0, **options).X)
 
 
+def test_users_with_very_many_likes_are_left_out(folder):
+    path, _ = folder
+    options = dict(width=WIDTH, dimensions=2, profile=15, least=5, reduce=plain)
+    assert len(np.unique(read_behance(path, 0, **options, most=25).users)) == 1
+    found = read_behance(path, 0, **options, negatives=(1, 2))
+    for user in range(2):
+        own = found.y[found.users == user]
+        assert (~own).sum() in (own.sum(), 2 * own.sum())
+
+
 def test_principal_components_by_default(folder):
     path, _ = folder
     found = read_behance(path, width=WIDTH, dimensions=3, profile=10, least=5)
@@ -78,7 +88,7 @@ def test_what_is_wrong_is_named(folder):
     path, _ = folder
     with pytest.raises(DataError, match="records of 28 bytes"):
         read_image_features(path / FEATURES, WIDTH - 1)
-    with pytest.raises(DataError, match="no user has 100 likes"):
+    with pytest.raises(DataError, match="no user has 100 to 170 likes"):
         read_behance(path, width=WIDTH, profile=95, least=5)
     with (path / LIKES).open("a") as file:
         file.write("7 10000000\n")

@@ -32,8 +32,9 @@ def read_behance(
     width: int = 4096,
     dimensions: int = 50,
     profile: int = 50,
-    least: int = 20,
-    negatives: int = 5,
+    least: int = 10,
+    most: int = 170,
+    negatives: tuple[int, ...] = (4, 5, 6),
     reduce: Callable[[Array, int], Array] | None = None,
 ) -> Instances:
     """The published files of He et al. (2016) as the paper's instances.
@@ -41,9 +42,11 @@ def read_behance(
     ``Behance_appreciate_1M`` has a line ``user image time`` for every like,
     ``Behance_Image_Features.b`` 8 bytes of id and ``width`` single-precision numbers for every
     image. A user's features are the mean of ``profile`` liked images drawn at random; the other
-    likes are the positives, and ``negatives`` times as many images that were not liked are drawn
-    for label 0. Users with fewer than ``least`` positives are left out. ``reduce`` brings the
-    images down to so many ``dimensions``: principal components, or the paper's UMAP
+    likes are the positives, and for label 0 as many times more images that were not liked are
+    drawn as one of ``negatives`` says, drawn for the user. Users with fewer than ``least``
+    positives or more than ``most`` likes are left out; these numbers are those of the authors'
+    code, about which the paper is silent. ``reduce`` brings the images down to so many
+    ``dimensions``: principal components, or the paper's UMAP
     (``lambda x, d: umap.UMAP(d).fit_transform(x)``).
     """
     ids, images = read_image_features(folder / FEATURES, width)
@@ -52,17 +55,19 @@ def read_behance(
     rng = np.random.default_rng(seed)
     rows: list[tuple[Array, NDArray[np.int64], NDArray[np.bool_]]] = []
     for liked in likes.values():
-        if len(liked) < profile + least:
+        if not profile + least <= len(liked) <= most:
             continue
         mixed = rng.permutation(liked)
         own, positive = mixed[:profile], mixed[profile:]
         others = np.setdiff1d(np.arange(len(ids)), liked)
-        wanted = min(len(others), negatives * len(positive))
+        wanted = min(len(others), int(rng.choice(negatives)) * len(positive))
         negative = rng.choice(others, wanted, replace=False)
         items = np.concatenate([positive, negative])
         rows.append((small[own].mean(0), items, np.arange(len(items)) < len(positive)))
     if not rows:
-        raise DataError(f"{folder}: no user has {profile + least} likes of images with features")
+        raise DataError(
+            f"{folder}: no user has {profile + least} to {most} likes of images with features"
+        )
     sizes = [len(items) for _, items, _ in rows]
     user = np.repeat(np.stack([mean for mean, _, _ in rows]), sizes, axis=0)
     return Instances(
@@ -71,8 +76,8 @@ def read_behance(
         np.concatenate([labels for _, _, labels in rows]),
         np.repeat(np.arange(len(rows)), sizes),
         f"Images of {width:,} features brought to {small.shape[1]}; a user is the mean of "
-        f"{profile} liked images, the other likes are positives, with {negatives} drawn images "
-        "that were not liked for each.",
+        f"{profile} liked images, the other likes are positives, with "
+        f"{' or '.join(map(str, negatives))} drawn images that were not liked for each.",
     )
 
 

@@ -23,11 +23,16 @@ class Instances:
     y: NDArray[np.bool_]
     users: NDArray[np.int64]
     story: str  # how the rows were made, in a sentence or two
+    parts: NDArray[np.int64] | None = None  # 0, 1, 2 as published; None: to be drawn
 
     def part(self, rows: NDArray[np.bool_]) -> Part:
         """Some of the rows, their users numbered from 0 again."""
         groups = np.unique(self.users[rows], return_inverse=True)[1].astype(np.int64)
         return Part(self.X[rows], self.y[rows].astype(np.float64), None, groups)
+
+    def split(self, seed: int) -> NDArray[np.int64]:
+        """0 for training, 1 for validation, 2 for test: as published, or else drawn."""
+        return split_rows(self.users, seed) if self.parts is None else self.parts
 
     @property
     def size(self) -> str:

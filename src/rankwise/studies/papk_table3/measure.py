@@ -31,7 +31,7 @@ from rankwise.estimators.papk import (
 from rankwise.studies.base import Setting
 from rankwise.studies.papk_table3.behance import is_behance, read_behance
 from rankwise.studies.papk_table3.citation import is_citation, read_citation
-from rankwise.studies.papk_table3.instances import Instances, split_rows
+from rankwise.studies.papk_table3.instances import Instances
 from rankwise.studies.papk_table3.movielens import read_movielens
 from rankwise.studies.papk_table3.published import KS
 from rankwise.studies.runs import Runs
@@ -87,14 +87,16 @@ class Plan:
         if setting.data is None:
             raise DataError(
                 "papk-table3 needs ratings: --data with MovieLens' u.data, RecBole's "
-                "ml-100k.inter (the wheel recbole==1.2.1 has it), a Citation table or the folder "
-                "of Behance"
+                "ml-100k.inter (the wheel recbole==1.2.1 has it), or the folder of Citation's or "
+                "Behance's files"
             )
         instances = read_instances(Path(setting.data), setting.seed)
-        ks = KS[instances.name]
+        ks, splits = KS[instances.name], setting.draws or (2 if setting.quick else 5)
+        if instances.parts is not None:
+            splits = 1  # there is no other than the published one
         if setting.quick:
-            return cls(instances, ks[:1], setting.draws or 2, (0.1, 0.5), (1e-3,), 20)
-        return cls(instances, ks, setting.draws or 5)
+            return cls(instances, ks[:1], splits, (0.1, 0.5), (1e-3,), 20)
+        return cls(instances, ks, splits)
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
 
 def _parts(instances: Instances, seed: int, split: int) -> tuple[Part, Part, Part]:
     """Training, validation and test rows."""
-    part = split_rows(instances.users, 1_000 * seed + split)
+    part = instances.split(1_000 * seed + split)
     train, validation, test = (instances.part(part == p) for p in range(3))
     return train, validation, test
 
