@@ -19,8 +19,7 @@ from rankwise.commands.image_runs import (
     Run,
     Workers,
     at_root,
-    steps_shown,
-    tell_once,
+    train_run,
 )
 from rankwise.commands.shared import one_line, say, show
 
@@ -57,22 +56,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     with one_line(debug=debug, stopped=STOPPED):
         from rankwise.tasks import classification as task  # noqa: PLC0415  (seconds to import)
 
-        settings = task.read_settings(config, [*(change or []), *at_root(root)])
-        splits = task.open_data(settings, skip_broken=skip_broken)
-        say(splits.describe().splitlines(), error=True)
-        with steps_shown(settings.training.steps, "mAP") as advance:
-            done = task.run(
-                splits,
-                settings,
-                out,
-                resume=resume,
-                workers=workers,
-                told=tell_once() if skip_broken else None,
-                on_step=advance,
-            )
-        if done.page is not None:
-            show(task.results_table(done.results))
-            say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+        train_run(
+            task,
+            config,
+            [*(change or []), *at_root(root)],
+            out,
+            resume=resume,
+            skip_broken=skip_broken,
+            workers=workers,
+        )
 
 
 @app.command()

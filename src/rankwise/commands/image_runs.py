@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rankwise.commands.console import complaints
-from rankwise.commands.shared import say
+from rankwise.commands.shared import say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
@@ -32,6 +32,7 @@ __all__ = [
     "at_root",
     "steps_shown",
     "tell_once",
+    "train_run",
 ]
 
 STOPPED = "stopped; the same command with --resume goes on after the last validation"
@@ -70,6 +71,35 @@ def at_root(root: Path | None) -> list[str]:
     from rankwise.tasks.retrieval.config import quoted  # noqa: PLC0415  (seconds to import)
 
     return [] if root is None else [f"data.root={quoted(str(root))}"]
+
+
+def train_run(
+    task: Any,
+    config: str,
+    changes: list[str],
+    out: Path,
+    *,
+    resume: bool,
+    skip_broken: bool,
+    workers: int,
+) -> None:
+    """Train by a task's settings, with a bar, and show what came of it."""
+    settings = task.read_settings(config, changes)
+    splits = task.open_data(settings, skip_broken=skip_broken)
+    say(splits.describe().splitlines(), error=True)
+    with steps_shown(settings.training.steps, "mAP") as advance:
+        done = task.run(
+            splits,
+            settings,
+            out,
+            resume=resume,
+            workers=workers,
+            told=tell_once() if skip_broken else None,
+            on_step=advance,
+        )
+    if done.page is not None:
+        show(task.results_table(done.results))
+        say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
 
 
 def tell_once() -> Callable[[BrokenImage], None]:

@@ -20,7 +20,7 @@ from rankwise.tasks.classification.training import Step, Trained, train
 from rankwise.tasks.retrieval import lightning_loop
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.pictures import Pictures
-from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.running import require_free, usual_device
 from rankwise.tasks.retrieval.settings import one_of
 
 __all__ = ["Finished", "judge_part", "open_data", "run"]
@@ -86,10 +86,7 @@ def run(
     torchrun the loop is Lightning's, and the first process writes.
     """
     device = usual_device() if device is None else device
-    if not resume and (out / CHECKPOINT).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
+    require_free(out, resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():

@@ -82,32 +82,17 @@ class Run(retrieval.Run):
         """Batches from here on, without an end."""
         return quick_batches(self.pictures, self.sampler, self.learner.done, self.workers)
 
-    def _validate(self) -> None:
-        step, network = self.learner.done, self.learner.network
-        row = {
-            "step": step,
-            "loss": sum(self._losses) / len(self._losses),
-            "learning_rate": float(self.learner.optimiser.param_groups[0]["lr"]),
-        }
-        self._losses.clear()
-        value = math.inf  # without validation the last network is the best
-        if len(self.validation):
-            found = judge(
-                network,
-                self.held_out,
-                self.settings,
-                pictures=self.validation,
-                workers=self.workers,
-                shared=self.shared,
-            )
-            row |= {"map": found.map, "auroc": found.mean_auroc, "top_1": found.top_1}
-            value = -math.inf if math.isnan(found.map) else found.map
-        self.history.append(row)
-        if value > self.best["value"] or math.isinf(value):
-            state = {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
-            self.best = {"step": step, "value": value, "network": state}
-        if self.out is not None and self.shared.rank == 0:
-            self._save(self.out)
+    def _judged(self) -> tuple[dict[str, float], float]:
+        found = judge(
+            self.learner.network,
+            self.held_out,
+            self.settings,
+            pictures=self.validation,
+            workers=self.workers,
+            shared=self.shared,
+        )
+        row = {"map": found.map, "auroc": found.mean_auroc, "top_1": found.top_1}
+        return row, -math.inf if math.isnan(found.map) else found.map
 
     def finished(self) -> Trained:
         """The network of the best validation, and the weights of the last step."""
@@ -137,7 +122,5 @@ def train(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         run = Run(splits, settings, out, device=device, workers=workers, told=told, on_step=on_step)
-        if resume:
-            run.restore()
-        (loop or retrieval._plain)(run)
+        run.through(resume=resume, loop=loop)
         return run.finished()

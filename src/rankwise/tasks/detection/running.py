@@ -18,7 +18,7 @@ from rankwise.tasks.detection.page import write_page
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
-from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.running import require_free, usual_device
 from rankwise.tasks.retrieval.settings import one_of
 
 __all__ = ["Finished", "open_data", "run"]
@@ -70,10 +70,7 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    if not resume and (out / CHECKPOINT).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
+    require_free(out, resume=resume)
     if not (out / CHECKPOINT).exists():
         write_config(out, settings)
     kept: dict[Any, Any] = {}

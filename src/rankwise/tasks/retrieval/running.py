@@ -20,7 +20,7 @@ from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
 from rankwise.tasks.retrieval.training import Step, Trained, train
 
-__all__ = ["Finished", "open_data", "run", "usual_device"]
+__all__ = ["Finished", "open_data", "require_free", "run", "usual_device"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,14 @@ def usual_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def require_free(out: Path, *, resume: bool) -> None:
+    """A run that is there already is only touched to go on with it."""
+    if not resume and (out / CHECKPOINT).exists():
+        raise UsageError(
+            f"{out} already holds a run; pass --resume to continue it, or another folder"
+        )
+
+
 def run(
     splits: RetrievalSplits,
     settings: Settings,
@@ -70,10 +78,7 @@ def run(
     torchrun the loop is Lightning's, and the first process writes.
     """
     device = usual_device() if device is None else device
-    if not resume and (out / CHECKPOINT).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
+    require_free(out, resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():

@@ -104,10 +104,8 @@ class Run:
         self._losses.clear()
         value = math.inf  # without validation the last network is the best
         if len(self.validation):
-            found = judge(
-                network, self.validation, self.settings, workers=self.workers, shared=self.shared
-            )
-            value = row["map"] = found.map
+            found, value = self._judged()
+            row |= found
         self.history.append(row)
         if value > self.best["value"] or math.isinf(value):
             state = {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
@@ -115,11 +113,28 @@ class Run:
         if self.out is not None and self.shared.rank == 0:
             self._save(self.out)
 
+    def _judged(self) -> tuple[dict[str, float], float]:
+        """What a validation found, and the value the best network has most of."""
+        found = judge(
+            self.learner.network,
+            self.validation,
+            self.settings,
+            workers=self.workers,
+            shared=self.shared,
+        )
+        return {"map": found.map}, found.map
+
     def _save(self, out: Path) -> None:
         parts = {name: part.state_dict() for name, part in self.learner.parts().items()}
         state = {"step": self.learner.done, "history": self.history, "best": self.best, **parts}
         save_checkpoint(out, self.settings, self.data, state)
         write_csv(out / "metrics.csv", self.history)
+
+    def through(self, *, resume: bool, loop: Callable[[Any], None] | None) -> None:
+        """To the end, from the last checkpoint if there is one and that is wanted."""
+        if resume:
+            self.restore()
+        (loop or _plain)(self)
 
     def restore(self) -> None:
         """Go to where the checkpoint in the folder is, if there is one."""
@@ -157,9 +172,7 @@ def train(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         run = Run(splits, settings, out, device=device, workers=workers, told=told, on_step=on_step)
-        if resume:
-            run.restore()
-        (loop or _plain)(run)
+        run.through(resume=resume, loop=loop)
         return run.result()
 
 
