@@ -88,6 +88,6 @@ class Plan:
             problems,
             network,
             views,
-            pretrained=Budget(300, rates, (draws, draws), 20),
-            scratch=Budget(400, rates[1:], (draws, 1), 40, 5, **scratch),
+            pretrained=Budget(200, rates, (draws, draws), 20),
+            scratch=Budget(400, rates[1:2], (draws, 1), 40, 5, **scratch),
         )

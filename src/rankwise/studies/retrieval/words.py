@@ -37,7 +37,7 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         "batches, the same first steps by SupCon, the same optimiser (AdamW). Every method has "
         "two settings of its own number, the published one and another (SoDeep has none), and "
         "the same learning rates: with the first seed validation chooses among them (from "
-        "scratch only among the rates, with the number that the heads chose), the other "
+        "scratch among its own rates, with the number that the heads chose), the other "
         "seeds repeat the choice, the network of the best validation is kept, and the test "
         "images are asked once.",
         "XBM is the contrastive loss against the embeddings of as many images as the training "
