@@ -42,6 +42,15 @@ def test_messages_name_the_argument(call, message):
         call()
 
 
+@pytest.mark.parametrize("size", [1, 2048, 2049, 5000])
+@pytest.mark.parametrize("wrong", [0.5, -1.0, 2.0, 1 + 2**-23, 1e-30, -1e-30, 1e30, NAN, INF])
+def test_one_number_that_is_not_binary_among_many(size, wrong):
+    value = (torch.arange(size) % 2).float()
+    assert checks.is_binary(value, whole=False)
+    value[-1] = wrong
+    assert not checks.is_binary(value, whole=False)
+
+
 def test_good_input_passes():
     checks.require_finite("s", torch.tensor([65504.0, 65504.0], dtype=torch.float16))
     checks.require_finite("s", torch.tensor([3e38, 3e38]))  # the sum overflows, the scores do not

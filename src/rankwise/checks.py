@@ -23,6 +23,8 @@ __all__ = [
     "require_same_shape",
 ]
 
+_FEW = 2048  # numbers up to which comparing them all is faster than two passes
+
 
 def require_floating(name: str, value: Tensor) -> None:
     """Scores are real numbers: an integer or boolean tensor is nearly always a label by mistake."""
@@ -86,7 +88,9 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
     if whole:
         low, high = value.aminmax()
         return low.item() >= 0 and high.item() <= 1
-    # v − v² is 0 for no other number, rounded or not; much faster than torch.equal.
+    if value.numel() <= _FEW:
+        return torch.equal(value * value, value)
+    # v − v² is 0 for no other number, rounded or not; for many faster than torch.equal.
     low, high = torch.addcmul(value, value, value, value=-1).aminmax()
     return low.item() == 0 and high.item() == 0
 

@@ -49,7 +49,8 @@ class CrossEntropy(ItemwiseObjective):
         if not scores.is_floating_point() or scores.dim() == 0:
             return None
         dtype = scores.dtype if scores.itemsize > 2 else torch.float32
-        truth = target.to(dtype)  # looked at in this form, which is the smaller one
+        # Looked at in this form, which is the smaller one.
+        truth = target if target.dtype == dtype else target.to(dtype)
         if not is_binary(truth, whole=not target.is_floating_point()):
             return None
         logits = scores if scores.dtype == dtype else scores.to(dtype)
