@@ -23,8 +23,6 @@ __all__ = [
     "require_same_shape",
 ]
 
-_FEW = 2048  # numbers up to which comparing them all is faster than two passes
-
 
 def require_floating(name: str, value: Tensor) -> None:
     """Scores are real numbers: an integer or boolean tensor is nearly always a label by mistake."""
@@ -88,9 +86,7 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
     if whole:
         low, high = value.aminmax()
         return low.item() >= 0 and high.item() <= 1
-    if value.numel() <= _FEW:
-        return torch.equal(value * value, value)
-    # v − v² is 0 for no other number, rounded or not; for many faster than torch.equal.
+    # v − v² is 0 for no other number, rounded or not; comparing v² with v would let ∞ pass.
     low, high = torch.addcmul(value, value, value, value=-1).aminmax()
     return low.item() == 0 and high.item() == 0
 
