@@ -36,21 +36,29 @@ def _list(size: int) -> tuple[Tensor, Tensor, Tensor]:
     return torch.randn(size, requires_grad=True), torch.arange(size) % 2, torch.arange(size)
 
 
-def _of_scores(
-    ours: Any, theirs: Any, size: int, *, by_item: bool = False, logits: bool = False
-) -> tuple[Step, Step]:
-    """Ours and theirs on one list of scores; most of theirs want probabilities, in a column."""
-    given = torch.Tensor.clone if logits else torch.Tensor.sigmoid
+def _of_scores(ours: Any, theirs: Any, size: int, *, by_item: bool = False) -> tuple[Step, Step]:
+    """Ours and theirs on one list of scores; theirs want probabilities, in a column."""
     scores, target, index = _list(size)
     column = scores.detach().clone().requires_grad_()
     own = {"index": index} if by_item and ours.index_kind == "item" else {}
     truth = target.float().unsqueeze(1)
-    if logits:  # a call of torch's and little else: as floating point for both, as theirs wants it
-        target = truth.squeeze(1)
     beside = (index,) if by_item else ()
     return (
         _backward(scores, lambda s: ours(s, target, **own)),
-        _backward(column, lambda s: theirs(given(s).unsqueeze(1), truth, *beside)),
+        _backward(column, lambda s: theirs(s.sigmoid().unsqueeze(1), truth, *beside)),
+    )
+
+
+def _of_logits(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
+    """Losses of items that cost little: the same tensors for both, whole numbers as labels.
+
+    Theirs refuse those, so the step turns them into floating point first, as its user has to.
+    """
+    scores, target, _ = _list(size)
+    other = scores.detach().clone().requires_grad_()
+    return (
+        _backward(scores, lambda s: ours(s, target)),
+        _backward(other, lambda s: theirs(s, target.float())),
     )
 
 
@@ -180,9 +188,9 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             ours = o.GlobalContrastive(2 * size, 0.01)
             return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, _modalities)
         case "CrossEntropy":
-            return _of_scores(b.CrossEntropy(), theirs.CrossEntropyLoss(), size, logits=True)
+            return _of_logits(b.CrossEntropy(), theirs.CrossEntropyLoss(), size)
         case "Focal":
-            return _of_scores(b.Focal(), theirs.FocalLoss(), size, logits=True)
+            return _of_logits(b.Focal(), theirs.FocalLoss(), size)
     raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")
 
 

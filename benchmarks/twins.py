@@ -31,7 +31,7 @@ TWINS = {
     "OneVsRest(MinMaxAUC), 10 classes": ("MultiLabelAUCMLoss", NEVER_SLOWER),
     "GlobalContrastive, two views": ("GCLoss, unimodal", NEVER_SLOWER),
     "GlobalContrastive, two modalities": ("GCLoss, bimodal", NEVER_SLOWER),
-    "CrossEntropy": ("CrossEntropyLoss", ""),
+    "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
     "Focal": ("FocalLoss", ""),
 }
 LARGEST = {

@@ -14,6 +14,44 @@ def test_cross_entropy_is_that_of_torch():
     torch.testing.assert_close(CrossEntropy()(scores, target), expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("labels", [torch.bool, torch.long, torch.float32, torch.float64])
+@pytest.mark.parametrize("items", [0, 1, 600, 9000])
+def test_any_kind_of_labels_and_scores_is_the_same_loss(dtype, labels, items):
+    torch.manual_seed(1)
+    scores = torch.randn(items, dtype=dtype, requires_grad=True)
+    truth = torch.rand(items) < 0.3
+    loss = CrossEntropy()(scores, truth.to(labels))
+    wide = torch.promote_types(dtype, torch.float32)
+    expected = binary_cross_entropy_with_logits(scores.to(wide), truth.to(wide))
+    assert loss.dtype == wide
+    torch.testing.assert_close(loss, expected if items else loss.new_zeros(()))
+    loss.backward()
+    assert scores.grad is not None
+    assert scores.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("items", [600, 9000])  # short and long lists are looked at differently
+@pytest.mark.parametrize("wrong", [2, -1, 0.5, 1e-30, float("inf"), float("nan")])
+def test_a_label_that_is_neither_0_nor_1_is_refused(items, wrong):
+    target = torch.zeros(items)
+    target[items // 2] = wrong
+    with pytest.raises(ValueError, match="target must contain only 0 and 1"):
+        CrossEntropy()(torch.randn(items), target)
+    if wrong in (2, -1):
+        with pytest.raises(ValueError, match="target must contain only 0 and 1"):
+            CrossEntropy()(torch.randn(items), target.long())
+
+
+@pytest.mark.parametrize("items", [600, 9000])
+@pytest.mark.parametrize("wrong", [float("inf"), float("nan")])
+def test_a_score_that_is_no_number_is_refused(items, wrong):
+    scores = torch.randn(items)
+    scores[3] = wrong
+    with pytest.raises(ValueError, match="scores contains"):
+        CrossEntropy()(scores, torch.arange(items) % 2)
+
+
 def test_class_balanced_between_plain_and_inverse_frequency():
     torch.manual_seed(3)
     scores, target = torch.randn(40), torch.rand(40) < 0.3

@@ -15,6 +15,7 @@ from rankwise.checks import is_binary
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
 _MEAN = 1  # torch's number for the mean over all items
+_SHORT = 8192  # so many labels are compared with their squares faster than they are subtracted
 
 
 class CrossEntropy(ItemwiseObjective):
@@ -36,27 +37,10 @@ class CrossEntropy(ItemwiseObjective):
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
         if mask is None and groups is None and weight is None and self.exchange is None:
-            value = self._of_whole_lists(scores, target)
+            value = _of_whole_lists(scores, target)
             if value is not None:
                 return value
         return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
-
-    @staticmethod
-    def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
-        """The mean over all items; None for what the general way has to look at, or to refuse."""
-        if scores.shape != target.shape or scores.device != target.device:
-            return None
-        if not scores.is_floating_point() or scores.dim() == 0:
-            return None
-        dtype = scores.dtype if scores.itemsize > 2 else torch.float32
-        # Looked at in this form, which is the smaller one.
-        truth = target if target.dtype == dtype else target.to(dtype)
-        if not is_binary(truth, whole=not target.is_floating_point()):
-            return None
-        logits = scores if scores.dtype == dtype else scores.to(dtype)
-        value = torch.binary_cross_entropy_with_logits(logits, truth, reduction=_MEAN)
-        # A score that is no finite number shows in the value.
-        return value if math.isfinite(value.item()) else None
 
 
 class ClassBalanced(ItemwiseObjective):
@@ -83,3 +67,26 @@ class ClassBalanced(ItemwiseObjective):
 
     def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
         return -logsigmoid(toward) * self.class_weight.to(toward.dtype)[positive.long()]
+
+
+def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
+    """The mean over all items; None for what the general way has to look at, or to refuse."""
+    dtype = scores.dtype
+    if scores.shape != target.shape or scores.device != target.device or scores.dim() == 0:
+        return None
+    if dtype is not torch.float32:
+        if not dtype.is_floating_point:
+            return None
+        dtype = torch.promote_types(dtype, torch.float32)
+        scores = scores.to(dtype)
+    truth = target if target.dtype is dtype else target.to(dtype)
+    if truth.numel() <= _SHORT:
+        right = torch.equal(truth * truth, truth)  # ∞ passes here, and shows in the value
+    else:
+        right = is_binary(truth, whole=not target.is_floating_point())
+    if right:
+        value = torch.binary_cross_entropy_with_logits(scores, truth, reduction=_MEAN)
+        # A score that is no finite number shows in the value.
+        if math.isfinite(value.item()):
+            return value
+    return None

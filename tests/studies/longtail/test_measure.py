@@ -44,6 +44,9 @@ def test_runs_are_kept_and_the_test_images_choose_nothing(tmp_path, monkeypatch)
     assert again == (tuned, cells)
     fewer = measure(replace(plan, repeats=1), setting)[1]
     assert fewer == [cell for cell in cells if cell.repeat == 0]
+    one_set = replace(plan, problems=plan.problems[:1], methods=FEW[1:])
+    some = [c for c in cells if c.problem == "one" and c.method != "CE"]
+    assert measure(one_set, setting)[1] == some  # other sets and methods are no other runs
     with pytest.raises(DataError, match="must be a new folder or that of the same study"):
         measure(replace(plan, steps=5), setting)
 
@@ -62,14 +65,14 @@ def test_the_budget_is_the_same_for_every_method():
     seen, plain = set(), module.Settings().network
     for method in METHODS:
         choice = method.choices(plan.rates)[0]
-        chosen = module._settings(plan, parts, method, choice, 7)
+        chosen = module.settings_of(plan, parts, method, choice, 7)
         assert chosen.objective.warm_start == (plan.warm_start if method.ranking else 0)
         assert chosen.batches.positives == 4
         same = replace(chosen, objective=module.Settings().objective, network=plain)
         seen.add(repr(same))
     assert len(seen) == 1
     ldam = METHODS[3]
-    natural = module._settings(plan, parts, ldam, ldam.choices(plan.rates)[-1], 7)
+    natural = module.settings_of(plan, parts, ldam, ldam.choices(plan.rates)[-1], 7)
     assert natural.batches.positives is None
     assert natural.cosine
     assert natural.objective.name == "ldam(defer=1)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rankwise.data.images.labelled import ClassSplits
@@ -16,7 +16,7 @@ from rankwise.tasks.classification.judging import judge
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import train
 
-__all__ = ["Cell", "Plan", "Tuned", "measure"]
+__all__ = ["Cell", "Plan", "Tuned", "measure", "settings_of"]
 
 _TUNING_SEED = 1000  # of the runs that choose; those that are reported have other seeds
 
@@ -37,7 +37,6 @@ class Plan:
     size: int = 64
     positives: int = 16
     repeats: int = 4
-    tuned_on: int = 1  # problems of a data set that the settings are chosen on
     tuned_sets: int | None = None  # choose on so many, the last choice is for the others; None: all
 
     @classmethod
@@ -62,16 +61,17 @@ class Plan:
         """In the order of the problems."""
         return list(dict.fromkeys(problem.data_set for problem in self.problems))
 
-    def of_set(self, data_set: str) -> list[Problem]:
-        """The problems of a data set."""
-        return [problem for problem in self.problems if problem.data_set == data_set]
+    def first_of(self, data_set: str) -> Problem:
+        """The problem of a data set that the settings are chosen on."""
+        return next(problem for problem in self.problems if problem.data_set == data_set)
 
     def asked(self, seed: int) -> dict[str, Any]:
-        """Everything that a run depends on, as plain data."""
-        plain = {name: value for name, value in vars(self).items() if name != "problems"}
-        plain["methods"] = [asdict(method) for method in self.methods]
-        plain["problems"] = [f"{p.data_set}: {p.name}" for p in self.problems]
-        return {"seed": seed, **plain, "repeats": None}  # more repeats are no other study
+        """All that a run depends on beside its name, which has problem, setting and repeat.
+
+        So what is kept serves a study of more sets, methods, rates or repeats as well.
+        """
+        sizes = ("steps", "warm_start", "every", "width", "resize", "crop", "size", "positives")
+        return {"seed": seed} | {name: getattr(self, name) for name in sizes}
 
 
 @dataclass(frozen=True)
@@ -140,17 +140,14 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Tuned], list[Cell]]:
 def _tune(plan: Plan, runs: Runs, data_set: str, method: Method, seed: int) -> Tuned:
     choices = method.choices(plan.rates)
     values: dict[str, float] = {}
+    problem = plan.first_of(data_set)
     for choice in choices:
-        seen = []
-        for problem in plan.of_set(data_set)[: plan.tuned_on]:
-            name = f"{data_set}/{problem.name}/{choice.words}/tuning"
 
-            def one(problem: Problem = problem, choice: Choice = choice) -> dict[str, float]:
-                splits = problem.open(seed)
-                return _run(plan, splits, method, choice, _TUNING_SEED, test=False)
+        def one(choice: Choice = choice) -> dict[str, float]:
+            return _run(plan, problem.open(seed), method, choice, _TUNING_SEED, test=False)
 
-            seen.append(runs.get(name, one)["validation"])
-        values[choice.words] = sum(seen) / len(seen)
+        name = f"{data_set}/{problem.name}/{choice.words}/tuning"
+        values[choice.words] = runs.get(name, one)["validation"]
     best = max(choices, key=lambda choice: values[choice.words])
     return Tuned(data_set, method.name, best, values)
 
@@ -158,7 +155,7 @@ def _tune(plan: Plan, runs: Runs, data_set: str, method: Method, seed: int) -> T
 def _run(
     plan: Plan, splits: ClassSplits, method: Method, choice: Choice, seed: int, *, test: bool
 ) -> dict[str, float]:
-    settings = _settings(plan, splits, method, choice, seed)
+    settings = settings_of(plan, splits, method, choice, seed)
     trained = train(splits, settings)
     found = {
         "best_step": trained.best_step,
@@ -178,9 +175,10 @@ def _run(
     }
 
 
-def _settings(
+def settings_of(
     plan: Plan, splits: ClassSplits, method: Method, choice: Choice, seed: int
 ) -> Settings:
+    """The settings of one run: those of the plan, with what differs by method."""
     target = splits.train.target
     positives = min(plan.positives, int(target.sum()))
     others = plan.size - positives

@@ -78,7 +78,6 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
             for part in (parts.train, parts.validation, parts.test)
         ]
         sizes.append(f"{problem.data_set}, {problem.name}: {', '.join(counts)}")
-    tuned = "the first problem" if plan.tuned_on == 1 else f"the first {plan.tuned_on} problems"
     where = "each set"
     if plan.tuned_sets is not None and plan.tuned_sets < len(plan.data_sets):
         where = f"{', '.join(plan.data_sets[: plan.tuned_sets])}, for the other sets as well"
@@ -90,9 +89,9 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"convolutions with {plan.width} to {8 * plan.width} channels from scratch, flips and "
         f"cuts, and four settings to choose from: the rates {rates}, with a linear head and with "
         "one of cosines (times 30; LDAM, whose margins are of cosines, has batches with and "
-        f"without extra positives instead). They are chosen by validation AP on {tuned} of "
-        f"{where}, with a seed of their own; then {plan.repeats} trainings with other seeds, the "
-        "same for every method. Extra positives: "
+        "without extra positives instead). They are chosen by validation AP on the first problem "
+        f"of {where}, with a seed of their own; then {plan.repeats} trainings with other seeds, "
+        "the same for every method. Extra positives: "
         f"{plan.positives} in each batch. Ranking losses (all but CE, CB-CE, Focal and LDAM) start "
         f"with {plan.warm_start} steps of cross-entropy. Validation is every {plan.every} steps.",
     ]
@@ -103,7 +102,10 @@ def _summary(cells: Sequence[Cell], plan: Plan, setting: Setting) -> dict[str, o
         "study": "longtail",
         "seed": setting.seed,
         "quick": setting.quick,
-        "plan": plan.asked(setting.seed),
+        "runs": plan.asked(setting.seed),
+        "methods": [asdict(method) for method in plan.methods],
+        "rates": list(plan.rates),
+        "problems": [f"{problem.data_set}: {problem.name}" for problem in plan.problems],
         "repeats": plan.repeats,
         "test_ap": {
             data_set: {
