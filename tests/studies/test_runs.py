@@ -26,5 +26,14 @@ def test_another_study_in_the_same_folder_is_refused(tmp_path):
         Runs(tmp_path, {"steps": 4})
 
 
+def test_two_processes_keep_the_runs_of_both(tmp_path):
+    one, two = Runs(tmp_path, {}), Runs(tmp_path, {})
+    one.get("a", lambda: 1)
+    two.get("b", lambda: 2)
+    one.get("c", lambda: 3)
+    assert two.get("a", lambda: pytest.fail("it is there")) == 1
+    assert Runs(tmp_path, {}).known == {"a": 1, "b": 2, "c": 3}
+
+
 def test_without_a_folder_nothing_is_written():
     assert Runs(None, {}).get("a", lambda: 1) == 1

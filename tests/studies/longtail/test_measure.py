@@ -60,6 +60,26 @@ def test_one_set_may_choose_for_the_others():
     assert {cell.data_set for cell in cells} == {"one", "two"}
 
 
+def test_a_setting_is_chosen_by_the_mean_of_several_trainings(monkeypatch):
+    plan = tiny_plan()
+    one = replace(plan.problems[0], tunings=2)
+    plan = replace(plan, problems=(one,), methods=FEW[:1], repeats=1)
+    seeds, values = [], iter((0.1, 0.9, 0.6, 0.6, 0.2, 0.2, 0.3, 0.3))
+
+    def run(plan, problem, split, method, choice, *, seed, test=False):
+        seeds.append(seed)
+        other = dict.fromkeys(("ap", "auroc", "partial_auroc", "last_ap", "last_auroc"), 0.5)
+        return {"best_step": 1, "validation": 0.5 if test else next(values)} | (
+            other if test else {}
+        )
+
+    monkeypatch.setattr(module, "_run", run)
+    (tuned,), _ = measure(plan, Setting())
+    assert list(tuned.values.values()) == pytest.approx([0.5, 0.6, 0.2, 0.3])
+    assert tuned.choice == plan.methods[0].choices(plan.rates)[1]
+    assert seeds == [1000, 1001] * 4 + [0]
+
+
 def test_the_budget_is_the_same_for_every_method():
     plan, parts = tiny_plan(), splits(0)
     seen, plain = set(), module.Settings().network
@@ -93,14 +113,18 @@ def test_plans_of_a_folder(tmp_path):
     assert full.data_sets == ["Fashion-MNIST-LT", "CIFAR-10-LT", "CIFAR-100-LT", "CIFAR-10, 2 %"]
     assert len(full.problems) == 10
     assert len(quick.problems) == 3
+    assert [full.first_of(name).tunings for name in full.data_sets] == [1, 1, 1, 3]
     assert quick.steps < full.steps
     assert full.repeats == quick.repeats == 4
     assert Plan.of(Setting(data=tmp_path, draws=3)).repeats == 3
 
 
 def test_the_same_run_is_the_same():
-    plan, parts = tiny_plan(), splits(1)
+    plan = tiny_plan()
+    problem = plan.problems[0]
     choice = METHODS[-1].choices(plan.rates)[0]
-    found = [module._run(plan, parts, METHODS[-1], choice, 5, test=True) for _ in range(2)]
+    found = [
+        module._run(plan, problem, 1, METHODS[-1], choice, seed=5, test=True) for _ in range(2)
+    ]
     assert found[0] == found[1]
     assert torch.tensor([0 <= found[0][k] <= 1 for k in ("ap", "auroc", "last_ap")]).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from rankwise.data.images.labelled import ClassSplits
@@ -123,15 +124,7 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Tuned], list[Cell]]:
     for repeat, problem, method in setting.track(work, "training with other seeds"):
         choice = chosen[problem.data_set, method.name]
         name = f"{problem.data_set}/{problem.name}/{choice.words}/{repeat}"
-
-        def one(
-            problem: Problem = problem,
-            method: Method = method,
-            choice: Choice = choice,
-            repeat: int = repeat,
-        ) -> dict[str, float]:
-            return _run(plan, problem.open(setting.seed), method, choice, repeat, test=True)
-
+        one = partial(_run, plan, problem, setting.seed, method, choice, seed=repeat, test=True)
         found = runs.get(name, one)
         cells.append(Cell(problem.data_set, problem.name, method.name, repeat, **found))
     return tuned, cells
@@ -142,19 +135,27 @@ def _tune(plan: Plan, runs: Runs, data_set: str, method: Method, seed: int) -> T
     values: dict[str, float] = {}
     problem = plan.first_of(data_set)
     for choice in choices:
-
-        def one(choice: Choice = choice) -> dict[str, float]:
-            return _run(plan, problem.open(seed), method, choice, _TUNING_SEED, test=False)
-
-        name = f"{data_set}/{problem.name}/{choice.words}/tuning"
-        values[choice.words] = runs.get(name, one)["validation"]
+        seen = []
+        for number in range(problem.tunings):
+            name = f"{data_set}/{problem.name}/{choice.words}/tuning{number or ''}"
+            one = partial(_run, plan, problem, seed, method, choice, seed=_TUNING_SEED + number)
+            seen.append(runs.get(name, one)["validation"])
+        values[choice.words] = sum(seen) / len(seen)
     best = max(choices, key=lambda choice: values[choice.words])
     return Tuned(data_set, method.name, best, values)
 
 
 def _run(
-    plan: Plan, splits: ClassSplits, method: Method, choice: Choice, seed: int, *, test: bool
+    plan: Plan,
+    problem: Problem,
+    split: int,
+    method: Method,
+    choice: Choice,
+    *,
+    seed: int,
+    test: bool = False,
 ) -> dict[str, float]:
+    splits = problem.open(split)
     settings = settings_of(plan, splits, method, choice, seed)
     trained = train(splits, settings)
     found = {

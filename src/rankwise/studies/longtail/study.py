@@ -81,6 +81,11 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     where = "each set"
     if plan.tuned_sets is not None and plan.tuned_sets < len(plan.data_sets):
         where = f"{', '.join(plan.data_sets[: plan.tuned_sets])}, for the other sets as well"
+    several = "".join(
+        f" ({problem.tunings} seeds on {name}, where positives are fewest)"
+        for name in plan.data_sets[: plan.tuned_sets]
+        if (problem := plan.first_of(name)).tunings > 1
+    )
     rates = " and ".join(f"{rate:g}" for rate in plan.rates)
     return [
         f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. Positives of images, to "
@@ -90,8 +95,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"cuts, and four settings to choose from: the rates {rates}, with a linear head and with "
         "one of cosines (times 30; LDAM, whose margins are of cosines, has batches with and "
         "without extra positives instead). They are chosen by validation AP on the first problem "
-        f"of {where}, with a seed of their own; then {plan.repeats} trainings with other seeds, "
-        "the same for every method. Extra positives: "
+        f"of {where}, with a seed of their own{several}; then {plan.repeats} trainings with "
+        "other seeds, the same for every method. Extra positives: "
         f"{plan.positives} in each batch. Ranking losses (all but CE, CB-CE, Focal and LDAM) start "
         f"with {plan.warm_start} steps of cross-entropy. Validation is every {plan.every} steps.",
     ]
