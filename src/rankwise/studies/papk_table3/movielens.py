@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,10 @@ from rankwise.data import DataError
 from rankwise.data.interactions import Interactions, read_interactions
 from rankwise.studies.papk_table3.instances import Instances, crossed
 
-__all__ = ["movielens", "read_movielens"]
+__all__ = ["Factors", "movielens", "read_movielens"]
+
+Factors = tuple[NDArray[np.float64], NDArray[np.float64]]
+Factorise = Callable[[NDArray[np.float64], int, int], Factors]
 
 FIRST, FACTORS, LEAST, LIKED = 20, 30, 20, 5.0
 
@@ -31,11 +35,13 @@ def movielens(
     first: int = FIRST,
     factors: int = FACTORS,
     least: int = LEAST,
+    factorise: Factorise | None = None,
 ) -> Instances:
     """Section 7.3.1: the first ratings of every user give the factors, the rest the rows.
 
     Items without a rating among the first ones have no factors and are left out, then users with
-    fewer than ``least`` rows: with 100K ratings this leaves the paper's 638 users.
+    fewer than ``least`` rows: with 100K ratings this leaves the paper's 638 users. ``factorise``:
+    another way from the table of ratings, 0 where there is none, to the features.
     """
     if ratings.time is None:
         raise DataError(f"{ratings.path}: has no times, so nobody's first {first} ratings")
@@ -51,7 +57,7 @@ def movielens(
             f"{ratings.path}: no user has {least} ratings after the first {first} of items that "
             "others rated early"
         )
-    by_user, by_item = _factors(table[:, known], factors, seed)
+    by_user, by_item = (factorise or _factors)(table[:, known], factors, seed)
     item = (np.cumsum(known) - 1)[ratings.item[later]]
     user = ratings.user[later]
     return Instances(
@@ -76,9 +82,7 @@ def _place(ratings: Interactions) -> NDArray[np.int64]:
     return place
 
 
-def _factors(
-    table: NDArray[np.float64], factors: int, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _factors(table: NDArray[np.float64], factors: int, seed: int) -> Factors:
     model = NMF(factors, solver="mu", init="nndsvda", max_iter=500, random_state=seed)
     with warnings.catch_warnings():
         # The paper does not say where it stops either.
