@@ -70,7 +70,7 @@ def main(path: Path) -> None:
         drawn = instances.split(split)
         train, test = (instances.part(drawn == number) for number in (0, 2))
         rng = np.random.default_rng(split)
-        start: Array = rng.standard_normal(columns.shape[1])
+        start: Array = rng.standard_normal((columns.shape[1],))
         for k in KS:
             whole = test.rows(with_negatives(test, k))
             weights = {"its random start": start, "GD-pAp@k-avg": descended(train, start, k)}
