@@ -60,7 +60,7 @@ def test_train_evaluate_predict(data):
         "1 without objects, which are kept",
         "1 box without area in its picture: dropped (train0.png: red 9 9 9 9)",
         "AP50",
-        "kept: the detector after step",
+        "kept: the network after step",
         str(data / "run/index.html"),
     ):
         assert words in done.output

@@ -8,63 +8,24 @@ from typing import Annotated
 import typer
 
 from rankwise.commands.image_runs import (
-    STOPPED,
     Broken,
-    Change,
-    Config,
     Debug,
     Part,
-    Resume,
     Root,
     Run,
     Workers,
     at_root,
-    train_run,
+    image_app,
 )
-from rankwise.commands.shared import one_line, say, show
+from rankwise.commands.shared import one_line, show
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.callback()
-def classify() -> None:
-    """Train a classifier of images on how each class ranks them, and judge it."""
-
-
-@app.command()
-def configs() -> None:
-    """The configurations that ship with the package, by name."""
-    from rankwise.tasks.classification.config import shipped  # noqa: PLC0415  (seconds to import)
-
-    say(shipped())
-
-
-@app.command()
-def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Config,
-    root: Root = None,
-    change: Change = None,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/classification"),
-    resume: Resume = False,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
-    debug: Debug = False,
-) -> None:
-    """Train, keep what validation likes best, judge it on the test images."""
-    with one_line(debug=debug, stopped=STOPPED):
-        from rankwise.tasks import classification as task  # noqa: PLC0415  (seconds to import)
-
-        train_run(
-            task,
-            config,
-            [*(change or []), *at_root(root)],
-            out,
-            resume=resume,
-            skip_broken=skip_broken,
-            workers=workers,
-        )
+app = image_app(
+    "classification",
+    "Train a classifier of images on how each class ranks them, and judge it.",
+    "Train, keep what validation likes best, judge it on the test images.",
+)
 
 
 @app.command()

@@ -8,72 +8,24 @@ from typing import Annotated
 import typer
 
 from rankwise.commands.image_runs import (
-    STOPPED,
     Broken,
-    Change,
-    Config,
     Debug,
     Part,
-    Resume,
     Root,
     Run,
-    Workers,
     at_root,
-    steps_shown,
-    tell_once,
+    image_app,
 )
 from rankwise.commands.shared import one_line, say, show
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.callback()
-def detect() -> None:
-    """Train a detector of objects on average precision, judge it, and let it find."""
-
-
-@app.command()
-def configs() -> None:
-    """The configurations that ship with the package, by name."""
-    from rankwise.tasks.detection.config import shipped  # noqa: PLC0415  (seconds to import)
-
-    say(shipped())
-
-
-@app.command()
-def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Config,
-    root: Root = None,
-    change: Change = None,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/detection"),
-    resume: Resume = False,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
-    debug: Debug = False,
-) -> None:
-    """Train, keep what validation likes best, judge it on the test pictures by COCO's AP."""
-    with one_line(debug=debug, stopped=STOPPED):
-        from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
-        from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
-        from rankwise.tasks.detection.running import open_data, run  # noqa: PLC0415
-
-        settings = read_settings(config, [*(change or []), *at_root(root)])
-        splits = open_data(settings, skip_broken=skip_broken)
-        say(splits.describe().splitlines(), error=True)
-        with steps_shown(settings.training.steps, "AP") as advance:
-            done = run(
-                splits,
-                settings,
-                out,
-                resume=resume,
-                workers=workers,
-                told=tell_once() if skip_broken else None,
-                on_step=advance,
-            )
-        show(results_table({settings.objective.short: done.result}))
-        say([f"kept: the detector after step {done.trained.best_step}", str(done.page)])
+app = image_app(
+    "detection",
+    "Train a detector of objects on average precision, judge it, and let it find.",
+    "Train, keep what validation likes best, judge it on the test pictures by COCO's AP.",
+    "AP",
+)
 
 
 @app.command()

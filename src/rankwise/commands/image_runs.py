@@ -1,10 +1,11 @@
-"""What the commands that train on images share: their options, their bar, their complaints."""
+"""What the commands that train on images share: their options, training, its bar, complaints."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -12,13 +13,12 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rankwise.commands.console import complaints
-from rankwise.commands.shared import say, show
+from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
 
 __all__ = [
-    "STOPPED",
     "Broken",
     "Change",
     "Config",
@@ -30,12 +30,12 @@ __all__ = [
     "StepLike",
     "Workers",
     "at_root",
+    "image_app",
     "steps_shown",
     "tell_once",
-    "train_run",
 ]
 
-STOPPED = "stopped; the same command with --resume goes on after the last validation"
+_STOPPED = "stopped; the same command with --resume goes on after the last validation"
 
 Config = Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")]
 Root = Annotated[Path | None, typer.Option(help="Where the images are, in place of data.root.")]
@@ -73,33 +73,54 @@ def at_root(root: Path | None) -> list[str]:
     return [] if root is None else [f"data.root={quoted(str(root))}"]
 
 
-def train_run(
-    task: Any,
-    config: str,
-    changes: list[str],
-    out: Path,
-    *,
-    resume: bool,
-    skip_broken: bool,
-    workers: int,
-) -> None:
-    """Train by a task's settings, with a bar, and show what came of it."""
-    settings = task.read_settings(config, changes)
-    splits = task.open_data(settings, skip_broken=skip_broken)
-    say(splits.describe().splitlines(), error=True)
-    with steps_shown(settings.training.steps, "mAP") as advance:
-        done = task.run(
-            splits,
-            settings,
-            out,
-            resume=resume,
-            workers=workers,
-            told=tell_once() if skip_broken else None,
-            on_step=advance,
-        )
-    if done.page is not None:
-        show(task.results_table(done.results))
-        say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.Typer:
+    """A command that trains on images, with the two of its parts that are the same for every task.
+
+    ``task`` is a folder of :mod:`rankwise.tasks`, ``judged`` what ``train`` says of itself.
+    """
+    app = typer.Typer(
+        help=about, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    )
+
+    def part(name: str) -> Any:
+        return import_module(f"rankwise.tasks.{task}.{name}")  # takes seconds
+
+    @app.command()
+    def configs() -> None:
+        """The configurations that ship with the package, by name."""
+        say(part("config").shipped())
+
+    @app.command(help=judged)
+    def train(  # noqa: PLR0917  (a command line is called by names)
+        config: Config,
+        root: Root = None,
+        change: Change = None,
+        out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs", task),
+        resume: Resume = False,
+        skip_broken: Broken = False,
+        workers: Workers = 0,
+        debug: Debug = False,
+    ) -> None:
+        with one_line(debug=debug, stopped=_STOPPED):
+            running = part("running")
+            settings = part("config").read_settings(config, [*(change or []), *at_root(root)])
+            splits = running.open_data(settings, skip_broken=skip_broken)
+            say(splits.describe().splitlines(), error=True)
+            with steps_shown(settings.training.steps, metric) as advance:
+                done = running.run(
+                    splits,
+                    settings,
+                    out,
+                    resume=resume,
+                    workers=workers,
+                    told=tell_once() if skip_broken else None,
+                    on_step=advance,
+                )
+            if done.page is not None:
+                show(part("page").results_table(done.results))
+                say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+
+    return app
 
 
 def tell_once() -> Callable[[BrokenImage], None]:

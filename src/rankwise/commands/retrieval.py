@@ -8,64 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from rankwise.commands.image_runs import (
-    STOPPED,
     Broken,
-    Change,
-    Config,
     Debug,
     Part,
-    Resume,
     Root,
     Run,
     Workers,
     at_root,
+    image_app,
     tell_once,
-    train_run,
 )
 from rankwise.commands.shared import one_line, say, show
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.callback()
-def retrieval() -> None:
-    """Train an embedding of images on the order of a gallery, judge it, and search with it."""
-
-
-@app.command()
-def configs() -> None:
-    """The configurations that ship with the package, by name."""
-    from rankwise.tasks.retrieval.config import shipped  # noqa: PLC0415  (seconds to import)
-
-    say(shipped())
-
-
-@app.command()
-def train(  # noqa: PLR0917  (a command line is called by names)
-    config: Config,
-    root: Root = None,
-    change: Change = None,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/retrieval"),
-    resume: Resume = False,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
-    debug: Debug = False,
-) -> None:
-    """Train, keep what validation likes best, judge it on the test images' whole gallery."""
-    with one_line(debug=debug, stopped=STOPPED):
-        from rankwise.tasks import retrieval as task  # noqa: PLC0415  (seconds to import)
-
-        train_run(
-            task,
-            config,
-            [*(change or []), *at_root(root)],
-            out,
-            resume=resume,
-            skip_broken=skip_broken,
-            workers=workers,
-        )
+app = image_app(
+    "retrieval",
+    "Train an embedding of images on the order of a gallery, judge it, and search with it.",
+    "Train, keep what validation likes best, judge it on the test images' whole gallery.",
+)
 
 
 @app.command()

@@ -26,9 +26,9 @@ __all__ = ["Finished", "open_data", "run"]
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run came to on the test pictures, and its page."""
+    """What a run came to on the test pictures, by the name of its loss, and its page."""
 
-    result: Result
+    results: dict[str, Result]
     trained: Trained
     thresholds: list[float]
     page: Path
@@ -93,4 +93,4 @@ def run(
     page = write_page(
         out, settings, splits, trained, result=result, found=found, thresholds=thresholds
     )
-    return Finished(result, trained, thresholds, page)
+    return Finished({settings.objective.short: result}, trained, thresholds, page)
