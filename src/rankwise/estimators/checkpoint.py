@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from rankwise.estimators.data import Part
-from rankwise.estimators.files import write_whole
+from rankwise.files import write_whole
 
 __all__ = ["Checkpoint", "fingerprint"]
 

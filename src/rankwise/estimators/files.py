@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from importlib import import_module
@@ -16,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.estimators.calibration import Calibrator
+from rankwise.files import write_whole
 
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
 
-__all__ = ["load_ranker", "save_ranker", "write_whole"]
+__all__ = ["load_ranker", "save_ranker"]
 
 R = TypeVar("R", bound="Ranker")
 
@@ -151,17 +150,3 @@ def _tupled(params: dict[str, Any]) -> dict[str, Any]:
 
 def _without_objects(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(str) if values.dtype == object else values
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under another name first: it is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rankwise.data.errors import DataError
+from rankwise.files import write_whole
 
 __all__ = ["Qrels", "Run", "read_qrels", "read_run", "write_qrels", "write_run"]
 
@@ -55,7 +56,7 @@ def write_run(
         _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})
         for rank, (document, score) in enumerate(_ordered(documents), start=1):
             lines.append(f"{query} Q0 {document} {rank} {score!r} {tag}\n")
-    _write_whole(Path(path), "".join(lines))
+    write_whole(Path(path), "".join(lines))
 
 
 def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> None:
@@ -64,15 +65,7 @@ def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> Non
     for query, documents in qrels.items():
         _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})
         lines += [f"{query} 0 {document} {rel}\n" for document, rel in documents.items()]
-    _write_whole(Path(path), "".join(lines))
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Under a temporary name first: no reader sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_whole(Path(path), "".join(lines))
 
 
 def _ordered(documents: Mapping[str, float]) -> list[tuple[str, float]]:
