@@ -62,6 +62,14 @@ def _of_logits(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
     )
 
 
+def _of_columns(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
+    """The same tensors again, in the one form that theirs has nothing to do about."""
+    scores, target, _ = _list(size)
+    column, truth = (t.detach().float().unsqueeze(1) for t in (scores, target))
+    first, second = (column.clone().requires_grad_() for _ in range(2))
+    return _backward(first, lambda s: ours(s, truth)), _backward(second, lambda s: theirs(s, truth))
+
+
 def _of_classes(ours: Any, theirs: Any, size: int, *, by_item: bool) -> tuple[Step, Step]:
     logits = torch.randn(size, CLASSES, requires_grad=True)
     target = (torch.randn(size, CLASSES) > 0).long()
@@ -159,8 +167,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             return _of_scores(ours, peer, size, by_item=True)
         case "PartialAUC, kl, squared hinge":
             peer = theirs.pAUC_DRO_Loss(data_len=size)
-            hinge = SquaredHinge(1.0)
-            ours = o.PartialAUC(0.2, form="kl", items=size, surrogate=hinge)
+            ours = o.PartialAUC(0.2, form="kl", items=size, surrogate=SquaredHinge(1.0))
             return _of_scores(ours, peer, size, by_item=True)
         case "TwoWayPartialAUC, kl":
             peer = theirs.tpAUC_KL_Loss(data_len=size)
@@ -187,8 +194,9 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
         case "GlobalContrastive, two modalities":
             ours = o.GlobalContrastive(2 * size, 0.01)
             return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, _modalities)
-        case "CrossEntropy":
-            return _of_logits(b.CrossEntropy(), theirs.CrossEntropyLoss(), size)
+        case "CrossEntropy" | "CrossEntropy, as theirs likes it":
+            pair = b.CrossEntropy(), theirs.CrossEntropyLoss(), size
+            return _of_logits(*pair) if name == "CrossEntropy" else _of_columns(*pair)
         case "Focal":
             return _of_logits(b.Focal(), theirs.FocalLoss(), size)
     raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")
