@@ -54,6 +54,7 @@ METHODS = (
     Method("SmoothAP", "smooth_ap(tau=1)"),
     Method("SOAP", "soap"),
     Method("SOPRC", "soprc(tau_fpr=1)"),
-    Method("StableAP", "stable_ap(tau=.5)"),
+    # The scores are the sigmoid of the network's output, as published.
+    Method("StableAP", "stable_ap(tau=.5, score_scale=1, squash=True)"),
 )
 OURS = ("SOPRC", "StableAP")
