@@ -28,21 +28,26 @@ class Choice:
 class Method:
     """A loss, with either head of the network; a loss of cosines with either kind of batches.
 
-    ``ranking``: a loss of order, which starts with some steps of cross-entropy.
+    ``ranking``: a loss of order, which starts with some steps of cross-entropy. ``other``: the same
+    loss in another form, to choose in place of the other head.
     """
 
     name: str
     objective: str
     ranking: bool = True
     cosines: bool = False
+    other: str | None = None
 
     def choices(self, rates: tuple[float, ...]) -> list[Choice]:
         """As many for every method."""
         if self.cosines:
-            kinds = [("cosine", True), ("cosine", False)]
+            kinds = [(self.objective, "cosine", True), (self.objective, "cosine", False)]
         else:
-            kinds = [("linear", True), ("cosine", True)]
-        return [Choice(self.objective, rate, *kind) for kind in kinds for rate in rates]
+            second = (self.objective, "cosine") if self.other is None else (self.other, "linear")
+            kinds = [(self.objective, "linear", True), (*second, True)]
+        return [
+            Choice(name, rate, head, balanced) for name, head, balanced in kinds for rate in rates
+        ]
 
 
 METHODS = (
@@ -54,7 +59,7 @@ METHODS = (
     Method("SmoothAP", "smooth_ap(tau=1)"),
     Method("SOAP", "soap"),
     Method("SOPRC", "soprc(tau_fpr=1)"),
-    # The scores are the sigmoid of the network's output, as published.
-    Method("StableAP", "stable_ap(tau=.5, score_scale=1, squash=True)"),
+    # Published is the sigmoid of the network's output; ours goes by the spread of the scores.
+    Method("StableAP", "stable_ap(tau=.5)", other="stable_ap(tau=.5, score_scale=1, squash=True)"),
 )
 OURS = ("SOPRC", "StableAP")
