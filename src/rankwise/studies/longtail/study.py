@@ -96,8 +96,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         "one of cosines (times 30; LDAM, whose margins are of cosines, has batches with and "
         "without extra positives instead; StableAP, with the linear head, scores in units of their "
         "spread and the published sigmoid of the outputs). They are chosen by validation AP on the "
-        f"first problem of {where}, with a seed of their own{several}; then {plan.repeats} trainings "
-        "with other seeds, the same for every method. Extra positives: "
+        f"first problem of {where}, with a seed of their own{several}; then {plan.repeats} "
+        "trainings with other seeds, the same for every method. Extra positives: "
         f"{plan.positives} in each batch. Ranking losses (all but CE, CB-CE, Focal and LDAM) start "
         f"with {plan.warm_start} steps of cross-entropy. Validation is every {plan.every} steps.",
     ]
