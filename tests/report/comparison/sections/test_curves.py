@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
+from tests.report.comparison.sections.small import (
+    SCORES,
+    TARGET,
+    contender,
+    levels_by_number,
+    pair,
+    predictions,
+    small_run,
+    text_of,
+    tree_of,
+)
+
+from rankwise.report.comparison.drawn import Frame, linear_axis
+from rankwise.report.comparison.measured.curves import DRAWS, Curve
+from rankwise.report.comparison.sections.curves import chart_data, curves, series_of
+
+
+def part_of(run):
+    return curves(run, levels_by_number(run))
+
+
+def heights(run, chart, number):
+    """Places and heights that a script reads off."""
+    data = part_of(run).charts[chart]
+    (series,) = (each for each in data["series"] if each["number"] == number)
+    return np.array(data["x"]), np.array(series["y"])
+
+
+def curve(*y):
+    places = np.linspace(0, 1, len(y))
+    return Curve(places, np.array(y), np.array(y) - 0.25, np.array(y) + 0.25)
+
+
+FRAME = Frame(linear_axis("x", 0, 1), linear_axis("y", 0, 1))
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_precision_is_that_of_scikit_learn_where_a_positive_is_reached(number):
+    x, y = heights(small_run(), "pr", number)
+    precision, recall, _ = precision_recall_curve(TARGET, SCORES[number])
+    for reached in (0.5, 1.0):
+        wanted = precision[recall == reached].max()
+        assert np.interp(reached, x, y) == pytest.approx(wanted, abs=0.005)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_roc_curve_is_that_of_scikit_learn(number):
+    x, y = heights(small_run(), "roc", number)
+    fpr, tpr, _ = roc_curve(TARGET, SCORES[number], drop_intermediate=False)
+    between = (np.arange(8) + 0.5) / 8  # the curve jumps at the eight negatives
+    assert np.interp(between, x, y) == pytest.approx(np.interp(between, fpr, tpr), abs=0.001)
+    area = roc_auc_score(TARGET, SCORES[number])
+    assert np.trapezoid(y, x) == pytest.approx(area, abs=0.01)
+
+
+def test_scores_that_are_all_tied_are_chance():
+    run = small_run(given=predictions(scores={0: SCORES[0], 1: [0.0] * 10}))
+    x, y = heights(run, "roc", 1)
+    assert y == pytest.approx(x, abs=0.001)
+    _, y = heights(run, "pr", 1)
+    assert set(y) == {2 / 10}
+
+
+def test_chance_is_the_share_of_positives_and_the_diagonal():
+    # 0.2 of the 254 between the top at 30 and the floor at 284.
+    pr, roc = tree_of(part_of(small_run()).body).findall(".//path[@class='chance']")
+    assert pr.attrib["d"] == f"M46 {284 - 0.2 * 254:g}L446 {284 - 0.2 * 254:g}"
+    assert roc.attrib["d"] == "M46 284L446 30"
+
+
+def test_chance_counts_weights():
+    run = small_run(given=predictions(weight=[0.5 if each else 1 for each in TARGET]))
+    captions = [text_of(each) for each in tree_of(part_of(run).body).findall(".//figcaption")]
+    assert captions == [
+        f"Precision–recall. Chance is a precision of {1 / 9:.3g}.",
+        "ROC. The dotted diagonal is chance.",
+    ]
+
+
+def test_the_note_says_how_many_resamples_there_are():
+    note = text_of(tree_of(part_of(small_run()).body).find("p"))
+    assert f"95\u202f% of {DRAWS} bootstrap resamples" in note
+
+
+def test_both_charts_have_a_label_and_a_name_that_scripts_know():
+    pictures = tree_of(part_of(small_run()).body).findall(".//figure//svg")
+    assert {each.attrib["data-chart"]: each.attrib["aria-label"] for each in pictures} == {
+        "pr": "Precision against recall, one line for each of 2 contenders",
+        "roc": "True positive rate against false positive rate, one line for each of 2 contenders",
+    }
+    charts = part_of(small_run()).charts
+    assert {name: (each["title"], each["digits"]) for name, each in charts.items()} == {
+        "pr": ("recall", 3),
+        "roc": ("false positive rate", 3),
+    }
+
+
+def test_a_contender_without_scores_is_not_drawn():
+    run = small_run((*pair(), contender(2, "without scores")))
+    part = part_of(run)
+    assert [each["number"] for each in part.charts["pr"]["series"]] == [0, 1]
+    assert "without scores" not in text_of(tree_of(part.body))
+
+
+def test_the_recommended_lies_on_top_and_the_baseline_below_it():
+    contenders = (contender(0, "best"), contender(1, "base", baseline=True), contender(2, "other"))
+    given = predictions(scores=dict.fromkeys(range(3), SCORES[0]))
+    run = small_run(contenders, given, recommended=0)
+    drawn = tree_of(series_of(run, FRAME, {n: curve(0.5, 0.5) for n in range(3)}))
+    assert [each.attrib["data-series"] for each in drawn] == ["2", "1", "0"]
+    assert [each.attrib["class"] for each in drawn] == [
+        "series c0",
+        "series base shown-band",
+        "series best shown-band",
+    ]
+
+
+def test_a_series_is_a_line_inside_its_band():
+    run = small_run((contender(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
+    (series,) = tree_of(series_of(run, FRAME, {0: curve(0.25, 0.75)}))
+    assert [each.attrib["class"] for each in series] == ["band", "line"]
+    band, line = (each.attrib["d"] for each in series)
+    # 0 is at 284, 1 is at 30: heights 0.25, 0.5, 0.75 are at 220.5, 157, 93.5.
+    assert line == "M46 220.5L446 93.5"
+    assert band == "M46 157L446 30L446 157L46 284Z"
+
+
+def test_scripts_read_rounded_values_at_the_places_of_the_line():
+    found = {0: curve(1 / 3, 0.5, 1.0), 1: curve(0.0, 2 / 3, 1.0)}
+    assert chart_data(small_run(), FRAME, found, "share", 2) == {
+        "title": "share",
+        "digits": 2,
+        "x": [0, 0.5, 1],
+        "px": [46, 246, 446],
+        "series": [
+            {"number": 0, "y": [0.3333, 0.5, 1], "py": [199.3, 157, 30]},
+            {"number": 1, "y": [0, 0.6667, 1], "py": [284, 114.7, 30]},
+        ],
+    }
+
+
+def test_the_same_run_has_the_same_bands():
+    assert part_of(small_run()).drawn() == part_of(small_run()).drawn()
+
+
+def test_names_are_text_and_no_markup():
+    run = small_run((contender(0, "<b>0", baseline=True), contender(1, "<b>1")))
+    found = tree_of(part_of(run).body)
+    assert found.find(".//b") is None
+    assert "<b>0baseline" in text_of(found)
+    assert "<b>1recommended" in text_of(found)

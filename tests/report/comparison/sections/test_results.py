@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+from tests.report.comparison.sections.small import (
+    contender,
+    pair,
+    rows_of,
+    small_run,
+    text_of,
+    tree_of,
+)
+
+from rankwise.report.comparison.run import Estimate
+from rankwise.report.comparison.sections.results import results
+
+THIN = "\u202f"
+
+
+def tree(run):
+    return tree_of(results(run).body)
+
+
+def table(run):
+    return tree(run).find(".//table[@id='result-table']")
+
+
+def drawn_row(run, place):
+    return table(run).findall("./tbody/tr")[place]
+
+
+def three(*values):
+    """Contenders with these values on the test part, the first of them the baseline."""
+    return tuple(
+        contender(n, f"c{n}", baseline=n == 0, test=Estimate(value, value - 0.1, value + 0.1))
+        for n, value in enumerate(values)
+    )
+
+
+def test_rows_go_from_the_best_to_the_worst_and_the_unknown_is_last():
+    found = rows_of(table(small_run(three(0.5, nan, 0.75, -0.25))))
+    assert [row[1] for row in found] == ["0.750", "0.500", "−0.250", "–"]
+
+
+def test_equal_values_stay_in_the_order_of_the_run():
+    found = rows_of(table(small_run(three(0.5, 0.5, 0.5))))
+    assert [row[0].split()[0] for row in found] == ["c0", "c1", "c2"]
+
+
+def test_every_number_of_a_contender_is_in_its_row():
+    known = pair(
+        test=Estimate(0.8333, 0.7, 0.9),
+        difference=Estimate(0.3833, 0.1, 0.5, 0.04),
+        validation=Estimate(0.81, 0.8, 0.82),
+        seconds=75.0,
+        trials=1200,
+    )
+    best, _ = rows_of(table(small_run(known)))
+    assert best == [
+        "ap recommended",
+        "0.833",
+        "0.700 – 0.900",
+        "+0.383better",
+        "0.040",
+        "0.810",
+        f"1{THIN}min 15{THIN}s",
+        f"1{THIN}200",
+    ]
+
+
+def test_what_is_sorted_by_is_the_number_and_not_its_rounding():
+    known = pair(test=Estimate(0.83333, 0.7, 0.9), seconds=75.0, trials=12)
+    cells = drawn_row(small_run(known), 0).findall("td")
+    shown = [cell.attrib["data-value"] for cell in cells]
+    assert shown == ["0.83333", "0.7", "", "", "", "75.0", "12.0"]
+    assert drawn_row(small_run(known), 0).find("th").attrib["data-value"] == "ap"
+
+
+def test_what_is_not_known_is_a_dash_and_sorts_as_nothing():
+    row = drawn_row(small_run(), 1)
+    assert [text_of(cell) for cell in row][1:] == ["–"] * 7
+    assert [cell.attrib["data-value"] for cell in row.findall("td")] == [""] * 7
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word", "class_"),
+    [
+        (0.01, 0.3, "better", "sure good"),
+        (-0.3, -0.01, "worse", "sure bad"),
+        (-0.1, 0.2, "within chance", "sure quiet"),
+        (0.0, 0.2, "within chance", "sure quiet"),
+        (-0.2, 0.0, "within chance", "sure quiet"),
+    ],
+)
+def test_a_difference_is_called_by_its_interval(low, high, word, class_):
+    run = small_run(pair(difference=Estimate(0.1, low, high, 0.05)))
+    told = tree(run).find(".//td/span[@class]")
+    assert (text_of(told), told.attrib["class"]) == (word, class_)
+
+
+def test_the_recommended_and_the_baseline_have_badges():
+    found = rows_of(table(small_run(three(0.7, 0.6, 0.5))))
+    assert [row[0] for row in found] == ["c0 baseline", "c1 recommended", "c2 "]
+    found = rows_of(table(small_run(three(0.7, 0.6, 0.5), recommended=0)))
+    assert [row[0] for row in found] == ["c0 recommendedbaseline", "c1 ", "c2 "]
+
+
+def test_only_the_row_of_the_recommended_stands_out():
+    rows = table(small_run(three(0.7, 0.6, 0.5))).findall("./tbody/tr")
+    assert [row.attrib.get("class") for row in rows] == [None, "chosen", None]
+
+
+def test_the_column_that_is_sorted_by_is_marked():
+    heads = table(small_run()).findall("./thead/tr/th")
+    assert [text_of(head) for head in heads] == [
+        "Contender", "Test", f"95{THIN}% interval", "Difference",
+        "p", "Validation", "Time", "Trials",
+    ]  # fmt: skip
+    assert all(head.find("button") is not None for head in heads)
+    assert [head.attrib["aria-sort"] for head in heads] == ["none", "descending", *["none"] * 6]
+    best_is_low = {text_of(h) for h in heads if h.attrib["data-first"] == "ascending"}
+    assert best_is_low == {"Contender", "p", "Time", "Trials"}
+
+
+def test_intervals_are_drawn_on_one_scale():
+    # The lowest end of all is at 4, the highest at 4 + 132, the baseline's value is the reference.
+    base = contender(0, "base", baseline=True, test=Estimate(0.5, 0.4, 0.6))
+    best = contender(1, "best", test=Estimate(0.75, 0.65, 0.9))
+    run = small_run((base, best))
+    wanted = {
+        0: (4 + 132 * 0.35 / 0.5, 4 + 132 * 0.25 / 0.5, 4 + 132),
+        1: (4 + 132 * 0.1 / 0.5, 4, 4 + 132 * 0.2 / 0.5),
+    }
+    for place, (value, low, high) in wanted.items():
+        picture = drawn_row(run, place).find("./td/svg")
+        whisker = picture.find("line[@class='whisker']").attrib
+        assert float(picture.find("circle").attrib["cx"]) == pytest.approx(value, abs=0.05)
+        assert float(whisker["x1"]) == pytest.approx(low, abs=0.05)
+        assert float(whisker["x2"]) == pytest.approx(high, abs=0.05)
+        reference = picture.find("line[@class='reference']").attrib
+        assert reference["x1"] == reference["x2"]
+        assert float(reference["x1"]) == pytest.approx(4 + 132 * 0.1 / 0.5, abs=0.05)
+
+
+def test_intervals_of_no_width_do_not_stop_the_table():
+    perfect = Estimate(1.0, 1.0, 1.0)
+    run = small_run(
+        (contender(0, "a", baseline=True, test=perfect), contender(1, "b", test=perfect))
+    )
+    assert [row[1] for row in rows_of(table(run))] == ["1.000", "1.000"]
+
+
+def test_without_a_baseline_there_is_no_reference_and_the_words_are_general():
+    run = small_run((contender(0, "a"), contender(1, "b", test=Estimate(0.5, 0.4, 0.6))))
+    assert tree(run).find(".//line[@class='whisker']") is not None
+    assert tree(run).find(".//line[@class='reference']") is None
+    note = text_of(tree(run).find(".//p[@id='result-note']"))
+    assert "paired p-value against the log-loss baseline." in note
+
+
+def test_the_note_says_what_was_measured_and_how_it_was_chosen():
+    note = text_of(tree(small_run(choice="5-fold cross-validation")).find(".//p"))
+    assert note == (
+        "Average precision on the test part, which was looked at once. The choice was made by "
+        "5-fold cross-validation. Difference and paired p-value against log-loss. Click a heading "
+        "to sort."
+    )
+    assert "The choice" not in text_of(tree(small_run()).find(".//p"))
+
+
+def test_the_note_describes_the_table():
+    assert table(small_run()).attrib["aria-describedby"] == "result-note"
+
+
+def test_contenders_that_were_left_out_are_told_with_the_reason():
+    notes = tree(small_run(left_out={"neural": "no torch", "linear": 3})).findall("./p")
+    assert [text_of(each) for each in notes[1:]] == [
+        "neural was left out: no torch",
+        "linear was left out: 3",
+    ]
+
+
+def test_other_metrics_are_in_the_order_of_the_run_with_dashes_for_the_unknown():
+    run = small_run(other_metrics={"auc": [0.625, None], "mrr": ["none", 1]})
+    others = tree(run).find(".//details//table")
+    assert [text_of(head) for head in others.findall("./thead/tr/th")] == [
+        "Contender", "auc", "mrr",
+    ]  # fmt: skip
+    assert rows_of(others) == [["log-loss", "0.625", "–"], ["ap", "–", "1.000"]]
+
+
+def test_without_other_metrics_there_is_nothing_to_open():
+    assert tree(small_run()).find(".//details") is None
+
+
+def test_names_and_reasons_are_text_and_no_markup():
+    names = contender(0, "<b>0", baseline=True), contender(1, "<b>1")
+    run = small_run(
+        names,
+        metric="<b>metric",
+        choice="<b>choice",
+        left_out={"<b>name": "<b>reason"},
+        other_metrics={"<b>other": [0.5, 0.5]},
+    )
+    found = tree(run)
+    assert found.find(".//b") is None
+    for word in ("0 baseline", "1 recommended", "metric", "choice", "name", "reason", "other"):
+        assert f"<b>{word}" in text_of(found)
+    assert drawn_row(run, 0).find("th").attrib["data-value"] == "<b>0"

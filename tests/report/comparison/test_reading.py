@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rankwise.report.comparison.reading import (
+    missing,
+    number,
+    read_object,
+    read_predictions,
+)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Writes arrays as the predictions of a run."""
+
+    def save(**arrays):
+        path = tmp_path / "predictions.npz"
+        np.savez(path, **arrays)
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [(3, 3.0), (-0.25, -0.25), (0, 0.0), (np.float64(0.5), 0.5)]
+)
+def test_a_number_is_a_float(value, wanted):
+    found = number(value)
+    assert type(found) is float
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, False, "1", [1.0], {}, math.inf, -math.inf, math.nan, Fraction(1, 2)]
+)
+def test_what_is_no_number_is_nan(value):
+    assert math.isnan(number(value))
+
+
+def test_what_is_missing_is_named_with_what_would_be_right(tmp_path):
+    error = missing(tmp_path / "results.json", "contenders", "a list of objects")
+    assert isinstance(error, ValueError)
+    assert str(error) == (
+        f"{tmp_path / 'results.json'} must hold 'contenders', a list of objects; "
+        "write it with `rankwise compare`"
+    )
+
+
+def test_an_object_is_read_as_utf_8(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_bytes('{"target": "größe", "seeds": 5}'.encode())
+    assert read_object(path) == {"target": "größe", "seeds": 5}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not JSON: Expecting value"),
+        (b'{"a": 1', "is not JSON: Expecting ',' delimiter"),
+        (b'{"a": "\xff"}', "is not JSON: 'utf-8' codec"),
+        (b'{"a": ' * 100_000, "is not JSON: maximum recursion depth"),
+        (b"[1]", "must hold a JSON object, got list"),
+        (b"null", "must hold a JSON object, got NoneType"),
+        (b'"a"', "must hold a JSON object, got str"),
+    ],
+)
+def test_a_file_that_holds_no_object_is_told_in_one_line(tmp_path, content, message):
+    path = tmp_path / "config.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"config\.json {message}") as broken:
+        read_object(path)
+    assert "\n" not in str(broken.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(ValueError, match=r"config\.json is missing: not a whole run"):
+        read_object(tmp_path / "config.json")
+    with pytest.raises(ValueError, match=r"predictions\.npz is missing: not a whole run"):
+        read_predictions(tmp_path / "predictions.npz", 1)
+
+
+def test_arrays_are_floats_by_the_number_of_their_contender(saved):
+    path = saved(
+        target=[True, False, True],
+        score_0=np.array([3, 2, 1], dtype=np.int8),
+        score_2=np.array([0.5, -math.inf, math.inf], dtype=np.float32),
+        probability_2=[0.25, 0.5, 0.75],
+        row=[10, 20, 30],
+    )
+    found = read_predictions(path, 3)
+    assert found.target.tolist() == [1, 0, 1]
+    assert found.weight.tolist() == [1, 1, 1]
+    assert found.group is None
+    assert {n: each.tolist() for n, each in found.scores.items()} == {
+        0: [3, 2, 1],
+        2: [0.5, -math.inf, math.inf],
+    }
+    assert {n: each.tolist() for n, each in found.probabilities.items()} == {2: [0.25, 0.5, 0.75]}
+    every = [found.target, found.weight, *found.scores.values(), *found.probabilities.values()]
+    assert {each.dtype for each in every} == {np.dtype(np.float64)}
+
+
+def test_scores_of_contenders_that_the_results_do_not_have_are_left(saved):
+    path = saved(target=[0, 1], score_0=[1.0, 2.0], score_1=[2.0, 1.0])
+    assert list(read_predictions(path, 1).scores) == [0]
+
+
+def test_weights_are_kept_and_may_be_zero_for_some_rows(saved):
+    path = saved(target=[0, 1, 1], weight=[2, 0, 0.5])
+    assert read_predictions(path, 0).weight.tolist() == [2, 0, 0.5]
+
+
+@pytest.mark.parametrize("weight", [[1, 1, -1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])
+def test_a_class_without_weight_and_a_weight_below_zero_are_refused(saved, weight):
+    path = saved(target=[0, 0, 1, 1], weight=weight)
+    with pytest.raises(ValueError, match="weight must be ≥ 0, and above 0 somewhere in each class"):
+        read_predictions(path, 0)
+
+
+@pytest.mark.parametrize("group", [["b", "b", "a", "c"], [70, 70, -5, 300]])
+def test_groups_of_any_kind_are_numbered_from_zero(saved, group):
+    found = read_predictions(saved(target=[0, 0, 0, 0], group=group), 0)
+    assert found.group is not None
+    assert found.group.dtype == np.int64
+    assert found.group.tolist() == [1, 1, 0, 2]
+
+
+def test_with_groups_the_target_may_be_graded_or_of_one_class(saved):
+    assert read_predictions(saved(target=[3, 0, 1.5], group=[0, 0, 1]), 0).target.max() == 3
+    assert read_predictions(saved(target=[1, 1], group=[0, 1]), 0).target.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("target", [[0, 0, 0], [1, 1, 1], [0, 1, 2], [-1, 1, 1], [0.5, 0, 1]])
+def test_without_groups_the_target_must_have_zeros_and_ones(saved, target):
+    with pytest.raises(ValueError, match="target must hold zeros and ones, both of them"):
+        read_predictions(saved(target=target), 0)
+
+
+@pytest.mark.parametrize("arrays", [{"score_0": [1.0]}, {"target": []}, {"target": [[0, 1]]}])
+def test_without_a_column_of_truth_nothing_can_be_read(saved, arrays):
+    wanted = "must hold 'target', one value for each row of the test part; write it with"
+    with pytest.raises(ValueError, match=wanted):
+        read_predictions(saved(**arrays), 1)
+
+
+@pytest.mark.parametrize("name", ["score_0", "probability_0", "weight"])
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([0.5, 0.5], r"must have the 3 rows of target, got \(2,\)"),
+        ([[0.5], [0.5], [0.5]], r"must have the 3 rows of target, got \(3, 1\)"),
+        (["a", "b", "c"], "must hold numbers, got <U1"),
+        ([1j, 0j, 0j], "must hold numbers, got complex128"),
+        ([0.5, math.nan, 0.5], "must not hold NaN"),
+    ],
+)
+def test_a_column_that_does_not_fit_is_named(saved, name, column, message):
+    path = saved(**{"target": [0, 1, 1], name: column})
+    with pytest.raises(ValueError, match=rf"predictions\.npz: {name} {message}"):
+        read_predictions(path, 1)
+
+
+def test_groups_must_be_as_many_as_rows(saved):
+    with pytest.raises(ValueError, match=r"group must have the 3 rows of target, got \(2,\)"):
+        read_predictions(saved(target=[0, 1, 1], group=[0, 1]), 0)
+
+
+class Opened:
+    """An object that would be called if a file were unpickled."""
+
+    seen = False
+
+    def __reduce__(self):
+        return setattr, (Opened, "seen", True)
+
+
+def test_pickled_objects_are_refused_and_never_opened(saved):
+    path = saved(target=[0, 1], score_0=np.array([Opened(), Opened()]))
+    with pytest.raises(ValueError, match="is not a file of plain arrays: Object arrays") as refused:
+        read_predictions(path, 1)
+    assert "\n" not in str(refused.value)
+    assert not Opened.seen
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", b"\x93NUMPY\x01"])
+def test_a_file_that_is_no_archive_is_told_in_one_line(tmp_path, content):
+    path = tmp_path / "predictions.npz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a file of plain arrays: ") as broken:
+        read_predictions(path, 1)
+    assert "\n" not in str(broken.value)
