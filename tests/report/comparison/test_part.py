@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from rankwise.report.comparison import part
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.part import Part, figure, note, scroll, table
 
@@ -58,6 +59,10 @@ def test_a_table_without_rows_keeps_its_head():
     made = table("Nothing.", ["Name"], [])
     assert '<th scope="col">Name</th>' in made
     assert "<tbody></tbody>" in made
+
+
+def test_what_sections_use_is_public():
+    assert {"Part", "figure", "note", "scroll", "table"} <= set(part.__all__)
 
 
 def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_label():

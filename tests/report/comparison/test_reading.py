@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import gc
 import math
+import warnings
+import zipfile
 from fractions import Fraction
 
 import numpy as np
@@ -40,6 +43,11 @@ def test_a_number_is_a_float(value, wanted):
 )
 def test_what_is_no_number_is_nan(value):
     assert math.isnan(number(value))
+
+
+def test_a_whole_number_that_no_float_reaches_is_nan():
+    assert math.isnan(number(10**400))
+    assert math.isnan(number(-(10**400)))
 
 
 def test_what_is_missing_is_named_with_what_would_be_right(tmp_path):
@@ -84,6 +92,14 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         read_predictions(tmp_path / "predictions.npz", 1)
 
 
+def test_a_folder_in_the_place_of_a_file_is_told_in_one_line(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read: ") as broken:
+        read_object(tmp_path)
+    assert str(broken.value).startswith(f"{tmp_path} ")
+    with pytest.raises(ValueError, match="is not a file of plain arrays: "):
+        read_predictions(tmp_path, 1)
+
+
 def test_arrays_are_floats_by_the_number_of_their_contender(saved):
     path = saved(
         target=[True, False, True],
@@ -115,11 +131,28 @@ def test_weights_are_kept_and_may_be_zero_for_some_rows(saved):
     assert read_predictions(path, 0).weight.tolist() == [2, 0, 0.5]
 
 
-@pytest.mark.parametrize("weight", [[1, 1, -1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])
-def test_a_class_without_weight_and_a_weight_below_zero_are_refused(saved, weight):
+@pytest.mark.parametrize("weight", [[0, 0, 1, 1], [1, 1, 0, 0]])
+def test_a_class_without_weight_is_refused(saved, weight):
     path = saved(target=[0, 0, 1, 1], weight=weight)
     with pytest.raises(ValueError, match="weight must be ≥ 0, and above 0 somewhere in each class"):
         read_predictions(path, 0)
+
+
+@pytest.mark.parametrize("lists", [{}, {"group": [0, 0, 1, 1]}])
+@pytest.mark.parametrize(("wrong", "shown"), [(-1, "-1.0"), (math.inf, "inf"), (-math.inf, "-inf")])
+def test_a_weight_that_cannot_be_one_is_refused(saved, lists, wrong, shown):
+    path = saved(target=[0, 0, 1, 1], weight=[1, 1, wrong, 1], **lists)
+    with pytest.raises(ValueError, match=rf"npz: weight must be finite and ≥ 0, got {shown}$"):
+        read_predictions(path, 0)
+
+
+@pytest.mark.parametrize("lists", [{}, {"group": [0, 0, 1, 1]}])
+@pytest.mark.parametrize("wrong", [-0.125, 1.0000001, math.inf])
+def test_a_probability_outside_0_to_1_is_refused(saved, lists, wrong):
+    path = saved(target=[0, 0, 1, 1], probability_1=[0, wrong, 0.5, 1], **lists)
+    wanted = rf"npz: probability_1 must be from 0 to 1, got {wrong}$"
+    with pytest.raises(ValueError, match=wanted):
+        read_predictions(path, 2)
 
 
 @pytest.mark.parametrize("group", [["b", "b", "a", "c"], [70, 70, -5, 300]])
@@ -194,3 +227,46 @@ def test_a_file_that_is_no_archive_is_told_in_one_line(tmp_path, content):
     with pytest.raises(ValueError, match="is not a file of plain arrays: ") as broken:
         read_predictions(path, 1)
     assert "\n" not in str(broken.value)
+
+
+def test_one_array_in_the_place_of_an_archive_is_told(tmp_path):
+    path = tmp_path / "predictions.npz"
+    with path.open("wb") as file:
+        np.save(file, np.arange(3))
+    with pytest.raises(ValueError, match="is not a file of plain arrays: it holds one array"):
+        read_predictions(path, 1)
+
+
+def test_what_is_no_array_is_refused_by_its_name(saved):
+    path = saved(target=[0, 1])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("score_0", b"1, 2")
+    with pytest.raises(ValueError, match="is not a file of plain arrays: 'score_0' is none"):
+        read_predictions(path, 1)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_damaged_byte_is_told_in_one_line_wherever_it_is(tmp_path, save):
+    path = tmp_path / "predictions.npz"
+    save(path, target=[0, 1], score_0=[0.5, 0.25])
+    whole = path.read_bytes()
+    told = []
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            read_predictions(path, 1)  # not every byte matters
+        except ValueError as error:
+            told.append(str(error))
+    assert len(told) > len(whole) / 2
+    assert not any("\n" in each for each in told)
+
+
+def test_a_file_that_was_cut_off_is_closed(saved):
+    path = saved(target=[0, 1], score_0=[0.5, 0.25])
+    path.write_bytes(path.read_bytes()[:-30])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match="is not a file of plain arrays: "):
+            read_predictions(path, 1)
+        gc.collect()
+    assert [str(each.message) for each in told] == []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.report.comparison.sample import BASELINE, RECOMMENDED, write_run
 
-from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.run import Estimate, read_run
 
 
 def test_what_is_read(tmp_path, held, found):
@@ -30,6 +30,14 @@ def test_what_is_not_known_is_nan_and_not_an_error(tmp_path, held):
     assert run.contenders[1].name == "contender 2"
     assert run.contenders[1].trials is None
     assert run.contenders[1].curve == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "known"),
+    [(0.1, 0.2, True), (math.nan, 0.2, False), (0.1, math.nan, False), (math.nan, math.nan, False)],
+)
+def test_an_interval_has_two_ends(low, high, known):
+    assert Estimate(0.15, low, high).has_interval is known
 
 
 @pytest.mark.parametrize("name", ["results.json", "config.json", "predictions.npz"])

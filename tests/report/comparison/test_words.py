@@ -19,6 +19,9 @@ THIN = "\u202f"
         (words.signed(-0.0304), "−0.030"),
         (words.count(1234567), f"1{THIN}234{THIN}567"),
         (words.count(2.5), "2.5"),
+        (words.counted(1, "trial"), "1 trial"),
+        (words.counted(0, "trial"), "0 trials"),
+        (words.counted(1200, "trial"), f"1{THIN}200 trials"),
         (words.percent(0.0204), f"2.0{THIN}%"),
         (words.percent(0.0004), f"0.04{THIN}%"),
         (words.percent(1.0), f"100{THIN}%"),
@@ -36,6 +39,11 @@ THIN = "\u202f"
 )
 def test_as_shown(made, shown):
     assert made == shown
+
+
+def test_what_stands_for_nothing_is_public():
+    assert "NOTHING" in words.__all__
+    assert words.decimal(nan) == words.NOTHING
 
 
 def test_a_metric_of_ours_has_a_meaning():

@@ -148,7 +148,7 @@
     const rows = data.charts.threshold;
     const slider = byId("threshold-slider");
     if (!rows || !slider) return;
-    const told = (value) => (value === null ? "none" : String(Number(value.toPrecision(3))));
+    const told = (value) => (value === null ? "none" : String(value));
     const price = (key) => Math.max(0, Number(byId(`cost-${key}`).value) || 0);
     const costs = () => rows.tp.map((tp, n) => (
       price("fp") * rows.fp[n] + price("fn") * (rows.positives - tp)));

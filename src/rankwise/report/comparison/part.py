@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rankwise.report.comparison.markup import Child, Markup, element
 
-__all__ = ["Part", "figure", "note", "table"]
+__all__ = ["Part", "figure", "note", "scroll", "table"]
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,11 @@ def number(value: object) -> float:
     """A number of the results, NaN for what is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
-    return float(value) if math.isfinite(value) else math.nan
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number that no float reaches
+        return math.nan
+    return found if math.isfinite(found) else math.nan
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -47,6 +50,8 @@ def read_object(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(value, dict):
@@ -70,26 +75,41 @@ def read_predictions(path: Path, contenders: int) -> Predictions:
         raise ValueError(f"{path}: target must hold zeros and ones, both of them")
     weight = arrays.get("weight")
     weights = np.ones(len(truth)) if weight is None else _floats(path, "weight", weight, len(truth))
+    _check(path, "weight", weights, (weights >= 0) & np.isfinite(weights), "finite and ≥ 0")
     for label in (0, 1) if group is None else ():
-        if (weights < 0).any() or not weights[truth == label].sum() > 0:
+        if not weights[truth == label].sum() > 0:
             raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     columns: dict[str, dict[int, Floats]] = {"score": {}, "probability": {}}
     for kind, found in columns.items():
         for place in range(contenders):
             if (array := arrays.get(f"{kind}_{place}")) is not None:
                 found[place] = _floats(path, f"{kind}_{place}", array, len(truth))
+    for place, each in columns["probability"].items():
+        _check(path, f"probability_{place}", each, (each >= 0) & (each <= 1), "from 0 to 1")
     return Predictions(truth, weights, group, columns["score"], columns["probability"])
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
+        with path.open("rb") as file:
+            return _members(file)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{path} is not a file of plain arrays: {reason}") from None
+
+
+def _members(file: BinaryIO) -> dict[str, NDArray[Any]]:
+    held = np.load(file, allow_pickle=False)
+    if isinstance(held, np.ndarray):
+        raise ValueError("it holds one array, without a name")
+    with held:
+        members = {name: held[name] for name in held.files}
+    for name, member in members.items():
+        if not isinstance(member, np.ndarray):
+            raise ValueError(f"{name!r} is none")
+    return members
 
 
 def _floats(path: Path, name: str, array: NDArray[Any], rows: int) -> Floats:
@@ -101,6 +121,11 @@ def _floats(path: Path, name: str, array: NDArray[Any], rows: int) -> Floats:
     if np.isnan(floats).any():
         raise ValueError(f"{path}: {name} must not hold NaN")
     return floats
+
+
+def _check(path: Path, name: str, values: Floats, right: NDArray[np.bool_], wanted: str) -> None:
+    if not right.all():
+        raise ValueError(f"{path}: {name} must be {wanted}, got {values[~right][0]}")
 
 
 def _length(path: Path, name: str, array: NDArray[Any], rows: int) -> ValueError:

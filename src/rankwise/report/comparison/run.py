@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,11 @@ class Estimate:
     low: float
     high: float
     p: float = float("nan")
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends are known."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
 
 
 @dataclass(frozen=True)

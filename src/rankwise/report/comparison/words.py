@@ -8,8 +8,10 @@ from rankwise.naming.grammar import parse
 from rankwise.naming.table import find_metric
 
 __all__ = [
+    "NOTHING",
     "capitalised",
     "count",
+    "counted",
     "decimal",
     "duration",
     "full_name",
@@ -51,6 +53,11 @@ def count(value: float) -> str:
         return NOTHING
     whole = abs(value - round(value)) < 1e-9
     return (f"{value:,.0f}" if whole else f"{value:,.1f}").replace(",", _THIN)
+
+
+def counted(value: float, noun: str) -> str:
+    """How many of what: ``"1 trial"``, ``"24 trials"``."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
 def percent(share: float) -> str:

@@ -34,13 +34,38 @@ def test_rows_count_what_is_at_or_above_them():
     scores, target, weight = data(1)
     rows = thresholds_of(levels_of(scores, target, weight))
     assert (np.diff(rows.threshold) > 0).all()
-    assert rows.threshold[0] == scores.min()
+    assert scores.min() - 0.01 < rows.threshold[0] <= scores.min()
     assert np.isinf(rows.threshold[-1])
     assert len(rows.threshold) < 400
     for at in range(0, len(rows.threshold), 17):
         flagged = scores >= rows.threshold[at]
         assert rows.true_positives[at] == weight[flagged & (target == 1)].sum()
         assert rows.false_positives[at] == weight[flagged & (target == 0)].sum()
+
+
+@pytest.mark.parametrize(
+    ("scores", "thresholds"),
+    [
+        ([0.2, 0.7], [0.2, 0.7]),
+        ([1 / 3, 2 / 3], [0.333, 0.666]),  # 0.667 would not flag the last row
+        ([0.12341, 0.12349], [0.123, 0.12349]),  # 0.1234 would flag both
+        ([0.1, 0.1 + 2**-56], [0.1, 0.1 + 2**-56]),  # nothing lies between the two
+        ([-2 / 3, -1 / 3], [-0.667, -0.334]),
+        ([2e-9, 123456.0], [2e-9, 123000.0]),
+    ],
+)
+def test_thresholds_have_no_more_digits_than_they_need(scores, thresholds):
+    rows = thresholds_of(levels_of(np.array(scores), np.array([0.0, 1.0]), np.ones(2)))
+    assert rows.threshold.tolist() == [*thresholds, np.inf]
+
+
+def test_the_level_below_a_threshold_may_be_one_that_is_not_kept():
+    scores = 0.5 + np.arange(5000) / 1e8
+    rows = thresholds_of(levels_of(scores, (np.arange(5000) > 2500) * 1.0, np.ones(5000)))
+    assert len(rows.threshold) < 400
+    for at in range(len(rows.threshold)):
+        flagged = (scores >= rows.threshold[at]).sum()
+        assert flagged == rows.true_positives[at] + rows.false_positives[at]
 
 
 def test_the_best_f1_is_exact():

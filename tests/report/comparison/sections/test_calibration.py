@@ -123,6 +123,14 @@ def test_a_baseline_that_won_is_told_once():
     assert told.count("log-loss") == 1
 
 
+def test_contenders_of_one_name_are_both_told():
+    other = tuple(each / 10 for each in SCORES[0])
+    names = contender(0, "linear", baseline=True), contender(1, "linear")
+    told = brier(small_run(names, predictions(probabilities={0: other, 1: TWO})))
+    assert f"{brier_score_loss(TARGET, TWO):.4f} for linear; " in told
+    assert f"{brier_score_loss(TARGET, other):.4f} for linear; " in told
+
+
 def test_one_probability_for_all_is_one_bin():
     found = tree(run_of(_1=[0.2] * 10))
     assert rows_of(found.find(".//table")) == [[f"20.0{THIN}%", f"20.0{THIN}%", "10", "2"]]

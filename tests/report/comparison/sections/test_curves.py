@@ -100,6 +100,12 @@ def test_both_charts_have_a_label_and_a_name_that_scripts_know():
     }
 
 
+def test_the_label_of_one_line_speaks_of_one():
+    run = small_run((contender(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
+    picture = tree_of(part_of(run).body).find(".//svg[@data-chart='pr']")
+    assert picture.attrib["aria-label"] == "Precision against recall, one line for 1 contender"
+
+
 def test_a_contender_without_scores_is_not_drawn():
     run = small_run((*pair(), contender(2, "without scores")))
     part = part_of(run)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 from tests.report.comparison.sections.small import (
-    SCORES,
     TARGET,
     contender,
     predictions,
@@ -70,6 +69,19 @@ def test_weights_are_counted():
     assert (shown["threshold"], shown["flagged"]) == ("0.9", "1")
     assert shown["F1"] == f"{2 * 1 / (1 + 2):.3f}"
     assert shown["false negatives"] == "1"
+
+
+def test_a_threshold_that_is_shown_flags_the_rows_that_are_counted():
+    # To three digits all of these are 0.9, which would flag none of them.
+    close = (0.89999, 0.89998, 0.89997, 0.89996, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+    run = run_of(close)
+    assert panel(run)["threshold"] == "0.89997"
+    assert panel(run)["flagged"] == "3"
+    assert by_id(run, "threshold-slider").attrib["aria-valuetext"] == "0.89997"
+    assert text_of(by_id(run, "cheapest-told")) == "Cheapest: 1 at a threshold of 0.89997."
+    data = explorer(run).charts["threshold"]
+    flagged = [sum(each >= cut for each in close) for cut in data["threshold"][:-1]]
+    assert flagged == [tp + fp for tp, fp in zip(data["tp"], data["fp"], strict=True)][:-1]
 
 
 def test_every_threshold_has_what_is_flagged_at_or_above_it():
@@ -159,8 +171,9 @@ def test_without_probabilities_scores_are_moved_and_it_is_said():
     label = found.find(".//label[@for='threshold-slider']")
     assert text_of(label) == "Threshold (score moved to 0–1)"
     data = explorer(small_run()).charts["threshold"]
-    moved = [float(f"{each / 9:.4g}") for each in sorted(SCORES[1])]
-    assert data["threshold"] == pytest.approx([*moved, None])
+    assert data["threshold"] == [
+        0, 0.111, 0.222, 0.333, 0.444, 0.555, 0.666, 0.777, 0.888, 1, None,
+    ]  # fmt: skip
     assert "no calibrated probabilities" not in text_of(tree(run_of()).find("p"))
 
 

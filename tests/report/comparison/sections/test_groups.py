@@ -57,6 +57,11 @@ def test_where_every_list_has_a_value_none_is_said_to_be_left_out():
     assert "nothing to rank" not in told(run)
 
 
+def test_one_list_is_told_as_one():
+    run = run_of(target=[1, 0, 0], scores={0: [1, 2, 3], 1: [3, 2, 1]}, group=[0, 0, 0])
+    assert told(run).startswith("The metric is a mean over 1 list of the test part;")
+
+
 def test_medians_are_over_lists_with_a_value():
     assert captions(run_of()) == ["ap: median 1.000.", "log-loss: median 0.500."]
 

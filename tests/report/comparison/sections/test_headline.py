@@ -95,6 +95,12 @@ def test_without_a_difference_or_a_baseline_there_is_no_verdict():
     assert said(small_run(alone), "verdict") == []
 
 
+@pytest.mark.parametrize(("low", "high"), [(nan, nan), (nan, 0.2), (0.05, nan)])
+def test_a_difference_without_an_interval_has_no_verdict(low, high):
+    run = small_run(pair(difference=Estimate(0.1, low, high, 0.04)))
+    assert said(run, "verdict") == []
+
+
 def test_the_metric_is_shown_with_its_interval_and_what_it_means():
     found = tiles(small_run(pair(test=Estimate(0.83349, 0.7, 0.9))))
     assert found["average precision"] == [
@@ -114,6 +120,20 @@ def test_a_metric_of_which_nothing_is_known_is_a_dash():
 def test_the_difference_is_signed_and_has_its_p_value(p, shown):
     found = tiles(small_run(pair(difference=Estimate(-0.05, -0.125, 0.025, p))))
     assert found["against the baseline"] == ["−0.050", f"−0.125 to +0.025, {shown}", "log-loss"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "shown"),
+    [
+        (nan, nan, 0.04, [f"p{FIXED}={FIXED}0.040"]),
+        (-0.125, 0.025, nan, ["−0.125 to +0.025"]),
+        (-0.125, nan, nan, []),
+        (nan, nan, nan, []),
+    ],
+)
+def test_of_a_difference_only_what_is_known_is_told(low, high, p, shown):
+    found = tiles(small_run(pair(difference=Estimate(-0.05, low, high, p))))
+    assert found["against the baseline"] == ["−0.050", *shown, "log-loss"]
 
 
 def test_a_difference_to_a_baseline_that_is_not_among_them():
@@ -139,12 +159,15 @@ def test_the_share_of_positives_is_weighted_and_their_number_is_not():
 def test_rows_of_lists_are_counted_with_their_lists():
     given = predictions(group=[0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
     assert tiles(small_run(given=given))["test rows"] == ["10", "in 3 lists"]
+    alone = predictions(group=[0] * 10)
+    assert tiles(small_run(given=alone))["test rows"] == ["10", "in 1 list"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "trials", "shown"),
     [
         (75, 24, [f"1{THIN}min 15{THIN}s", "24 trials"]),
+        (75, 1, [f"1{THIN}min 15{THIN}s", "1 trial"]),
         (9.96, None, [f"10.0{THIN}s"]),
         (nan, None, ["–"]),
     ],

@@ -115,6 +115,12 @@ def test_two_rows_are_enough():
     ]
 
 
+def test_where_all_rows_weigh_less_than_one_there_is_a_curve_and_no_table():
+    found = tree(small_run(given=predictions(weight=[0.05] * 10)))
+    assert found.find(".//svg[@data-chart='lift']") is not None
+    assert found.find(".//table") is None
+
+
 def test_lift_is_precision_over_the_share_of_positives():
     rows = rows_of(tree(small_run()).find(".//table"))
     share = sum(TARGET) / len(TARGET)

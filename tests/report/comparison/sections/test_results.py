@@ -99,6 +99,13 @@ def test_a_difference_is_called_by_its_interval(low, high, word, class_):
     assert (text_of(told), told.attrib["class"]) == (word, class_)
 
 
+@pytest.mark.parametrize(("low", "high"), [(nan, nan), (nan, 0.2), (0.05, nan)])
+def test_a_difference_without_an_interval_is_called_nothing(low, high):
+    run = small_run(pair(test=Estimate(0.5, 0.4, 0.6), difference=Estimate(0.1, low, high, 0.05)))
+    cell = drawn_row(run, 0).findall("td")[2]
+    assert (text_of(cell), cell.attrib["data-value"]) == ("+0.100", "0.1")
+
+
 def test_the_recommended_and_the_baseline_have_badges():
     found = rows_of(table(small_run(three(0.7, 0.6, 0.5))))
     assert [row[0] for row in found] == ["c0 baseline", "c1 recommended", "c2 "]
@@ -149,6 +156,25 @@ def test_intervals_of_no_width_do_not_stop_the_table():
         (contender(0, "a", baseline=True, test=perfect), contender(1, "b", test=perfect))
     )
     assert [row[1] for row in rows_of(table(run))] == ["1.000", "1.000"]
+    assert [row[2] for row in rows_of(table(run))] == ["1.000 – 1.000", "1.000 – 1.000"]
+    assert table(run).find(".//svg[@viewbox='0 0 140 18']") is None
+
+
+def test_an_interval_around_an_unknown_value_is_drawn_without_a_dot():
+    run = small_run(pair(test=Estimate(nan, 0.4, 0.6)))
+    picture = drawn_row(run, 1).find("./td/svg")
+    assert picture.find("line[@class='whisker']") is not None
+    assert picture.find("circle") is None
+
+
+def test_a_baseline_without_an_interval_is_inside_the_picture():
+    # Its value is the lowest of all: at 4, and the highest end of all at 4 + 132.
+    base = contender(0, "base", baseline=True, test=Estimate(0.25, nan, nan))
+    run = small_run((base, contender(1, "best", test=Estimate(0.7, 0.5, 0.75))))
+    picture = drawn_row(run, 0).find("./td/svg")
+    assert picture.find("line[@class='reference']").attrib["x1"] == "4"
+    whisker = picture.find("line[@class='whisker']").attrib
+    assert (whisker["x1"], whisker["x2"]) == (f"{4 + 132 * 0.25 / 0.5:g}", "136")
 
 
 def test_without_a_baseline_there_is_no_reference_and_the_words_are_general():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,14 @@ from rankwise.report.comparison.measured.levels import Floats, Levels
 __all__ = ["Thresholds", "thresholds_of"]
 
 ROWS = 160  # before those that may be the best ones are added
+_DIGITS = range(3, 17)  # of a threshold: as few of these as do
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """Rows by ascending threshold; "flagged" is a value at or above it, the last row flags none."""
 
-    threshold: Floats  # infinite in the last row
+    threshold: Floats  # of few digits where they flag the same rows; infinite in the last row
     true_positives: Floats
     false_positives: Floats
     positives: float
@@ -44,14 +46,25 @@ def thresholds_of(levels: Levels) -> Thresholds:
     f1 = 2 * levels.positives / (levels.flagged + levels.positives[-1])
     best = int(np.argmax(f1))
     kept = np.unique(np.concatenate([spaced, _corners(levels), [best, last]]))[::-1]
+    below = np.append(levels.score, -np.inf)[kept + 1]
+    cuts = map(_cut, levels.score[kept].tolist(), below.tolist())
     return Thresholds(
-        np.append(levels.score[kept], np.inf),
+        np.array([*cuts, np.inf]),
         np.append(levels.positives[kept], 0.0),
         np.append(levels.negatives[kept], 0.0),
         float(levels.positives[-1]),
         float(levels.negatives[-1]),
         int(np.flatnonzero(kept == best)[0]),
     )
+
+
+def _cut(level: float, below: float) -> float:
+    """The number of the fewest digits that is at most a level and above the one below it."""
+    for digits in _DIGITS:
+        short = float(Context(digits, ROUND_FLOOR).create_decimal(repr(level)))
+        if short > below:
+            return short
+    return level
 
 
 def _corners(levels: Levels) -> NDArray[np.intp]:

@@ -65,12 +65,13 @@ def calibration(run: Run) -> Part:
 def _brier(run: Run) -> Markup:
     given = run.predictions
     prior = float(np.average(given.target, weights=given.weight))
-    scores = {
-        each.name: brier_score(given.probabilities[each.number], given.target, given.weight)
-        for each in (run.recommended, run.baseline)
-        if each is not None and each.number in given.probabilities
-    }
-    told = [f"{value:.4f} for {name}" for name, value in scores.items()]
+    shown = {each.number: each.name for each in (run.recommended, run.baseline) if each is not None}
+    scores = [
+        (name, brier_score(given.probabilities[number], given.target, given.weight))
+        for number, name in shown.items()
+        if number in given.probabilities
+    ]
+    told = [f"{value:.4f} for {name}" for name, value in scores]
     constant = f"{prior * (1 - prior):.4f} for saying {percent(prior)} of every row"
     return note(
         element("strong", "Brier score"), " (lower is better): ", "; ".join([*told, constant]), "."

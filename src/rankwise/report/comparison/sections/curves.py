@@ -15,6 +15,7 @@ from rankwise.report.comparison.measured.levels import Levels
 from rankwise.report.comparison.part import Part, figure, note
 from rankwise.report.comparison.run import Run
 from rankwise.report.comparison.series import colour_class, legend
+from rankwise.report.comparison.words import counted
 
 __all__ = ["chart_data", "curves", "series_of"]
 
@@ -93,10 +94,11 @@ def _chart(
     frame = Frame(linear_axis(x, 0, 1), linear_axis(y, 0, 1))
     prior = levels[run.recommended.number].prior
     chance = [prior, prior] if name == "pr" else [0.0, 1.0]
+    lines = f"{'each of ' if len(found) > 1 else ''}{counted(len(found), 'contender')}"
     picture = frame.drawn(
         line(frame, [0, 1], chance, "chance"),
         series_of(run, frame, found),
-        label=f"{y} against {x}, one line for each of {len(found)} contenders".capitalize(),
+        label=f"{y} against {x}, one line for {lines}".capitalize(),
         chart=name,
     )
     return picture, chart_data(run, frame, found, x, 3)

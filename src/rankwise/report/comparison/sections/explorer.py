@@ -119,7 +119,7 @@ def _slider(frame: Frame, rows: Thresholds, kind: str) -> Markup:
         max=len(rows.threshold) - 1,
         step=1,
         value=rows.best_f1,
-        aria_valuetext=f"{rows.threshold[rows.best_f1]:.3g}",
+        aria_valuetext=_written(rows, rows.best_f1),
     )
     buttons = [
         element("button", "Best F1", type="button", id="best-f1", class_="quiet-button"),
@@ -133,7 +133,7 @@ def _panel(rows: Thresholds) -> Markup:
     at = rows.best_f1
     tp, fp = float(rows.true_positives[at]), float(rows.false_positives[at])
     shown = {
-        "threshold": f"{rows.threshold[at]:.3g}",
+        "threshold": _written(rows, at),
         "flagged": count(tp + fp),
         "precision": _ratio(tp, tp + fp),
         "recall": _ratio(tp, rows.positives),
@@ -197,7 +197,7 @@ def _costs(rows: Thresholds) -> Markup:
 
 def _data(frame: Frame, rows: Thresholds) -> object:
     return {
-        "threshold": [float(f"{v:.4g}") if math.isfinite(v) else None for v in rows.threshold],
+        "threshold": [v if math.isfinite(v) else None for v in rows.threshold.tolist()],
         "tp": _short(rows.true_positives.tolist()),
         "fp": _short(rows.false_positives.tolist()),
         "positives": rows.positives,
@@ -213,8 +213,13 @@ def _short(values: list[float]) -> list[float]:
 
 
 def _threshold(rows: Thresholds, at: int) -> str:
-    value = float(rows.threshold[at])
-    return f"a threshold of {value:.3g}" if math.isfinite(value) else "no row flagged"
+    known = math.isfinite(rows.threshold[at])
+    return f"a threshold of {_written(rows, at)}" if known else "no row flagged"
+
+
+def _written(rows: Thresholds, at: int) -> str:
+    """All digits of a threshold: fewer could flag other rows."""
+    return repr(float(rows.threshold[at])).removesuffix(".0")
 
 
 def _ratio(part: float, whole: float) -> str:

@@ -11,7 +11,7 @@ from rankwise.report.comparison.measured.levels import Floats
 from rankwise.report.comparison.part import Part, figure, note
 from rankwise.report.comparison.run import Contender, Run
 from rankwise.report.comparison.series import colour_class
-from rankwise.report.comparison.words import count, decimal, full_name
+from rankwise.report.comparison.words import count, counted, decimal, full_name
 
 __all__ = ["groups"]
 
@@ -33,7 +33,7 @@ def groups(run: Run) -> Part:
         for each, share, found in zip(shown, shares, known, strict=True)
     ]
     told = [
-        f"The metric is a mean over {count(len(known[0]))} lists of the test part; curves over "
+        f"The metric is a mean over {counted(len(known[0]), 'list')} of the test part; curves over "
         "rows of different lists would compare what is never ranked together. "
     ]
     left_out = len(values[0]) - len(known[0])

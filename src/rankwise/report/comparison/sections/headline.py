@@ -7,10 +7,11 @@ from pathlib import PurePath
 
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.reading import number
-from rankwise.report.comparison.run import Run
+from rankwise.report.comparison.run import Estimate, Run
 from rankwise.report.comparison.words import (
     capitalised,
     count,
+    counted,
     decimal,
     duration,
     full_name,
@@ -52,7 +53,7 @@ def _verdict(run: Run) -> str:
     if best is base:
         return "Log-loss won: training on the metric itself did not pay here."
     gain = best.difference
-    if gain is None:
+    if gain is None or not gain.has_interval:
         return ""
     if gain.low > 0:
         return f"On the test part it is clearly better than {base.name}."
@@ -68,19 +69,19 @@ def _tiles(run: Run) -> list[Markup]:
         _tile(
             full_name(run.metric),
             decimal(test.value),
-            _between(test.low, test.high),
+            _between(test),
             meaning(run.metric),
         ),
     ]
     if gain is not None:
-        more = f"{_between(gain.low, gain.high, plus=True)}, p\u00a0{_equals(p_value(gain.p))}"
+        known = [words for words in (_between(gain, plus=True), _p(gain.p)) if words]
         name = run.baseline.name if run.baseline else "the baseline"
-        tiles.append(_tile("against the baseline", signed(gain.value), more, name))
+        tiles.append(_tile("against the baseline", signed(gain.value), ", ".join(known), name))
     truth, weight = run.predictions.target, run.predictions.weight
     rows = len(truth)
     if run.grouped:
         groups = 0 if run.predictions.group is None else int(run.predictions.group.max()) + 1
-        tiles.append(_tile("test rows", count(rows), f"in {count(groups)} lists"))
+        tiles.append(_tile("test rows", count(rows), f"in {counted(groups, 'list')}"))
     else:
         share = float(weight[truth == 1].sum() / weight.sum())
         positives = f"{count(int((truth == 1).sum()))} positive, {percent(share)}"
@@ -99,13 +100,16 @@ def _tile(name: str, value: str, more: str = "", fine: str = "") -> Markup:
     )
 
 
-def _between(low: float, high: float, *, plus: bool = False) -> str:
+def _between(known: Estimate, *, plus: bool = False) -> str:
     written = signed if plus else decimal
-    return "" if math.isnan(low) else f"{written(low)} to {written(high)}"
+    return f"{written(known.low)} to {written(known.high)}" if known.has_interval else ""
 
 
-def _equals(p: str) -> str:
-    return p if p.startswith("<") else f"=\u00a0{p}"
+def _p(p: float) -> str:
+    if math.isnan(p):
+        return ""
+    shown = p_value(p)
+    return f"p\u00a0{shown}" if shown.startswith("<") else f"p\u00a0=\u00a0{shown}"
 
 
 def _all_rows(run: Run) -> str:
@@ -114,4 +118,4 @@ def _all_rows(run: Run) -> str:
 
 
 def _trials(trials: int | None) -> str:
-    return "" if trials is None else f"{count(trials)} trials"
+    return "" if trials is None else counted(trials, "trial")

@@ -53,7 +53,8 @@ def lift(run: Run, levels: Mapping[int, Levels]) -> Part:
     return Part("lift", "Lift at k", body, {"lift": data})
 
 
-def _table(run: Run, levels: Mapping[int, Levels]) -> Markup:
+def _table(run: Run, levels: Mapping[int, Levels]) -> Markup | None:
+    """A few k; none where all rows together weigh no more than one."""
     best = levels[run.recommended.number]
     base = None
     if run.baseline is not None and run.baseline is not run.recommended:
@@ -70,6 +71,8 @@ def _table(run: Run, levels: Mapping[int, Levels]) -> Markup:
             decimal(at.lift, 1),
         ]
         rows.append(row if base is None else [*row, decimal(found_at(base, k).lift, 1)])
+    if not rows:
+        return None
     header = ["First k", "Found", "Precision", "Recall", "Lift"]
     if base is not None:
         header.append("Baseline’s")

@@ -22,7 +22,7 @@ from rankwise.report.comparison.words import (
 
 __all__ = ["results"]
 
-# Name, which way a first click sorts, and whether the cells are words.
+# Name, and which way a first click sorts.
 _COLUMNS = (
     ("Contender", "ascending"),
     ("Test", "descending"),
@@ -104,6 +104,8 @@ def _cell(value: float, shown: Child) -> Markup:
 def _difference(gain: Estimate | None) -> Markup:
     if gain is None:
         return _cell(math.nan, NOTHING)
+    if not gain.has_interval:
+        return _cell(gain.value, signed(gain.value))
     word, class_ = (
         ("better", "good")
         if gain.low > 0
@@ -118,8 +120,11 @@ def _difference(gain: Estimate | None) -> Markup:
 def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
     """The interval in figures, and drawn on a scale that all rows share."""
     test = each.test
-    if math.isnan(test.low) or math.isnan(test.high) or not low < high:
+    if not test.has_interval:
         return NOTHING
+    figures = element("span", f"{decimal(test.low)} – {decimal(test.high)}", class_="range")
+    if low == high:
+        return figures
 
     def at(value: float) -> float:
         return round(4 + 132 * (value - low) / (high - low), 1)
@@ -129,15 +134,17 @@ def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
         place = at(run.baseline.test.value)
         marks.append(element("line", class_="reference", x1=place, x2=place, y1=0, y2=18))
     marks.append(element("line", class_="whisker", x1=at(test.low), x2=at(test.high), y1=9, y2=9))
-    marks.append(element("circle", class_="dot", cx=at(test.value), cy=9, r=4))
+    if not math.isnan(test.value):
+        marks.append(element("circle", class_="dot", cx=at(test.value), cy=9, r=4))
     classes = f"forest {colour_class(run, each)}"
     picture = element("svg", marks, class_=classes, viewBox="0 0 140 18", aria_hidden="true")
-    return [picture, element("span", f"{decimal(test.low)} – {decimal(test.high)}", class_="range")]
+    return [picture, figures]
 
 
 def _span(run: Run) -> tuple[float, float]:
-    ends = [v for c in run.contenders for v in (c.test.low, c.test.high) if not math.isnan(v)]
-    return (min(ends), max(ends)) if ends else (0.0, 0.0)
+    tests = [each.test for each in run.contenders]
+    known = [v for t in tests for v in (t.low, t.value, t.high) if not math.isnan(v)]
+    return (min(known), max(known)) if known else (0.0, 0.0)
 
 
 def _others(run: Run) -> Markup | None:

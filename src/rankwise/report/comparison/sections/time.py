@@ -52,10 +52,9 @@ def _costs(run: Run) -> Markup | None:
 def _point(run: Run, frame: Frame, each: Contender) -> Markup:
     test = each.test
     told = f"{each.name}: {decimal(test.value)} in {duration(each.seconds)}"
-    known = not (math.isnan(test.low) or math.isnan(test.high))
     return element(
         "g",
-        whisker(frame, each.seconds, test.low, test.high) if known else None,
+        whisker(frame, each.seconds, test.low, test.high) if test.has_interval else None,
         dot(frame, each.seconds, test.value, 6.0, told),
         class_=f"series {colour_class(run, each)}",
         data_series=each.number,
