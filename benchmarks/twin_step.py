@@ -198,7 +198,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             pair = b.CrossEntropy(), theirs.CrossEntropyLoss(), size
             return _of_logits(*pair) if name == "CrossEntropy" else _of_columns(*pair)
         case "Focal":
-            return _of_logits(b.Focal(), theirs.FocalLoss(), size)
+            return _of_columns(b.Focal(), theirs.FocalLoss(), size)
     raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")
 
 
