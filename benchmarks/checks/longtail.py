@@ -25,7 +25,7 @@ from rankwise.studies.longtail.measure import Plan, settings_of
 from rankwise.studies.longtail.methods import METHODS, Choice, Method
 from rankwise.studies.longtail.problems import Problem
 from rankwise.studies.runs import Runs
-from rankwise.tasks.classification import judge, train
+from rankwise.tasks.classification import Settings, Trained, judge, train
 from rankwise.theory import mean_of
 
 _FIRST_SEED = 2000  # neither those of the study's tuning nor those that it reports
@@ -58,17 +58,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(plan: Plan, problem: Problem, words: str, rate: float, seed: int) -> dict[str, float]:
     name, _, head = words.partition("@")
-    plain = {method.objective for method in METHODS if not method.ranking}
-    method = Method(name, name, ranking=name not in plain)
-    splits: ClassSplits = problem.open(0)
-    settings = settings_of(plan, splits, method, Choice(name, rate, head or "linear"), seed)
-    trained = train(splits, settings)
+    choice = Choice(name, rate, head or "linear")
+    trained, settings = trained_by(plan, problem.open(0), choice, seed)
     return {
         "best": max(row["map"] for row in trained.history),
         "last": trained.history[-1]["map"],
         "step": trained.best_step,
-        "training": judge(trained.network, splits.train, settings).map,
+        "training": judge(trained.network, problem.open(0).train, settings).map,
     }
+
+
+def trained_by(
+    plan: Plan, splits: ClassSplits, choice: Choice, seed: int
+) -> tuple[Trained, Settings]:
+    """One training of the study, with a setting that it need not have among its own."""
+    plain = {method.objective for method in METHODS if not method.ranking}
+    method = Method(choice.objective, choice.objective, ranking=choice.objective not in plain)
+    settings = settings_of(plan, splits, method, choice, seed)
+    return train(splits, settings), settings
 
 
 def _table(found: dict[str, list[dict[str, float]]], title: str) -> Table:
