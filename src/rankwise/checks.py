@@ -21,6 +21,7 @@ __all__ = [
     "require_relevance",
     "require_same_device",
     "require_same_shape",
+    "require_shares",
 ]
 
 
@@ -98,6 +99,18 @@ def require_binary(name: str, value: Tensor) -> None:
     if not is_binary(value, whole=not value.is_floating_point()):
         found = torch.unique(value)[:6].tolist()
         raise ValueError(f"{name} must contain only 0 and 1, got values such as {found}")
+
+
+def require_shares(name: str, value: Tensor) -> None:
+    """Labels that may be soft are shares of the positive class."""
+    if value.dtype == torch.bool or value.numel() == 0:
+        return
+    low, high = (end.item() for end in value.aminmax())  # NaN is neither
+    if not (low >= 0 and high <= 1):
+        raise ValueError(
+            f"{name} must lie between 0 and 1, got values from {low:g} to {high:g}; "
+            f"of classes -1 and 1 pass ({name} + 1) / 2"
+        )
 
 
 def require_relevance(name: str, value: Tensor) -> None:

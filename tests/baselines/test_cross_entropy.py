@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from rankwise.baselines import ClassBalanced, CrossEntropy
+from rankwise.baselines import ClassBalanced, CrossEntropy, Focal
 
 
 def test_cross_entropy_is_that_of_torch():
@@ -31,25 +31,44 @@ def test_any_kind_of_labels_and_scores_is_the_same_loss(dtype, labels, items):
     assert scores.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("items", [600, 9000])  # short and long lists are looked at differently
-@pytest.mark.parametrize("wrong", [2, -1, 0.5, 1e-30, float("inf"), float("nan")])
-def test_a_label_that_is_neither_0_nor_1_is_refused(items, wrong):
-    target = torch.zeros(items)
-    target[items // 2] = wrong
-    with pytest.raises(ValueError, match="target must contain only 0 and 1"):
-        CrossEntropy()(torch.randn(items), target)
+@pytest.mark.parametrize("wrong", [2, -1, 1.0001, -1e-30, float("inf"), float("nan")])
+def test_a_label_outside_of_0_to_1_is_refused(wrong):
+    target = torch.zeros(600)
+    target[300] = wrong
+    with pytest.raises(ValueError, match="target must lie between 0 and 1"):
+        CrossEntropy()(torch.randn(600), target)
+    with pytest.raises(ValueError, match="target must lie between 0 and 1"):
+        CrossEntropy()(torch.randn(600), target, weight=torch.ones(600))
     if wrong in (2, -1):
-        with pytest.raises(ValueError, match="target must contain only 0 and 1"):
-            CrossEntropy()(torch.randn(items), target.long())
+        with pytest.raises(ValueError, match="target must lie between 0 and 1"):
+            CrossEntropy()(torch.randn(600), target.long())
 
 
-@pytest.mark.parametrize("items", [600, 9000])
+def test_a_soft_label_counts_as_that_share_of_both_classes():
+    """A row with the share q is one row of each class, weighed with q and 1 − q."""
+    torch.manual_seed(2)
+    scores, share = torch.randn(50, dtype=torch.float64) * 5, torch.rand(50, dtype=torch.float64)
+    twice, truth = scores.repeat(2), torch.arange(100) < 50
+    expected = CrossEntropy()(twice, truth, weight=torch.cat([share, 1 - share]))
+    torch.testing.assert_close(CrossEntropy()(scores, share), expected)
+    torch.testing.assert_close(CrossEntropy()(scores, share, weight=torch.ones(50)), expected)
+    groups = torch.arange(50) % 2
+    parts = [CrossEntropy()(scores[groups == g], share[groups == g]) for g in (0, 1)]
+    torch.testing.assert_close(CrossEntropy()(scores, share, groups=groups), sum(parts) / 2)
+
+
+@pytest.mark.parametrize("make", [lambda: ClassBalanced((90, 10)), Focal])
+def test_other_losses_of_items_refuse_soft_labels(make):
+    with pytest.raises(ValueError, match="target must contain only 0 and 1"):
+        make()(torch.randn(2), torch.tensor([0.5, 1.0]))
+
+
 @pytest.mark.parametrize("wrong", [float("inf"), float("nan")])
-def test_a_score_that_is_no_number_is_refused(items, wrong):
-    scores = torch.randn(items)
+def test_a_score_that_is_no_number_is_refused(wrong):
+    scores = torch.randn(600)
     scores[3] = wrong
     with pytest.raises(ValueError, match="scores contains"):
-        CrossEntropy()(scores, torch.arange(items) % 2)
+        CrossEntropy()(scores, torch.arange(600) % 2)
 
 
 def test_class_balanced_between_plain_and_inverse_frequency():

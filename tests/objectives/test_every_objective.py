@@ -248,7 +248,12 @@ def test_compiled_gives_equal_values(row):
     ("scores", "target", "beside", "message"),
     [
         ([float("nan"), 1.0], [0, 1], {}, "scores contains NaN"),
-        ([0.0, 1.0], [0, -1], {}, "target must (contain only 0 and 1|not be negative)"),
+        (
+            [0.0, 1.0],
+            [0, -1],
+            {},
+            "target must (contain only 0 and 1|lie between 0 and 1|not be negative)",
+        ),
         ([0.0, 1.0], [0, 1, 1], {}, r"target \(3,\) and scores \(2,\)"),
         ([0.0, 1.0], [0, 1], {"weight": [1.0]}, r"weight \(1,\) and scores \(2,\)"),
         ([0.0, 1.0], [0, 1], {"groups": [0.5, 1.5]}, "groups must hold integers"),

@@ -6,23 +6,26 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
-from rankwise.baselines.itemwise import ItemwiseObjective
-from rankwise.checks import is_binary
+from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
 _MEAN = 1  # torch's number for the mean over all items
-_SHORT = 8192  # so many labels are compared with their squares faster than they are subtracted
 
 
 class CrossEntropy(ItemwiseObjective):
-    """mean over items of −y log σ(s) − (1−y) log(1 − σ(s)). A list of one class counts, too."""
+    """mean over items of −y log σ(s) − (1−y) log(1 − σ(s)). A list of one class counts, too.
 
-    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
-        return -logsigmoid(toward)
+    A label may be any share between 0 and 1: smoothed, mixed, or the word of another model.
+    """
+
+    soft = True
+
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        return binary_cross_entropy_with_logits(scores, target.to(scores.dtype), reduction="none")
 
     def forward(
         self,
@@ -65,28 +68,25 @@ class ClassBalanced(ItemwiseObjective):
         self.register_buffer("class_weight", weights, persistent=False)
         self.beta = beta
 
-    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
-        return -logsigmoid(toward) * self.class_weight.to(toward.dtype)[positive.long()]
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        weight = self.class_weight.to(scores.dtype)[target.long()]
+        return -logsigmoid(toward_truth(scores, target)) * weight
 
 
 def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
     """The mean over all items; None for what the general way has to look at, or to refuse."""
     dtype = scores.dtype
-    if scores.shape != target.shape or scores.device != target.device or scores.dim() == 0:
+    if scores.shape != target.shape or scores.device != target.device:
+        return None
+    if scores.dim() == 0 or scores.numel() == 0 or not dtype.is_floating_point:
         return None
     if dtype is not torch.float32:
-        if not dtype.is_floating_point:
-            return None
         dtype = torch.promote_types(dtype, torch.float32)
         scores = scores.to(dtype)
     truth = target if target.dtype is dtype else target.to(dtype)
-    if truth.numel() <= _SHORT:
-        right = torch.equal(truth * truth, truth)  # ∞ passes here, and shows in the value
-    else:
-        right = is_binary(truth, whole=not target.is_floating_point())
-    if right:
-        value = torch.binary_cross_entropy_with_logits(scores, truth, reduction=_MEAN)
-        # A score that is no finite number shows in the value.
-        if math.isfinite(value.item()):
-            return value
+    value = torch.binary_cross_entropy_with_logits(scores, truth, reduction=_MEAN)
+    low, high = truth.aminmax()
+    # A score that is no finite number shows in the value.
+    if low.item() >= 0 and high.item() <= 1 and math.isfinite(value.item()):
+        return value
     return None

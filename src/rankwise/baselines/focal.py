@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 from rankwise.baselines.options import require_number_from_zero
 
 __all__ = ["Focal"]
@@ -27,9 +27,10 @@ class Focal(ItemwiseObjective):
             raise ValueError(f"alpha must be None or between 0 and 1, got {alpha!r}")
         self.gamma, self.alpha = gamma, alpha
 
-    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        toward = toward_truth(scores, target)
         # In the log domain: a power of 1 − p has no finite gradient at p = 1 when γ < 1.
         loss = -logsigmoid(toward) * (self.gamma * logsigmoid(-toward)).exp()
         if self.alpha is None:
             return loss
-        return loss * torch.where(positive, self.alpha, 1 - self.alpha)
+        return loss * torch.where(target > 0, self.alpha, 1 - self.alpha)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_binary, require_finite, require_floating
+from rankwise.checks import require_binary, require_finite, require_floating, require_shares
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Batch
 
-__all__ = ["ItemwiseObjective"]
+__all__ = ["ItemwiseObjective", "toward_truth"]
 
 
 class ItemwiseObjective(Objective):
@@ -23,15 +24,15 @@ class ItemwiseObjective(Objective):
     To write one, give :meth:`item_loss`.
     """
 
+    soft: ClassVar[bool] = False  # whether a label may be any share between 0 and 1
+
     @abstractmethod
-    def item_loss(self, toward: Tensor, positive: Tensor) -> Tensor:
-        """ℓ of items; ``toward`` is the logit of the right answer, s or −s."""
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        """ℓ of items with these logits and labels."""
 
     def risk(self, lists: Lists) -> Tensor:
         assert lists.relevance is not None
-        positive = lists.relevance > 0
-        toward = torch.where(positive, lists.positives, -lists.positives)
-        return lists.mean_over_positives(self.item_loss(toward, positive))
+        return lists.mean_over_positives(self.item_loss(lists.positives, lists.relevance))
 
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
         """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
@@ -44,7 +45,7 @@ class ItemwiseObjective(Objective):
             scores = scores.masked_fill(~batch.mask, 0)
             target = target.masked_fill(~batch.mask, 0)
         require_finite("scores", scores)
-        require_binary("target", target)
+        (require_shares if self.soft else require_binary)("target", target)
         if weight is not None and (weight < 0).any():
             raise ValueError(f"weight must not be negative, got {weight.min().item()}")
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
@@ -55,3 +56,8 @@ class ItemwiseObjective(Objective):
         lists = Lists(scores, nothing, weights, nothing, index=batch.lists, relevance=target)
         counts = lists.n_positives.squeeze(-1) > 0
         return lists if bool(counts.all()) else lists.select(counts)
+
+
+def toward_truth(scores: Tensor, target: Tensor) -> Tensor:
+    """The logit of the right answer, s or −s."""
+    return torch.where(target > 0, scores, -scores)
