@@ -37,23 +37,28 @@ def number(value: object) -> float:
     """A number of the results, NaN for what is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
-    try:
-        found = float(value)
-    except OverflowError:  # a whole number that no float reaches
-        return math.nan
+    found = float(value)
     return found if math.isfinite(found) else math.nan
+
+
+def _whole(digits: str) -> int:
+    """A whole number of JSON, which may have any length; one of a run counts something."""
+    value = int(digits)
+    if abs(value) >= 2**63:
+        raise ValueError(f"it has a whole number of {len(digits)} digits")
+    return value
 
 
 def read_object(path: Path) -> dict[str, Any]:
     """A file of JSON that holds an object."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), parse_int=_whole)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from None
+        raise ValueError(f"{path} is not JSON of a run: {error}") from None
     if not isinstance(value, dict):
         raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
