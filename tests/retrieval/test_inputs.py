@@ -142,3 +142,16 @@ def test_what_is_wrong_with_labels_is_said_with_their_name(given_: Any, words: s
 def test_the_name_is_that_of_the_argument() -> None:
     with pytest.raises(ValueError, match=r"^query_labels must have one label per item"):
         labels_of("query_labels", [1], 2)
+
+
+@pytest.mark.parametrize("size", [1e-44, 1e-30, 1e20, 3e38])
+def test_very_large_and_very_small_embeddings_have_length_one(size: float) -> None:
+    found = embeddings_of("embeddings", torch.tensor([[size, size], [0.0, 0.0]]), True)
+    assert found.norm(dim=1).tolist() == pytest.approx([1.0, 0.0])
+
+
+def test_what_single_precision_cannot_hold_is_refused() -> None:
+    given_ = torch.tensor([[1e39, 0.0]], dtype=torch.float64)
+    for unit in (True, False):
+        with pytest.raises(ValueError, match=r"embeddings contains infinite values \(1 of 2\)"):
+            embeddings_of("embeddings", given_, unit)

@@ -73,6 +73,12 @@ def test_queries_that_were_left_out_are_said() -> None:
     assert said.endswith("(2 queries, 8 in the gallery; 3 with nothing to find)")
 
 
+def test_one_query_has_no_error_and_hits_need_not_be_asked_for() -> None:
+    said = str(result(0.5, hit_at={}))
+    assert said.startswith("mAP 0.5000, R-precision 0.4000")
+    assert said.endswith("(1 query, 8 in the gallery)")
+
+
 def test_hits_are_said_in_the_order_they_were_asked_for() -> None:
     said = str(result(0.1, 0.9, hit_at={100: 1.0, 5: 0.123456}))
     assert ", hit@100 1.0000, hit@5 0.1235, R-precision" in said

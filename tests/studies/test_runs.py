@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from rankwise.data import DataError
 from rankwise.studies.runs import Runs
 
 
@@ -37,3 +38,10 @@ def test_two_processes_keep_the_runs_of_both(tmp_path):
 
 def test_without_a_folder_nothing_is_written():
     assert Runs(None, {}).get("a", lambda: 1) == 1
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"asked": {}', '{"asked": {}, "runs": 3}'])
+def test_a_damaged_file_is_named(tmp_path, damage):
+    (tmp_path / "runs.json").write_text(damage)
+    with pytest.raises(DataError, match=r"runs\.json: is no file of runs"):
+        Runs(tmp_path, {})

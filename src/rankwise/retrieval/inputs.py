@@ -21,9 +21,13 @@ def embeddings_of(name: str, given: Any, unit: bool) -> Tensor:
     if values.dim() != 2:
         raise ValueError(f"{name} must have shape (items, dimension), got {tuple(values.shape)}")
     require_floating(name, values)
-    require_finite(name, values, "look for an overflow in the model")
     values = values.to("cpu", torch.float32)
-    return normalize(values, dim=1) if unit else values
+    require_finite(name, values, "look for an overflow in the model")
+    if not unit or values.numel() == 0:
+        return values
+    # Squares of very large and very small numbers leave single precision; of shares they do not.
+    largest = values.abs().amax(dim=1, keepdim=True)
+    return normalize(values / torch.where(largest > 0, largest, 1), dim=1)
 
 
 def labels_of(name: str, given: Any, items: int) -> NDArray[np.int64]:

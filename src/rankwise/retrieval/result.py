@@ -45,8 +45,11 @@ class RetrievalResult:
         return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
     def __str__(self) -> str:
-        hits = ", ".join(f"hit@{k} {value:.4f}" for k, value in self.hit_at.items())
-        text = f"mAP {self.map:.4f} ± {1.96 * self.standard_error:.4f}, {hits}, "
+        error = self.standard_error
+        sure = "" if math.isnan(error) else f" ± {1.96 * error:.4f}"
+        hits = "".join(f"hit@{k} {value:.4f}, " for k, value in self.hit_at.items())
+        text = f"mAP {self.map:.4f}{sure}, {hits}"
         text += f"R-precision {self.r_precision:.4f}, MAP@R {self.map_at_r:.4f} "
-        text += f"({self.queries} queries, {self.gallery} in the gallery"
+        queries = "1 query" if self.queries == 1 else f"{self.queries} queries"
+        text += f"({queries}, {self.gallery} in the gallery"
         return text + (f"; {self.left_out} with nothing to find)" if self.left_out else ")")

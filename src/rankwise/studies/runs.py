@@ -42,10 +42,16 @@ class Runs:
         """Take in what is there, of this process or of another on the same folder."""
         if self.path is None or not self.path.exists():
             return
-        before = json.loads(self.path.read_text())
-        if before["asked"] != self.asked:
+        try:
+            before = json.loads(self.path.read_text())
+            asked, known = before["asked"], dict(before["runs"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise DataError(
+                f"{self.path}: is no file of runs ({error!r}); remove it to start anew"
+            ) from None
+        if asked != self.asked:
             raise DataError(
                 f"out must be a new folder or that of the same study: {self.path} has "
-                f"{before['asked']}, asked is {self.asked}"
+                f"{asked}, asked is {self.asked}"
             )
-        self.known = before["runs"] | self.known
+        self.known = known | self.known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
@@ -38,11 +38,14 @@ def cell(**changes: Any) -> Cell:
     return replace(Cell("focal", COLD, 0, True, 0.5, {}, []), **changes)
 
 
-def rewritten(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Other numbers in the file of runs."""
+def rewritten(folder: Path, validation: dict[str, float | None]) -> None:
+    """Other values of validation in the file of runs; None: the run is gone."""
     file = folder / "runs.json"
     tree = json.loads(file.read_text())
-    change(tree["runs"])
+    for name, value in validation.items():
+        found = tree["runs"].pop(name)
+        if value is not None:
+            tree["runs"][name] = {**found, "validation": value}
     file.write_text(json.dumps(tree))
 
 
@@ -96,31 +99,41 @@ def test_a_warm_start_as_long_as_the_training_is_focal_loss() -> None:
     assert by_name[RANKED.name, COLD, 3000].test != focal.test
 
 
-@pytest.mark.parametrize(
-    ("cold", "warm", "best"), [(0.9, 0.1, COLD), (0.1, 0.9, WARM), (0.5, 0.5, COLD)]
-)
 def test_the_highest_of_validation_is_chosen_and_the_first_where_they_tie(
-    tmp_path: Path, cold: float, warm: float, best: Choice
+    tmp_path: Path,
 ) -> None:
     setting, one = Setting(folder=tmp_path), plan(heads=(RANKED,), seeds=1)
     measure(one, setting)
+    for cold, warm, best in ((0.9, 0.1, COLD), (0.1, 0.9, WARM), (0.5, 0.5, COLD)):
+        rewritten(
+            tmp_path,
+            {
+                "AP loss, rate 0.02, seed 0": cold,
+                "AP loss, rate 0.02, 1 steps of focal first, seed 0": warm,
+            },
+        )
+        cells, _ = measure(one, setting)
+        assert {c.choice: (c.validation, c.chosen) for c in cells} == {
+            COLD: (cold, best == COLD),
+            WARM: (warm, best == WARM),
+        }
 
-    def change(runs: dict[str, Any]) -> None:
-        runs["AP loss, rate 0.02, seed 0"]["validation"] = cold
-        runs["AP loss, rate 0.02, 1 steps of focal first, seed 0"]["validation"] = warm
 
-    rewritten(tmp_path, change)
-    cells, _ = measure(one, setting)
-    assert {c.choice: (c.validation, c.chosen) for c in cells} == {
-        COLD: (cold, best == COLD),
-        WARM: (warm, best == WARM),
-    }
+@pytest.mark.parametrize("best", [COLD, WARM])
+def test_other_seeds_are_trained_with_what_was_chosen(tmp_path: Path, best: Choice) -> None:
+    setting = Setting(folder=tmp_path)
+    measure(plan(heads=(RANKED,), seeds=1), setting)
+    rewritten(tmp_path, {f"AP loss, rate {best}, seed 0": 1.0})
+    cells, _ = measure(plan(heads=(RANKED,), seeds=2), setting)
+    runs = json.loads((tmp_path / "runs.json").read_text())["runs"]
+    assert [name for name in runs if "seed 1" in name] == [f"AP loss, rate {best}, seed 1"]
+    assert [(c.choice, c.chosen) for c in cells if c.seed == 1] == [(best, True)]
 
 
 def test_what_is_missing_in_the_file_is_measured_again(tmp_path: Path) -> None:
     setting, one = Setting(folder=tmp_path), plan(heads=(FOCAL,), seeds=2)
     before = measure(one, setting)
-    rewritten(tmp_path, lambda runs: runs.pop("focal, rate 0.02, seed 1"))
+    rewritten(tmp_path, {"focal, rate 0.02, seed 1": None})
     assert measure(one, setting) == before
     assert "focal, rate 0.02, seed 1" in json.loads((tmp_path / "runs.json").read_text())["runs"]
 
@@ -129,6 +142,7 @@ def test_more_seeds_go_on_in_the_same_folder(tmp_path: Path) -> None:
     setting = Setting(folder=tmp_path)
     few, _ = measure(plan(heads=(FOCAL,), seeds=1), setting)
     more, _ = measure(plan(heads=(FOCAL,), seeds=3), setting)
+    assert few == measure(plan(heads=(FOCAL,), seeds=1), Setting())[0]  # in memory
     assert [each.seed for each in more] == [0, 1, 2]
     assert more[:1] == few
 
@@ -138,11 +152,6 @@ def test_a_folder_of_another_seed_is_refused(tmp_path: Path) -> None:
     measure(one, Setting(folder=tmp_path))
     with pytest.raises(DataError, match="out must be a new folder or that of the same study"):
         measure(one, Setting(folder=tmp_path, seed=1))
-
-
-def test_a_file_gives_what_memory_does(tmp_path: Path) -> None:
-    one = plan(heads=(FOCAL,), seeds=1)
-    assert measure(one, Setting(folder=tmp_path))[0] == measure(one, Setting())[0]
 
 
 def test_the_time_of_a_loss_is_the_median_in_milliseconds() -> None:
@@ -158,6 +167,12 @@ def test_the_time_of_a_loss_is_the_median_in_milliseconds() -> None:
 
 def test_every_loss_has_a_time() -> None:
     assert measured()[1] == {FOCAL.name: 1000.0, RANKED.name: 1000.0}
+
+
+def test_another_loss_in_the_same_folder_has_its_time(tmp_path: Path) -> None:
+    for heads in ((FOCAL,), (FOCAL, RANKED)):
+        _, taken = measure(plan(heads=heads, seeds=1), Setting(folder=tmp_path))
+        assert taken.keys() == {head.name for head in heads}
 
 
 def test_no_losses_are_no_cells() -> None:

@@ -234,6 +234,9 @@ def test_runs_are_bound_to_the_settings_the_boxes_and_the_pixels() -> None:
     assert plan(settings=longer).asked(0) != asked
     wider = replace(parts, train=changed(parts.train, 1.0))
     assert plan(splits=wider).asked(0) != asked
+    for part in ("validation", "test"):
+        other = replace(parts, **{part: changed(getattr(parts, part), 1.0)})
+        assert plan(splits=other).asked(0) != asked
     assert parts.train.pixels is not None
     pixels = [picture.clone() for picture in parts.train.pixels]
     pixels[-1][0, 0, 0] ^= torch.tensor(1, dtype=torch.uint8)

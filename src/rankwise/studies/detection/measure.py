@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -57,7 +58,12 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]
     more = [(head, first + i) for i in range(1, plan.seeds) for head in plan.heads]
     for head, seed in setting.track(more, "other seeds"):
         cells[head.name, best[head.name], seed] = of(head, best[head.name], seed)
-    taken = runs.get("milliseconds of the losses", lambda: _times(plan, first, kept))
+    taken = {
+        head.name: runs.get(
+            f"milliseconds of {head.name}", partial(_milliseconds, plan, head, first, kept)
+        )
+        for head in plan.heads
+    }
     return [
         Cell(name, choice, seed, best[name] == choice, **found)
         for (name, choice, seed), found in cells.items()
@@ -84,31 +90,28 @@ def _run(plan: Plan, head: Head, choice: Choice, seed: int, kept: dict[Any, Any]
         columns = [one.boxes, one.scores.unsqueeze(1), one.labels.unsqueeze(1).float()]
         boxes.append([[round(v, 3) for v in line] for line in torch.cat(columns, 1).tolist()])
     return {
-        "validation": trained.history[-1]["ap"],
+        "validation": trained.best_value,
         "test": evaluate(splits.test, found).as_json(),
         "found": boxes,
     }
 
 
-def _times(plan: Plan, seed: int, kept: dict[Any, Any]) -> dict[str, float]:
-    """Median milliseconds of each loss, forward and backward, on the same untrained scores."""
-    found = {}
-    for head in plan.heads:
-        settings = plan.of_run(head, Choice(plan.choices[0].rate), seed)
-        with torch.random.fork_rng(devices=[]):
-            learner = Learner(settings, len(plan.splits.train.classes))
-            batch = _batch(plan, learner, kept)
-            with torch.no_grad():
-                dense = learner.network(batch.pictures)
-            times = []
-            for _ in range(plan.timed):
-                logits = dense.logits.clone().requires_grad_()
-                regression = dense.regression.clone().requires_grad_()
-                start = plan.clock()
-                learner.loss(logits, regression, dense.anchors, batch.targets).total.backward()
-                times.append(plan.clock() - start)
-        found[head.name] = 1000 * statistics.median(times)
-    return found
+def _milliseconds(plan: Plan, head: Head, seed: int, kept: dict[Any, Any]) -> float:
+    """Median of a loss, forward and backward, on the scores of an untrained network."""
+    settings = plan.of_run(head, Choice(plan.choices[0].rate), seed)
+    times = []
+    with torch.random.fork_rng(devices=[]):
+        learner = Learner(settings, len(plan.splits.train.classes))
+        batch = _batch(plan, learner, kept)
+        with torch.no_grad():
+            dense = learner.network(batch.pictures)
+        for _ in range(plan.timed):
+            logits = dense.logits.clone().requires_grad_()
+            regression = dense.regression.clone().requires_grad_()
+            start = plan.clock()
+            learner.loss(logits, regression, dense.anchors, batch.targets).total.backward()
+            times.append(plan.clock() - start)
+    return 1000 * statistics.median(times)
 
 
 def _batch(plan: Plan, learner: Learner, kept: dict[Any, Any]) -> Batch:

@@ -117,7 +117,8 @@ class Plan:
         """Everything that a run depends on beside its name, as plain data; no folders."""
         plain = asdict(self.settings)
         plain["network"]["weights"] = Path(plain["network"]["weights"] or "").name
-        plain["data"] = fingerprint(self.splits.train)
+        parts = self.splits.train, self.splits.validation, self.splits.test
+        plain["data"] = [fingerprint(part) for part in parts]
         return {"seed": seed, "shown": self.shown, "settings": plain}
 
 
@@ -130,7 +131,7 @@ def _located(data: Path | None) -> tuple[Path, Path]:
         raise DataError(f"this study needs {wanted}")
     if not data.is_dir():
         raise DataError(f"{data}: there is no such folder; the study needs {wanted}")
-    roots = [data, data / "bccd", data / "detection" / "bccd"]
+    roots = [data / "bccd", data / "detection" / "bccd", data]
     good = [root for root in roots if _holds(root)]
     if not good:
         raise DataError(f"{data}: there are no blood cells here; the study needs {wanted}")

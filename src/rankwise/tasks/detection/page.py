@@ -85,7 +85,8 @@ def picture_figure(pictures: DetectionSet, row: int, found: Mapping[str, Detecti
 
 def spaced(there: int, wanted: int) -> list[int]:
     """Rows evenly spaced over so many."""
-    return [there * i // wanted for i in range(min(there, wanted))]
+    found = min(there, wanted)
+    return [there * i // found for i in range(found)]
 
 
 def per_cent(value: float) -> str:

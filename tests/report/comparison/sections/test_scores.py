@@ -152,6 +152,15 @@ def test_the_table_by_hand() -> None:
     ]
 
 
+def test_weights_are_counted_in_the_figures() -> None:
+    run = run_of([1, 1, 1, 1, 0], [1, 2, 3, 4, 0], weight=[100, 1, 1, 0, 1])
+    assert [row[1] for row in table(run)] == ["1.00"] * 6 + ["3.00", "4"]
+
+
+def test_seven_of_140_rows_are_five_per_cent() -> None:
+    assert table(run_of([1] * 140 + [0], range(141)))[1][1] == "6"
+
+
 def test_one_row_of_a_class_is_all_its_shares() -> None:
     rows = table(run_of([1, 0, 0], [5, 3, 4]))
     assert [row[1] for row in rows] == ["5.00"] * 7 + ["1"]
@@ -162,7 +171,7 @@ def test_one_row_of_a_class_is_all_its_shares() -> None:
     st.lists(st.integers(-40, 40), min_size=1, max_size=30),
     st.lists(st.integers(-40, 40), min_size=1, max_size=30),
 )
-def test_figures_are_scores_with_about_that_share_below(
+def test_figures_are_scores_that_the_share_is_at_or_below(
     positive: list[int], negative: list[int]
 ) -> None:
     target = [1] * len(positive) + [0] * len(negative)
@@ -171,10 +180,10 @@ def test_figures_are_scores_with_about_that_share_below(
         found = [float(row[column].replace("−", "-")) for row in rows[:-1]]
         assert set(found) <= set(values)
         for score, share in zip(found, SHARES, strict=True):
-            place = share * (len(values) - 1)
             below = sum(each < score for each in values)
-            through = sum(each <= score for each in values) - 1
-            assert below - 0.5 <= place <= through + 0.5
+            through = sum(each <= score for each in values)
+            assert below <= share * len(values) + 1e-9
+            assert through >= share * len(values) - 1e-9
         assert rows[-1][column] == str(len(values))
 
 

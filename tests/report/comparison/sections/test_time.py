@@ -114,6 +114,11 @@ def test_one_contender_is_in_the_middle() -> None:
     assert dots(timed(42.0)) == {"0": ((LEFT + RIGHT) / 2, (TOP + FLOOR) / 2)}
 
 
+def test_one_value_has_a_twentieth_of_room_on_either_side() -> None:
+    marks = tree(timed(42.0)).findall(".//svg/text[@x='39']")
+    assert [text_of(each) for each in marks] == ["0.46", "0.48", "0.50", "0.52", "0.54"]
+
+
 def test_equal_times_and_values_lie_on_each_other() -> None:
     found = dots(timed(3.0, 3.0))
     assert found["0"] == found["1"] == ((LEFT + RIGHT) / 2, (TOP + FLOOR) / 2)
@@ -142,12 +147,15 @@ def test_a_dot_says_who_it_is_in_words() -> None:
     ("seconds", "marks"),
     [
         ((10, 1000), ["10 s", "1 min", "10 min"]),
+        ((600, 36000), ["10 min", "1 h", "10 h"]),
         ((10, 12), ["8 s", "10 s", "15 s"]),
         ((7200, 72000), ["2 h", "5 h", "10 h", "24 h"]),
         ((0.02, 0.2), ["0.02 s", "0.03 s", "0.05 s", "0.1 s", "0.2 s"]),
+        ((25_300,), ["5.7 h", "7 h", "8.6 h"]),
+        ((60,), ["49 s", "1 min", "1.2 min"]),
     ],
 )
-def test_marks_are_round_on_a_clock(seconds: tuple[float, float], marks: list[str]) -> None:
+def test_marks_are_round_on_a_clock(seconds: tuple[float, ...], marks: list[str]) -> None:
     found = ticks(timed(*seconds))
     assert list(found) == marks
     assert list(found.values()) == sorted(found.values())
@@ -158,6 +166,7 @@ def test_marks_are_round_on_a_clock(seconds: tuple[float, float], marks: list[st
 def test_marks_and_dots_are_on_one_scale(first: float, ratio: float) -> None:
     run = timed(first, first * ratio)
     low, high = first / 1.4, first * ratio * 1.4
+    assert len(ticks(run)) >= 3
     for mark, place in ticks(run).items():
         number, unit = mark.split()
         assert place == pytest.approx(across(float(number) * UNITS[unit], low, high), abs=0.4)
@@ -203,6 +212,11 @@ def test_what_was_there_before_a_hundredth_of_a_second_starts_at_the_left() -> N
     run = tuned(((0.0, 0.2), (1.0, 0.5)))
     assert paths(run)["0"].startswith("M46 ")
     assert ticks(run)["0.1 s"] == (LEFT + RIGHT) / 2  # of 0.01 to 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.0025, 0.005])
+def test_a_curve_that_ends_before_a_hundredth_of_a_second_is_drawn_yet(seconds: float) -> None:
+    assert paths(tuned(((seconds, 0.3),))) == {"0": "M46 157"}
 
 
 def test_a_long_curve_is_thinned_between_its_ends() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from rankwise.report.comparison.drawn import Axis, Frame, bars, linear_axis
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.measured.histogram import histogram_of
 from rankwise.report.comparison.part import Part, figure, note, table
+from rankwise.report.comparison.reading import Floats
 from rankwise.report.comparison.run import Run
 from rankwise.report.comparison.words import count, decimal
 
@@ -62,11 +64,12 @@ def _quantiles(run: Run) -> Markup:
     """Where the classes are, in figures."""
     given = run.predictions
     chosen = given.scores[run.recommended.number]
-    columns = [np.sort(chosen[(given.target == 1) == positive]) for positive in (True, False)]
+    classes = [(given.target == 1) == positive for positive in (True, False)]
+    columns = [_score_at(chosen[each], given.weight[each]) for each in classes]
     span = np.ptp(chosen[np.isfinite(chosen)]) if np.isfinite(chosen).any() else 0.0
     digits = max(0, 2 - math.floor(math.log10(span))) if span > 0 else 3
     rows = [
-        [name, *(decimal(float(c[round(at * (len(c) - 1))]), digits) for c in columns)]
+        [name, *(decimal(score_at(at), digits) for score_at in columns)]
         for name, at in (
             ("lowest", 0.0),
             ("5\u202f%", 0.05),
@@ -80,5 +83,18 @@ def _quantiles(run: Run) -> Markup:
     return table(
         "The score that a share of each class is at or below.",
         ["", "Positives", "Negatives"],
-        [*rows, ["rows", *(count(len(column)) for column in columns)]],
+        [*rows, ["rows", *(count(int(each.sum())) for each in classes)]],
     )
+
+
+def _score_at(scores: Floats, weight: Floats) -> Callable[[float], float]:
+    """The lowest score that a share of the weight is at or below, by the share."""
+    order = np.argsort(scores)
+    order = order[weight[order] > 0]
+    ordered, below = scores[order], np.cumsum(weight[order])
+
+    def at(share: float) -> float:
+        wanted = share * below[-1] * (1 - 1e-12)  # .05 · 140 is a little more than 7
+        return float(ordered[np.searchsorted(below, wanted)])
+
+    return at

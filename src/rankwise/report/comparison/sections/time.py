@@ -16,7 +16,10 @@ __all__ = ["time"]
 # Seconds that are round to a reader of clocks; the finer ones where few of these fit.
 _COARSE = (0.01, 0.1, 1, 10, 60, 600, 3600, 36000)
 _ROUND = (*_COARSE, 0.03, 0.3, 3, 30, 120, 300, 1800, 7200, 18000, 86400)
-_FINE = (*_ROUND, 0.02, 0.05, 0.2, 0.5, 2, 4, 5, 6, 8, 15, 20, 40, 90, 180, 240, 900, 1200)
+_FINE = (
+    *(*_ROUND, 0.02, 0.05, 0.2, 0.5, 2, 4, 5, 6, 8, 15, 20, 40, 90, 180, 240, 900, 1200),
+    *(10800, 14400, 21600, 28800, 43200, 172800),
+)
 
 
 def time(run: Run) -> Part | None:
@@ -67,8 +70,9 @@ def _tuning(run: Run) -> Markup | None:
     if not points:
         return None
     times = [seconds for seconds, _ in points]
+    start = max(min(times), 0.01)
     frame = Frame(
-        _clock("time spent on tuning", max(min(times), 0.01), max(times)),
+        _clock("time spent on tuning", start, max(start, *times)),
         linear_axis("best validation value", *_padded([value for _, value in points])),
     )
     drawn = [
@@ -96,7 +100,8 @@ def _known(each: Contender) -> list[tuple[float, float]]:
 
 def _clock(title: str, low: float, high: float) -> Axis:
     """An axis of time, with the roundest ticks that are at least three."""
-    for values in (_COARSE, _ROUND, _FINE):
+    spaced = [_rounded(low * (high / low) ** at) for at in (0.2, 0.5, 0.8)]
+    for values in (_COARSE, _ROUND, _FINE, spaced):
         axis = log_axis(title, low, high, values, _short)
         if len(axis.ticks) >= 3:
             break
@@ -107,6 +112,12 @@ def _padded(values: list[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     room = 0.06 * (high - low) or 0.05
     return low - room, high + room
+
+
+def _rounded(seconds: float) -> float:
+    """To two digits in the unit that it is told in."""
+    unit = next((unit for unit in (3600, 60) if seconds >= unit), 1)
+    return float(f"{seconds / unit:.2g}") * unit
 
 
 def _short(seconds: float) -> str:
