@@ -49,16 +49,18 @@ def _of_scores(ours: Any, theirs: Any, size: int, *, by_item: bool = False) -> t
     )
 
 
-def _of_logits(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
-    """Losses of items that cost little: the same tensors for both, whole numbers as labels.
+def _of_logits(ours: Any, theirs: Any, size: int, *, whole: bool) -> tuple[Step, Step]:
+    """Losses of items that cost little: the same tensors for both, in a row.
 
-    Theirs refuse those, so the step turns them into floating point first, as its user has to.
+    Theirs refuse whole numbers as labels: the step turns them into floating point first, as its
+    user has to.
     """
     scores, target, _ = _list(size)
     other = scores.detach().clone().requires_grad_()
+    truth = target if whole else target.float()
     return (
-        _backward(scores, lambda s: ours(s, target)),
-        _backward(other, lambda s: theirs(s, target.float())),
+        _backward(scores, lambda s: ours(s, truth)),
+        _backward(other, lambda s: theirs(s, truth.float() if whole else truth)),
     )
 
 
@@ -121,6 +123,17 @@ def _of_views(ours: Any, theirs: Any, size: int, lists: Any) -> tuple[Step, Step
     return _backward(leaf, own), _backward(other, peer)
 
 
+def _steps_on_the_auc(peer: Any) -> Callable[..., Tensor]:
+    """Every second step of theirs is plain cross-entropy; not these."""
+
+    def loss(*batch: Tensor) -> Tensor:
+        peer.step = 1
+        value: Tensor = peer(*batch)
+        return value
+
+    return loss
+
+
 def _modalities(images: Tensor, texts: Tensor, index: Tensor) -> Any:
     from rankwise.objectives import two_modalities  # noqa: PLC0415
 
@@ -143,14 +156,8 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
         case "MinMaxAUC":
             return _of_scores(o.MinMaxAUC(), theirs.AUCMLoss(), size, by_item=False)
         case "CompositionalAUC":
-            peer = theirs.CompositionalAUCLoss()
-
-            def on_the_auc(*batch: Tensor) -> Tensor:
-                peer.step = 1  # every second step of theirs is plain cross-entropy; not these
-                loss: Tensor = peer(*batch)
-                return loss
-
-            return _of_scores(o.CompositionalAUC(), on_the_auc, size)
+            peer = _steps_on_the_auc(theirs.CompositionalAUCLoss())
+            return _of_scores(o.CompositionalAUC(), peer, size)
         case "SOAP":
             ours = o.SOAP(0.5, size, score_scale=1.0)
             return _of_scores(ours, theirs.APLoss(data_len=size), size, by_item=True)
@@ -194,9 +201,11 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
         case "GlobalContrastive, two modalities":
             ours = o.GlobalContrastive(2 * size, 0.01)
             return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, _modalities)
-        case "CrossEntropy" | "CrossEntropy, as theirs likes it":
-            pair = b.CrossEntropy(), theirs.CrossEntropyLoss(), size
-            return _of_logits(*pair) if name == "CrossEntropy" else _of_columns(*pair)
+        case "CrossEntropy, as theirs likes it":
+            return _of_columns(b.CrossEntropy(), theirs.CrossEntropyLoss(), size)
+        case "CrossEntropy" | "CrossEntropy, labels in floating point":
+            pair = b.CrossEntropy(), theirs.CrossEntropyLoss()
+            return _of_logits(*pair, size, whole=name == "CrossEntropy")
         case "Focal":
             return _of_columns(b.Focal(), theirs.FocalLoss(), size)
     raise ValueError(f"TWIN must be one of benchmarks.twins.TWINS, got {name!r}")

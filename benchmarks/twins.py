@@ -32,6 +32,7 @@ TWINS = {
     "GlobalContrastive, two views": ("GCLoss, unimodal", NEVER_SLOWER),
     "GlobalContrastive, two modalities": ("GCLoss, bimodal", NEVER_SLOWER),
     "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
+    "CrossEntropy, labels in floating point": ("CrossEntropyLoss", ""),
     "CrossEntropy, as theirs likes it": ("CrossEntropyLoss", ""),
     "Focal": ("FocalLoss", ""),
 }
