@@ -14,6 +14,7 @@ from scipy import sparse
 
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight
+from rankwise.data.slips import slip_in
 from rankwise.data.table import Features, Kind, Table
 from rankwise.data.target import read_target, require_present
 
@@ -67,6 +68,7 @@ def read_table(
     labels, found = read_target(path, frame[target], positive, graded)
     used = {name for name in roles.values() if name is not None} | set(drop)
     features, left_out = as_features(frame.drop(used))
+    words = [each for each in frame.drop(used) if each.dtype == pl.String]
     _require_finite(path, features)
     return Table(
         path=path,
@@ -79,6 +81,7 @@ def read_table(
         time=None if time is None else _order(path, frame[time]),
         score=None if score is None else _scores(path, frame[score]),
         left_out=left_out,
+        slips=tuple(slip for each in words if (slip := slip_in(each)) is not None),
     )
 
 

@@ -31,6 +31,7 @@ class Table:
     time: NDArray[np.float64] | None = None  # what orders the rows
     score: NDArray[np.float64] | None = None  # the scores of somebody's model
     left_out: tuple[str, ...] = ()  # columns that name rows rather than describe them
+    slips: tuple[str, ...] = ()  # what is odd about columns, in words
 
     def __len__(self) -> int:
         return len(self.target)

@@ -37,3 +37,13 @@ def test_columns_that_are_no_features(tmp_path):
         "left out, it failed: a: no",
         "not features, since every row has its own value: id",
     ]
+
+
+def test_a_number_that_became_a_word_is_told(tmp_path):
+    frame = table()
+    values = [str(value) for value in frame["a"].to_list()]
+    values[250] = "oops"
+    frame.with_columns(a=np.array(values)).write_csv(tmp_path / "table.csv")
+    slip, unused = notes_on([], contest(tmp_path), {})
+    assert "599 of 600 values are numbers, but 'oops' in row 251 is not" in slip
+    assert unused == "not features, since every row has its own value: a"

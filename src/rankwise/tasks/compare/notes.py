@@ -15,9 +15,10 @@ __all__ = ["notes_on"]
 def notes_on(
     finished: Sequence[Finished], contest: Contest, left_out: Mapping[str, str]
 ) -> list[str]:
-    """Contenders that failed or learnt nothing, and columns that were not used."""
+    """Contenders that failed or learnt nothing, and columns that are odd or were not used."""
     notes = [f"left out, it failed: {why}" for why in left_out.values()]
     notes += [note for each in finished if (note := _no_better_than_chance(each, contest))]
+    notes += contest.table.slips
     if contest.table.left_out:
         columns = ", ".join(contest.table.left_out)
         notes.append(f"not features, since every row has its own value: {columns}")

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Features, read_columns
+from rankwise.data.slips import first_word
 from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 
@@ -67,9 +68,10 @@ def _features(model: Model, path: Path) -> Features:
         elif column.dtype.is_numeric():
             columns.append(column)
         else:
+            word, row = first_word(column)
             raise DataError(
-                f"{path}: the column {name!r} held numbers in training, now it holds words "
-                f"such as {column.drop_nulls().first()!r}"
+                f"{path}: the column {name!r} held numbers in training, now it holds {word!r} in "
+                f"row {row}"
             )
     return pl.DataFrame(columns)
 
