@@ -65,6 +65,14 @@ def test_a_column_to_drop_is_no_feature(tmp_path):
     assert read_table(path, target="fraud", drop=["user", "when"]).names == ("amount", "country")
 
 
+@pytest.mark.parametrize("role", ["target", "group", "time"])
+def test_a_column_with_a_part_to_play_cannot_be_dropped(tmp_path, role):
+    path = written(tmp_path / "a.csv", CSV)
+    roles = {"target": "fraud"} | {role: "fraud" if role == "target" else "user"}
+    with pytest.raises(DataError, match=rf"--drop {roles[role]} is the {role} column"):
+        read_table(path, drop=[roles[role]], **roles)
+
+
 LETOR = "2 qid:7 1:0.5 3:1 # doc\n0 qid:7 2:2\n1 qid:3 1:1 3:4\n0 qid:3 1:3\n"
 
 

@@ -65,6 +65,11 @@ def read_table(
         if name is not None:
             require_columns(path, frame.columns, [name], role)
     require_columns(path, frame.columns, list(drop), "drop")
+    for role, name in roles.items():
+        if name in drop:
+            raise DataError(
+                f"{path}: --drop {name} is the {role} column, which is no feature anyway"
+            )
     labels, found = read_target(path, frame[target], positive, graded)
     used = {name for name in roles.values() if name is not None} | set(drop)
     features, left_out = as_features(frame.drop(used))

@@ -4,6 +4,7 @@ import optuna
 import pytest
 from tests.tasks.compare.stubs import StubRanker, contest, stubbed
 
+from rankwise.data import DataError
 from rankwise.tasks.compare import tuning
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.tuning import ContenderError, open_storage, tune
@@ -129,3 +130,12 @@ def test_progress_is_told(tmp_path):
     assert told[0].best is None
     assert told[-1].best >= told[1].best
     assert told[-1].share == 1
+
+
+def test_a_damaged_file_of_trials_is_named(tmp_path):
+    (tmp_path / "study.db").write_bytes(b"no database at all" * 100)
+    with (
+        pytest.raises(DataError, match=r"study\.db: holds no trials of `rankwise compare`"),
+        open_storage(tmp_path / "study.db"),
+    ):
+        pass

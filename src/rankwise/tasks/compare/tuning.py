@@ -17,6 +17,7 @@ import optuna
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, Trial, TrialState
 
+from rankwise.data import DataError
 from rankwise.tasks.compare.contenders import LOG_LOSS, Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.fitting import Judged, judge
@@ -44,9 +45,15 @@ class _Connection(sqlite3.Connection):
 @contextmanager
 def open_storage(path: Path) -> Iterator[RDBStorage]:
     """The SQLite file that trials are kept in."""
-    storage = RDBStorage(
-        f"sqlite:///{path}", engine_kwargs={"connect_args": {"factory": _Connection}}
-    )
+    try:
+        storage = RDBStorage(
+            f"sqlite:///{path}", engine_kwargs={"connect_args": {"factory": _Connection}}
+        )
+    except Exception as error:  # of the database, its driver or optuna, whatever it stumbled over
+        if not path.is_file():
+            raise
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path}: holds no trials of `rankwise compare`: {reason}") from None
     try:
         yield storage
     finally:
