@@ -28,25 +28,24 @@ class Choice:
 class Method:
     """A loss, with either head of the network; a loss of cosines with either kind of batches.
 
-    ``ranking``: a loss of order, which starts with some steps of cross-entropy. ``other``: the same
-    loss in another form, to choose in place of the other head.
+    ``ranking``: a loss of order, which starts with some steps of cross-entropy.
     """
 
     name: str
     objective: str
     ranking: bool = True
     cosines: bool = False
-    other: str | None = None
 
     def choices(self, rates: tuple[float, ...]) -> list[Choice]:
         """As many for every method."""
         if self.cosines:
-            kinds = [(self.objective, "cosine", True), (self.objective, "cosine", False)]
+            kinds = [("cosine", True), ("cosine", False)]
         else:
-            second = (self.objective, "cosine") if self.other is None else (self.other, "linear")
-            kinds = [(self.objective, "linear", True), (*second, True)]
+            kinds = [("linear", True), ("cosine", True)]
         return [
-            Choice(name, rate, head, balanced) for name, head, balanced in kinds for rate in rates
+            Choice(self.objective, rate, head, balanced)
+            for head, balanced in kinds
+            for rate in rates
         ]
 
 
@@ -59,7 +58,6 @@ METHODS = (
     Method("SmoothAP", "smooth_ap(tau=1)"),
     Method("SOAP", "soap"),
     Method("SOPRC", "soprc(tau_fpr=1)"),
-    # Published is the sigmoid of the network's output; ours goes by the spread of the scores.
-    Method("StableAP", "stable_ap(tau=.5)", other="stable_ap(tau=.5, score_scale=1, squash=True)"),
+    Method("StableAP", "stable_ap(tau=.5)"),
 )
 OURS = ("SOPRC", "StableAP")
