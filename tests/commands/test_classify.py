@@ -106,3 +106,45 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     done = train(data)
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.output
+
+
+def test_the_run_of_another_command_is_left_alone(data):
+    (data / "run").mkdir()
+    (data / "run/config.json").write_text('{"command": "rankwise compare"}')
+    (data / "run/results.json").write_text("{}")
+    for more in ([], ["--resume"]):
+        done = train(data, *more)
+        assert done.exit_code == 2
+        last = done.output.strip().splitlines()[-1]
+        assert "holds a run of rankwise compare, not of rankwise classify (config.json" in last
+    assert (data / "run/results.json").read_text() == "{}"
+
+
+def test_a_wrong_setting_does_not_take_the_folder(data):
+    assert train(data, "--set", "objective.name=soprk").exit_code == 2
+    assert train(data).exit_code == 0
+
+
+@pytest.mark.parametrize("out", ["config.yaml", "/proc/rankwise"])
+def test_a_folder_that_cannot_be_is_one_line_and_2(data, out):
+    done = train(data, "--out", str(data / out))
+    assert done.exit_code == 2
+    assert "--out must be a folder" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["training.seed", "data.seed"])
+def test_a_seed_that_is_too_large_leaves_nothing(data, name):
+    done = train(data, "--set", f"{name}={'9' * 23}")
+    assert done.exit_code == 2
+    assert f"{name} must be a whole number from 0 to 4294967295" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert not (data / "run").exists()
+
+
+def test_the_settings_are_not_written_over(data):
+    before = (data / "config.yaml").read_bytes()
+    done = train(data, "--out", str(data))
+    assert done.exit_code == 2
+    assert "config.yaml in --out must be another file than" in done.output
+    assert (data / "config.yaml").read_bytes() == before

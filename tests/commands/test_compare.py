@@ -7,6 +7,7 @@ from tests.tasks.compare.stubs import StubRanker, stubbed, table
 from typer.testing import CliRunner
 
 from rankwise.cli import app
+from rankwise.tasks.run_folder import command_of
 
 __all__ = ["stubbed"]
 
@@ -43,6 +44,7 @@ def test_it_prints_the_table_the_reason_and_where(tmp_path, data):
     lines = done.stdout.splitlines()
     assert lines[-1] == str(tmp_path / "run" / "index.html")
     assert lines[-2] == str(tmp_path / "run" / "model")
+    assert command_of(tmp_path / "run") == "compare"
 
 
 @pytest.mark.usefixtures("stubbed")
@@ -129,3 +131,18 @@ def test_no_file(tmp_path):
     assert done.exit_code == 2
     assert "there is no such file" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_seed_that_is_too_large_leaves_nothing(tmp_path, data):
+    for more in (["--seed", "9" * 23], ["--seed", str(2**32 - 1), "--seeds", "2"]):
+        done = invoke(data, *SMALL, *more, "--out", tmp_path / "run")
+        assert done.exit_code == 2
+        assert "--seed" in done.output
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_file_is_no_folder_of_a_run(data):
+    done = invoke(data, *SMALL, "--out", data)
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert "--out must be a folder" in done.stderr

@@ -80,3 +80,41 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
     done = RUN.invoke(app, ["train", str(write(tmp_path / "stripes.npz")), *SMALL])
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.output
+
+
+def test_the_run_of_another_command_is_left_alone(tmp_path):
+    data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
+    out.mkdir()
+    (out / "config.json").write_text('{"data": {"train": "a.txt"}, "settings": {}}')
+    for more in ([], ["--resume"]):
+        done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(out), *more])
+        assert done.exit_code == 2
+        assert "holds a run of rankwise rank, not of rankwise contrast" in done.output
+        assert len(done.output.strip().splitlines()) == 1
+    assert [path.name for path in out.iterdir()] == ["config.json"]
+
+
+def test_a_run_killed_before_its_first_checkpoint_is_resumed(tmp_path):
+    data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
+    arguments = ["train", str(data), *SMALL, "--out", str(out)]
+    assert RUN.invoke(app, arguments).exit_code == 0
+    for path in out.iterdir():
+        if path.name != "config.json":
+            path.unlink()
+    assert RUN.invoke(app, [*arguments, "--resume"]).exit_code == 0
+
+
+def test_a_file_is_no_folder_of_a_run(tmp_path):
+    data = write(tmp_path / "stripes.npz")
+    done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(data)])
+    assert done.exit_code == 2
+    assert "--out must be a folder" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_a_seed_that_is_too_large_leaves_nothing(tmp_path):
+    data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
+    done = RUN.invoke(app, ["train", str(data), *SMALL, "--seed", "9" * 23, "--out", str(out)])
+    assert done.exit_code == 2
+    assert "--seed" in done.output
+    assert not out.exists()

@@ -138,3 +138,44 @@ def test_an_image_that_is_none(data):
 def test_what_ships_is_listed():
     done = RUN.invoke(app, ["configs"])
     assert {"bccd", "coco_stable_ap", "coco_focal"} <= set(done.output.split())
+
+
+def test_the_run_of_another_command_is_left_alone(data):
+    (data / "run").mkdir()
+    (data / "run/config.json").write_text('{"command": "rankwise compare"}')
+    (data / "run/results.json").write_text("{}")
+    for more in ([], ["--resume"]):
+        done = train(data, *more)
+        assert done.exit_code == 2
+        last = done.output.strip().splitlines()[-1]
+        assert "holds a run of rankwise compare, not of rankwise detect (config.json" in last
+    assert (data / "run/results.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("out", ["config.yaml", "/proc/rankwise"])
+def test_a_folder_that_cannot_be_is_one_line_and_2(data, out):
+    image = data / "data/JPEGImages/test0.png"
+    for done in (
+        RUN.invoke(app, ["predict", str(image), "--out", str(data / out)]),
+        train(data, "--out", str(data / out)),
+    ):
+        assert done.exit_code == 2
+        assert "--out must be a folder" in done.output
+        assert len(done.output.strip().splitlines()) == 1
+
+
+def test_no_image_is_drawn_over_and_no_drawing(data):
+    pictures = data / "data/JPEGImages"
+    other = data / "test0.png"
+    other.write_bytes((pictures / "test0.png").read_bytes())
+    before = (pictures / "test0.png").read_bytes()
+    for images, out, words in (
+        ([pictures / "test0.png"], pictures, "--out must be another folder than that of"),
+        ([pictures / "test0.png", other], data / "found", "would both be drawn as"),
+    ):
+        done = RUN.invoke(app, ["predict", *map(str, images), "--out", str(out)])
+        assert done.exit_code == 2
+        assert words in done.output
+        assert len(done.output.strip().splitlines()) == 1
+    assert (pictures / "test0.png").read_bytes() == before
+    assert not (data / "found").exists()

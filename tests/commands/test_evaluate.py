@@ -134,3 +134,27 @@ def test_a_failure_is_one_line_and_1_and_debug_shows_where(scored, tmp_path):
     done = invoke(scored[0], *arguments, "--debug")
     assert done.exit_code == 1
     assert "Traceback" in done.stderr
+
+
+def test_the_scores_are_not_written_over(scored, monkeypatch):
+    path, _ = scored
+    monkeypatch.chdir(path.parent)
+    before = path.read_bytes()
+    for json_file in (path, "./scores.csv"):
+        done = invoke(path, "--target", "y", "--score", "s", "--json", str(json_file))
+        assert done.exit_code == 2
+        assert done.stderr.count("\n") == 1
+        assert "--json must be another file than" in done.stderr
+        assert path.read_bytes() == before
+
+
+def test_values_can_be_read_where_there_is_little_room(scored, tmp_path, monkeypatch):
+    path, _ = scored
+    monkeypatch.setenv("COLUMNS", "40")
+    out = tmp_path / "out.json"
+    done = invoke(path, "--target", "y", "--score", "s", "--json", str(out))
+    assert done.exit_code == 0, done.output
+    assert max(map(len, done.stdout.splitlines())) <= 40
+    for each in json.loads(out.read_text())["metrics"].values():
+        for value in (each["value"], each["low"], each["high"]):
+            assert f"{value:.4f}" in done.stdout

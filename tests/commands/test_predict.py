@@ -50,3 +50,15 @@ def test_predict_refuses_in_one_line(tmp_path, data):
         assert message in done.stderr
         assert done.stderr.strip().count("\n") == 0
         assert not (tmp_path / "p.csv").exists()
+
+
+def test_predict_does_not_write_over_what_it_reads(tmp_path, data, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = data.read_bytes()
+    (tmp_path / "link.csv").symlink_to(data)
+    for out in ("data.csv", "./data.csv", "link.csv"):
+        done = RUN.invoke(app, ["predict", str(tmp_path / "run"), str(data), "--out", out])
+        assert done.exit_code == 2, done.output
+        assert "--out must be another file than" in done.stderr
+        assert done.stderr.strip().count("\n") == 0
+        assert data.read_bytes() == before

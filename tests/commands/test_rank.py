@@ -8,6 +8,7 @@ from tests.tasks.ranking.cases import written
 from typer.testing import CliRunner
 
 from rankwise.commands.rank import app
+from rankwise.tasks.run_folder import command_of
 
 RUN = CliRunner()
 SMALL = ["--metric", "ndcg@3", "--metrics", "ndcg@3,ap", "--set", "epochs=3", "--set", "hidden=[4]"]
@@ -45,6 +46,7 @@ def test_trains_and_says_what_it_found(trained):
         assert words in done.output
     config = json.loads((out / "config.json").read_text())
     assert config["settings"]["options"] == {"epochs": 3, "hidden": [4]}
+    assert command_of(out) == "rank"
 
 
 def test_resumes_only_when_asked(trained):
@@ -116,3 +118,41 @@ def test_malformed_lines_and_folders(tmp_path):
     assert "are for the folder of a run" in one_line(done)
     done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--relevant", "1.5"])
     assert "--relevant must be one" in one_line(done)
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("--out", "qrels.txt"), ("--out", "run.txt"), ("--write-run", "qrels.txt")],
+)
+def test_what_is_read_is_not_written_over(tmp_path, option, name):
+    (tmp_path / "run.txt").write_text("q Q0 a 1 1.0 t\n")
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
+    files = [str(tmp_path / "run.txt"), str(tmp_path / "qrels.txt")]
+    before = (tmp_path / name).read_text()
+    done = RUN.invoke(app, ["evaluate", *files, option, str(tmp_path / name)])
+    assert f"{option} must be another file than" in one_line(done)
+    assert (tmp_path / name).read_text() == before
+
+
+def test_the_run_of_another_command_is_left_alone(tmp_path):
+    data, out = written(tmp_path / "train.txt"), tmp_path / "run"
+    out.mkdir()
+    (out / "config.json").write_text('{"command": "rankwise compare", "data": "a.csv"}')
+    for more in ([], ["--resume"]):
+        done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(out), *more])
+        assert "holds a run of rankwise compare, not of rankwise rank" in one_line(done)
+    assert [path.name for path in out.iterdir()] == ["config.json"]
+
+
+def test_a_file_is_no_folder_of_a_run(tmp_path):
+    data = written(tmp_path / "train.txt")
+    done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(data)])
+    assert "--out must be a folder" in one_line(done)
+
+
+def test_a_seed_that_is_too_large_leaves_nothing(tmp_path):
+    data, out = written(tmp_path / "train.txt"), tmp_path / "run"
+    done = RUN.invoke(app, ["train", str(data), "--seed", "9" * 23, "--out", str(out)])
+    assert done.exit_code == 2
+    assert "--seed" in done.output
+    assert not out.exists()

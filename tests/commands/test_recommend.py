@@ -8,6 +8,8 @@ from tests.tasks.recommendation.cases import written
 from typer.testing import CliRunner
 
 from rankwise.commands.recommend import app
+from rankwise.tasks.classification.files import write_config as write_classification
+from rankwise.tasks.classification.settings import Settings as Classification
 
 RUN = CliRunner()
 SMALL = ["--dimension", "4", "--batch", "16", "--negatives", "6", "--epochs", "2",
@@ -142,3 +144,60 @@ def test_folders_and_files_that_are_no_use(tmp_path):
     assert "--out must end in .csv or .parquet" in one_line(done, 2)
     done = RUN.invoke(app, ["train", str(tmp_path / "u.data")])
     assert "there is no such file" in one_line(done, 2)
+
+
+def test_the_run_of_another_command_is_left_alone(trained, tmp_path):
+    arguments, _, _ = trained
+    out = tmp_path / "run"
+    write_classification(out, Classification())
+    before = (out / "config.yaml").read_bytes()
+    for more in ([], ["--resume"]):
+        done = RUN.invoke(app, [*arguments[:-1], str(out), *more])
+        words = "holds a run of rankwise classify, not of rankwise recommend"
+        assert words in one_line_at_end(done)
+    assert [path.name for path in out.iterdir()] == ["config.yaml"]
+    assert (out / "config.yaml").read_bytes() == before
+
+
+def test_a_file_is_no_folder_of_a_run(trained):
+    arguments, _, _ = trained
+    done = RUN.invoke(app, [*arguments[:-1], arguments[1]])
+    assert "--out must be a folder" in one_line(done, 2)
+
+
+def test_a_seed_that_is_too_large_leaves_nothing(trained, tmp_path):
+    arguments, _, _ = trained
+    done = RUN.invoke(app, [*arguments[:-1], str(tmp_path / "run"), "--seed", "9" * 23])
+    assert done.exit_code == 2
+    assert "--seed" in done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_read_is_not_written_over(trained, tmp_path):
+    _, out, _ = trained
+    who = tmp_path / "who.csv"
+    who.write_text("u3\nu5\n")
+    done = RUN.invoke(app, ["topk", str(out), "--users", str(who), "--out", str(who)])
+    assert "--out must be another file than" in one_line(done, 2)
+    later = written(tmp_path / "later.csv")
+    before = later.read_bytes()
+    done = RUN.invoke(app, ["evaluate", str(out), "--data", str(later), "--out", str(later)])
+    assert "--out must be another file than" in one_line(done, 2)
+    assert who.read_text() == "u3\nu5\n"
+    assert later.read_bytes() == before
+
+
+def test_more_ids_than_a_name_of_a_file_has_letters(trained, tmp_path):
+    _, out, _ = trained
+    many = ",".join(f"u{n % 20}" for n in range(200))
+    path = tmp_path / "first.csv"
+    done = RUN.invoke(app, ["topk", str(out), "--users", many, "--out", str(path)])
+    assert done.exit_code == 0, done.output
+
+
+def test_interactions_named_as_a_file_of_the_run_are_kept(tmp_path):
+    data = written(tmp_path / "metrics.csv")
+    before = data.read_bytes()
+    done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(tmp_path)])
+    assert "metrics.csv in --out must be another file than" in one_line(done, 2)
+    assert data.read_bytes() == before

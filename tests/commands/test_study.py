@@ -58,3 +58,39 @@ def test_studies_are_named_without_loading_matplotlib():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("name", ["", "papk-figure1"])
+def test_a_file_in_place_of_the_folder_is_one_line_and_2(tmp_path, name):
+    out = tmp_path / "out"
+    path = out / name if name else out
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("kept")
+    done = RUN.invoke(app, ["study", "papk-figure1", "--quick", "--out", str(out)])
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert "--out must be a folder" in done.stderr
+    assert path.read_text() == "kept"
+
+
+def test_a_failure_is_one_line_and_1_and_debug_shows_where(tmp_path, monkeypatch):
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("rankwise.commands.study.run_study", fail)
+    arguments = ["study", "stability", "--quick", "--out", str(tmp_path)]
+    done = RUN.invoke(app, arguments)
+    assert done.exit_code == 1
+    assert done.stderr == "OSError: disk full; --debug shows where\n"
+    assert "Traceback" in RUN.invoke(app, [*arguments, "--debug"]).stderr
+
+
+def test_data_named_as_a_file_of_the_study_are_kept(tmp_path):
+    data = tmp_path / "papk-table3" / "data.csv"
+    data.parent.mkdir()
+    data.write_text("kept")
+    arguments = ["study", "papk-table3", "--quick", "--data", str(data), "--out", str(tmp_path)]
+    done = RUN.invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "data.csv in --out must be another file than" in done.stderr
+    assert data.read_text() == "kept"

@@ -76,7 +76,9 @@ def test_a_quoted_comma_parts_nothing(tmp_path) -> None:
         ("a.csv", "a,b\n", "is empty: 2 columns and no rows"),
         ("a.csv", "a,b,a,b,b\n1,2,3,4,5\n", "duplicate columns: 'a', 'b'; every column needs"),
         ("a.csv", b"a,\xff\xfe\n1,2\n", "cannot be read as csv"),
-        ("a.csv", "a,b\n1,2,3\n", "cannot be read as csv"),
+        ("a.csv", "a,b\n1,2,3\n", "line 2: 3 fields where 2 belong: '1,2,3'"),
+        ("a.csv", 'a;b\n"1;5";2\n\n1;2;3\n', "line 4: 3 fields where 2 belong: '1;2;3'; a field"),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n1,2,3,4\n"), "line 3: 4 fields where 2 belong"),
         ("a.csv.gz", b"not gzip", "cannot be read as csv"),
         ("a.csv.gz", CUT, "cannot be read as csv"),
         ("a.parquet", b"PAR1 and nothing else", "cannot be read as parquet"),
@@ -101,6 +103,14 @@ def test_svmlight_with_queries(tmp_path) -> None:
     assert found.queries.tolist() == [7, 7, 9]
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.svm.gz"])
+def test_svmlight_after_a_mark_of_byte_order(tmp_path, name) -> None:
+    text = b"\xef\xbb\xbf" + LETOR.encode()
+    path = written(tmp_path, name, gzip.compress(text) if name.endswith("gz") else text)
+    assert format_of(path) == "svmlight"
+    assert read_svmlight(path).target.tolist() == [2, 0, 1]
+
+
 def test_svmlight_without_queries_and_with_their_sizes(tmp_path) -> None:
     path = written(tmp_path, "a.svm", "1 1:1\n0 1:2\n0 1:3\n")
     assert read_svmlight(path).queries is None
@@ -120,6 +130,8 @@ def test_svmlight_without_queries_and_with_their_sizes(tmp_path) -> None:
         ("", "is empty"),
         ("a,b\n1,2\n", "cannot be read as svmlight"),
         ("1 1:2\n0\n1 1:2 2:inf\n0 1:1\n", "line 3 holds an infinite value"),
+        ("# a\n1 1:2\n\n0 1:1 200000000:1\n", "line 4: feature 200000000 is beyond the last that"),
+        ("1 1:2\n0 99999999999:1\n", "cannot be read as svmlight"),
     ],
 )
 def test_broken_svmlight(tmp_path, content, message) -> None:

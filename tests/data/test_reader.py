@@ -147,7 +147,7 @@ def test_sizes_of_queries_beside_the_file(tmp_path):
         ("a.csv", "", {"target": "y"}, "is empty"),
         ("a.csv", "a,y\n", {"target": "y"}, "is empty: 2 columns and no rows"),
         ("a.csv", "a,a,y\n1,2,0\n", {"target": "y"}, "duplicate columns: 'a'; every"),
-        ("a.csv", "a,y\n1,2\n1,2,3\n", {"target": "y"}, "cannot be read as csv: found more fields"),
+        ("a.csv", "a,y\n1,2\n1,2,3\n", {"target": "y"}, "line 3: 3 fields where 2 belong"),
         ("a.csv", "a,y\n1,0\n1,0\n", {"target": "y"}, "has one class only: '0' (2); two"),
         (
             "a.csv",

@@ -44,6 +44,14 @@ def test_relevance_may_be_a_fraction():
     assert value == pytest.approx((0.5 + 1.5 / log2(3)) / (1.5 + 0.5 / log2(3)))
 
 
+def test_a_relevance_whose_gain_is_infinite():
+    target = np.array([2000.0, 1, 0, 0])
+    with pytest.raises(ValueError, match=r"1000 for an exponential gain, .* got 2000; gain"):
+        m.ndcg(SCORES, target)
+    assert m.ndcg(SCORES, target, gain="linear") == 1
+    assert m.ndcg(SCORES, np.full(4, 1000.0)) == pytest.approx(1)
+
+
 def test_gain_is_one_of_two():
     with pytest.raises(ValueError, match="gain must be one of"):
         m.ndcg(SCORES, TARGET, gain="cubic")

@@ -30,6 +30,22 @@ def test_setting_knows_defaults_and_pooling():
         setting_of(m.pap_at_k, {"k": 3, "kk": 3})
 
 
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (m.ndcg, {"k": 0}, "k must be a whole number >= 1, got 0"),
+        (m.precision_at_k, {"k": 0}, "k must be a whole number >= 1, got 0"),
+        (m.partial_auroc, {"max_fpr": 2}, "got min_fpr=0.0 and max_fpr=2"),
+        (m.auprc, {"prior": 0.0}, "prior must be a share of positives"),
+    ],
+)
+def test_wrong_options_are_refused_before_there_are_data(metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        setting_of(metric, options)
+    with pytest.raises(ValueError, match=message):
+        metric(np.zeros((0, 0)), np.zeros((0, 0)), **options)
+
+
 def test_blocks_of_rows_give_the_same_values(monkeypatch):
     rng = np.random.default_rng(0)
     scores, target = rng.standard_normal((10, 8)), rng.integers(0, 2, (10, 8))

@@ -52,7 +52,8 @@ def test_every_metric_by_name_and_by_repr(name, function, options):
 
 @pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.names[0])
 def test_a_metric_prints_the_name_of_its_entry(entry):
-    given = {option: 1 for option in ("k", "prior") if option in entry.options}
+    right = {"k": 1, "prior": 0.5}
+    given = {option: value for option, value in right.items() if option in entry.options}
     assert repr(m.Metric(load(entry), **given)).partition("(")[0] == entry.names[0]
 
 
@@ -66,6 +67,15 @@ def test_a_metric_prints_the_name_of_its_entry(entry):
         ("ap(weight=2)", r'metric "ap" has no option "weight"; it has '),
         ("ap(ties=agains)", r'ties of metric "ap" must be one of standard, against; got agains'),
         ("ndcg(gain=soprc(1))", r'gain of metric "ndcg" must be one of exponential, linear'),
+        ("ndcg@0", "k must be a whole number >= 1, got 0"),
+        ("precision@0", "k must be a whole number >= 1, got 0"),
+        ("pap@0", "k must be a whole number >= 1, got 0"),
+        ("hit(k=1.5)", r"k must be a whole number >= 1, got 1\.5"),
+        ("recall(k=[1, 2])", r"k must be a whole number >= 1, got \[1, 2\]"),
+        ("opauc(max_fpr=2)", "min_fpr < max_fpr <= 1, got min_fpr=0.0 and max_fpr=2"),
+        ("tpauc(min_tpr=1, max_fpr=.5)", r"min_tpr must be in \[0, 1\), got 1"),
+        ("auprc(prior=1)", r"prior must be a share of positives in \(0, 1\), got 1"),
+        ("auprc(prior=[.1])", r'metric "auprc" cannot be made of auprc\(prior=\[0\.1\]\)'),
     ],
 )
 def test_what_is_missing_or_wrong(name, message):

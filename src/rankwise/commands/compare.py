@@ -11,8 +11,11 @@ from rich.box import SIMPLE_HEAD
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Shown
 
-from rankwise.commands.console import complaints, paper
+from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import guarded
+from rankwise.commands.outputs import require_folder
+from rankwise.commands.shared import Seed
+from rankwise.tasks.seeds import HIGHEST
 
 if TYPE_CHECKING:
     from rankwise.tasks.compare import Compared, Event, Settings
@@ -50,7 +53,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     seeds: Annotated[
         int, typer.Option(min=1, help="Fits per contender, whose ranks are averaged.")
     ] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; runs/NAME of the data if not given.")
     ] = None,
@@ -64,6 +67,10 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         # Here, so that the other commands do not wait for the estimators.
         from rankwise.tasks.compare import Settings, seconds_of  # noqa: PLC0415
 
+        if seed + seeds - 1 > HIGHEST:  # of the last fit
+            refuse(
+                f"--seed and --seeds together must not go beyond {HIGHEST}, got {seed} + {seeds}"
+            )
         settings = Settings(
             data=data,
             target=target,
@@ -79,6 +86,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             seed=seed,
         )
         folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
+        require_folder(folder)
         try:
             found = _run(settings, folder, resume)
         except KeyboardInterrupt:

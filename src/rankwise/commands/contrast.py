@@ -11,6 +11,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
+from rankwise.commands.outputs import require_folder
+from rankwise.commands.shared import Seed
 
 __all__ = ["app"]
 
@@ -39,7 +41,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     weight_decay: Annotated[float, typer.Option(help="Of the optimiser.")] = 1e-4,
     width: Annotated[int, typer.Option(help="Channels of the first layer.")] = 32,
     dimension: Annotated[int, typer.Option(help="Of the embedding that is contrasted.")] = 64,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/contrast"),
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
@@ -49,6 +51,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     # Here, so that the other commands need neither kornia nor the seconds its import takes.
     from rankwise.tasks import contrast as task  # noqa: PLC0415
 
+    require_folder(out)
     try:
         settings = task.Settings(
             objective=objective,
@@ -65,13 +68,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         )
         images = task.read_images(data)
         steps = task.steps_per_epoch(images, settings)
+        console = complaints()
         with Progress(
             TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
             BarColumn(),
             TextColumn("loss {task.fields[loss]}"),
             TimeRemainingColumn(),
-            console=complaints(),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,  # a file or a pipe would get an empty line
         ) as progress:
             bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")
 

@@ -16,6 +16,7 @@ from rankwise.commands.image_runs import (
     at_root,
     image_app,
 )
+from rankwise.commands.outputs import require_folder
 from rankwise.commands.shared import one_line, say, show
 
 __all__ = ["app"]
@@ -75,7 +76,10 @@ def predict(
     with one_line(debug=debug):
         from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
         from rankwise.tasks.detection.predicting import predict as find  # noqa: PLC0415
+        from rankwise.tasks.detection.predicting import require_places  # noqa: PLC0415
 
+        require_folder(out)
+        require_places(images, out)
         kept = load_run(run)
         for image in images:
             done = find(kept, image, out, least)

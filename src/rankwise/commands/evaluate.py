@@ -11,6 +11,8 @@ from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper
 from rankwise.commands.guard import guarded
+from rankwise.commands.outputs import require_other
+from rankwise.tasks.seeds import HIGHEST
 
 __all__ = ["evaluate"]
 
@@ -29,7 +31,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         list[str] | None, typer.Option(help="Only this one, such as ndcg@10; may be repeated.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the numbers into this file.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=HIGHEST, help="Seed of the bootstrap.")] = 0,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """All metrics of a column of scores, with 95 % intervals."""
@@ -38,6 +40,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.tasks.compare.scores import evaluate_scores  # noqa: PLC0415
 
+        require_other("--json", json, scores)
         with complaints().status("evaluating …"):
             found = evaluate_scores(
                 scores,
@@ -51,10 +54,11 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         if json is not None:
             write_json(json, found.as_json())
         shown = Shown(caption=found.caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        shown.add_column("metric", no_wrap=True)
-        shown.add_column("value", justify="right")
-        shown.add_column("95 % interval", justify="right", no_wrap=True)
-        shown.add_column("by")
+        # Where there is little room the others fold: a value cut short would be another value.
+        shown.add_column("metric", overflow="fold")
+        shown.add_column("value", justify="right", no_wrap=True, min_width=6)
+        shown.add_column("95 % interval", justify="right", min_width=8)
+        shown.add_column("by", overflow="fold")
         for name, each in found.metrics.items():
             between = f"{each.low:.4f} – {each.high:.4f}"
             shown.add_row(name, f"{each.value:.4f}", between, each.method)

@@ -13,6 +13,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rankwise.commands.console import complaints
+from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
@@ -102,6 +103,9 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
         debug: Debug = False,
     ) -> None:
         with one_line(debug=debug, stopped=_STOPPED):
+            require_folder(out)
+            if not resume:
+                require_other("config.yaml in --out", out / "config.yaml", Path(config))
             running = part("running")
             settings = part("config").read_settings(config, [*(change or []), *at_root(root)])
             splits = running.open_data(settings, skip_broken=skip_broken)
@@ -138,13 +142,15 @@ def tell_once() -> Callable[[BrokenImage], None]:
 @contextmanager
 def steps_shown(steps: int, metric: str) -> Iterator[Callable[[StepLike], None]]:
     """A bar over the steps, with the loss and the last validation; gives what moves it."""
+    console = complaints()
     with Progress(
         TextColumn("step {task.completed}/{task.total}"),
         BarColumn(),
         TextColumn("loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}"),
         TimeRemainingColumn(),
-        console=complaints(),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # a file or a pipe would get an empty line
     ) as progress:
         bar = progress.add_task("", total=steps, loss="–", value="–")
 

@@ -10,6 +10,7 @@ import typer
 
 from rankwise.commands.console import complaints
 from rankwise.commands.guard import guarded
+from rankwise.commands.outputs import require_other
 
 __all__ = ["predict"]
 
@@ -29,6 +30,7 @@ def predict(
         # Here, so that the other commands do not wait for the estimators.
         from rankwise.tasks.compare.predicting import predict_file  # noqa: PLC0415
 
+        require_other("--out", out, data, model)
         with complaints().status("predicting …"):
             found = predict_file(model, data)
         if out is None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.commands.shared import names_of, one_line, say, show
+from rankwise.commands.outputs import require_folder, require_other
+from rankwise.commands.shared import Seed, names_of, one_line, say, show
 
 __all__ = ["app"]
 
@@ -47,7 +48,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         list[str] | None,
         typer.Option("--set", help="Of the model, such as epochs=50 or hidden=[64,32]."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/rank"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     debug: Debug = False,
@@ -56,7 +57,10 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     with one_line(debug=debug, stopped="stopped; --resume goes on from the last checkpoint"):
         from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
         from rankwise.tasks import ranking as task  # noqa: PLC0415
+        from rankwise.tasks.run_folder import require_free  # noqa: PLC0415
 
+        require_folder(out)
+        require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
         settings = task.Settings(
             objective=objective,
             model=model,
@@ -98,6 +102,9 @@ def evaluate(  # noqa: PLR0917
     with one_line(debug=debug):
         from rankwise.tasks import ranking as task  # noqa: PLC0415
 
+        written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
+        for name, path in written.items():
+            require_other(name, path, run, data)
         if run.is_file():
             if write_run is not None or write_qrels is not None:
                 raise task.UsageError("--write-run and --write-qrels are for the folder of a run")
@@ -123,7 +130,7 @@ def _judged_file(
     from rankwise.data.letor import read_qrels, read_run  # noqa: PLC0415
     from rankwise.tasks import ranking as task  # noqa: PLC0415
 
-    if relevant is not None and relevant != int(relevant):
+    if relevant is not None and not relevant.is_integer():
         raise task.UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
     ranked, judged = read_run(run), read_qrels(qrels)
     missing = task.queries_without_run(ranked, judged)

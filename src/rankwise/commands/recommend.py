@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,8 @@ from rankwise.commands.interactions import (
     UserColumn,
     read,
 )
-from rankwise.commands.shared import names_of, one_line, say, show, whole_numbers
+from rankwise.commands.outputs import require_folder, require_other
+from rankwise.commands.shared import Seed, names_of, one_line, say, show, whole_numbers
 
 __all__ = ["app"]
 
@@ -85,7 +87,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     metrics: Metrics = _METRICS,
     learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 3e-3,
     weight_decay: Annotated[float, typer.Option(help="Of AdamW.")] = 0.5,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     format: Format = "auto",
     user_column: UserColumn = None,
     item_column: ItemColumn = None,
@@ -104,6 +106,9 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
         from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
+        require_folder(out)
+        inputs = (data, user_features, item_features)
+        require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
         settings = task.Settings(
             objective=objective,
             model=model,
@@ -184,6 +189,7 @@ def evaluate(  # noqa: PLR0917
         from rankwise.report import write_csv  # noqa: PLC0415
         from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
+        require_other("--out", out, data)
         columns = (user_column, item_column, rating_column, time_column)
         later = None if data is None else read(data, format, columns, rating_range, duplicates)
         found = task.evaluate_run(run, metrics=names_of("metrics", metrics), data=later)
@@ -219,6 +225,7 @@ def topk(  # noqa: PLR0917
 
         if out.suffix not in (".csv", ".parquet"):
             raise task.UsageError(f"--out must end in .csv or .parquet, got {out}")
+        require_other("--out", out, None if users is None else Path(users))
         frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
         buffer = io.BytesIO()
         if out.suffix == ".csv":
@@ -233,8 +240,8 @@ def topk(  # noqa: PLR0917
 def _ids(text: str | None) -> list[str] | None:
     if text is None:
         return None
-    path = Path(text)
-    lines = path.read_text().splitlines() if path.is_file() else text.split(",")
+    # Path.is_file would fail where the ids are longer than the name of a file can be.
+    lines = Path(text).read_text().splitlines() if isfile(text) else text.split(",")
     return [line.strip() for line in lines if line.strip()]
 
 
@@ -258,12 +265,14 @@ def _say_what(counts: dict[str, int], replaced: int) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
+    console = complaints()
     with Progress(
         TextColumn("epoch {task.fields[epoch]}"),
         BarColumn(),
         TextColumn("loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}"),
         TimeElapsedColumn(),
-        console=complaints(),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # a file or a pipe would get an empty line
     ) as progress:
         yield progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -12,11 +12,14 @@ from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import guarded
+from rankwise.tasks.seeds import HIGHEST
 
 if TYPE_CHECKING:
     from rankwise.report import Table
 
-__all__ = ["names_of", "one_line", "say", "show", "whole_numbers"]
+__all__ = ["Seed", "names_of", "one_line", "say", "show", "whole_numbers"]
+
+Seed = Annotated[int, typer.Option(min=0, max=HIGHEST, help="Seed of everything random.")]
 
 
 @contextmanager

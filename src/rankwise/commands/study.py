@@ -13,7 +13,8 @@ from rich.progress import track
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
-from rankwise.data import DataError
+from rankwise.commands.outputs import require_folder, require_other
+from rankwise.commands.shared import Seed, one_line
 from rankwise.report import Table
 from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
 
@@ -30,7 +31,7 @@ def study(  # noqa: PLR0917  (a command line is called by names)
     quick: Annotated[
         bool, typer.Option("--quick", help="A small run, to see that it works.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Seed = 0,
     draws: Annotated[
         int | None, typer.Option(min=2, help="How often the random part is repeated.")
     ] = None,
@@ -38,6 +39,7 @@ def study(  # noqa: PLR0917  (a command line is called by names)
         Path | None, typer.Option(help="File or folder of a study about data, as papk-table3.")
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> None:
     """Run a study of the papers' claims: data, figures and a small page."""
     console = paper()
@@ -51,10 +53,13 @@ def study(  # noqa: PLR0917  (a command line is called by names)
         return track(work, description=doing, console=complaints(), transient=True)
 
     setting = Setting(seed=seed, quick=quick, draws=draws, track=shown, data=data)
-    try:
-        result = run_study(name, out, setting)
-    except (UnknownStudyError, DataError) as error:
-        refuse(str(error))
+    with one_line(debug=debug):
+        require_folder(out / name)
+        require_other("data.csv in --out", out / name / "data.csv", data)
+        try:
+            result = run_study(name, out, setting)
+        except UnknownStudyError as error:
+            refuse(str(error))
     console.print(_shown(result.table))
     console.print(str(result.page), style="bold", highlight=False, markup=False, soft_wrap=True)
 

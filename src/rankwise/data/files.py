@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rankwise.data.errors import DataError
+from rankwise.data.letor.lines import LAST, line_of
 
 __all__ = ["Sparse", "format_of", "read_frame", "read_svmlight"]
 
@@ -28,6 +31,7 @@ _ENDINGS = {
     ".libsvm": "svmlight",
 }
 _LINE = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?$")
+_WIDE = 80  # characters of a line that a message shows
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 
 
@@ -52,7 +56,7 @@ def format_of(path: Path) -> str:
     if endings and endings[-1] in _ENDINGS:
         return _ENDINGS[endings[-1]]
     with _opened(path) as file:
-        start = file.readline(1_000_000)
+        start = file.readline(1_000_000).removeprefix(BOM_UTF8)
     if start.startswith(b"PAR1"):
         return "parquet"
     if _LINE.match(start):
@@ -72,6 +76,8 @@ def read_frame(path: Path, kind: str) -> pl.DataFrame:
     except pl.exceptions.NoDataError:
         raise DataError(f"{path}: is empty") from None
     except (pl.exceptions.PolarsError, OSError) as error:  # OSError: a gzip that was cut off
+        if kind == "csv":
+            _complain(path)
         first = str(error).strip().splitlines()[0]
         raise DataError(f"{path}: cannot be read as {kind}: {first}") from error
     if not frame.height:
@@ -88,14 +94,24 @@ def read_svmlight(path: Path) -> Sparse:
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
     try:
-        found, target, queries = load_svmlight_file(str(path), query_id=True, zero_based=True)
-    except (ValueError, OSError, EOFError) as error:
+        with _opened(path) as file:
+            if file.read(len(BOM_UTF8)) != BOM_UTF8:  # some editors begin a file with it
+                file.seek(0)
+            found, target, queries = load_svmlight_file(file, query_id=True, zero_based=True)
+    except (ValueError, OSError, EOFError, OverflowError) as error:
         raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
     if not len(target):
         raise DataError(f"{path}: is empty")
     if np.isinf(found.data).any():
         row = int(np.searchsorted(found.indptr, np.isinf(found.data).argmax(), side="right"))
         raise DataError(f"{path}: line {row} holds an infinite value; write a number there")
+    if found.shape[1] > LAST + 1:
+        entry = int((found.indices > LAST).argmax())
+        row = int(np.searchsorted(found.indptr, entry, side="right")) - 1
+        raise DataError(
+            f"{path}: line {line_of(path, row)}: feature {found.indices[entry]} is beyond the last "
+            f"that can be, {LAST}"
+        )
     sizes = path.with_name(path.name + ".query")
     if not len(queries) and sizes.exists():
         queries = _queries_of_sizes(sizes, len(target))
@@ -117,6 +133,27 @@ def _csv(path: Path) -> pl.DataFrame:
         null_values=_MISSING,
         try_parse_dates=True,
     ).collect()
+
+
+def _complain(path: Path) -> None:
+    """Raise for the first line with more fields than there are columns, which polars never names.
+
+    Only where something is wrong is a file looked through so slowly.
+    """
+    header, separator = _header(path)
+    try:
+        with _opened(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+            rows = csv.reader(text, delimiter=separator)
+            for row in rows:
+                if len(row) > len(header):
+                    shown = separator.join(row)[:_WIDE]
+                    raise DataError(
+                        f"{path}: line {rows.line_num}: {len(row)} fields where {len(header)} "
+                        f"belong: {shown!r}; a field that holds {separator!r} needs quotes"
+                    )
+    except (csv.Error, OSError, EOFError):
+        return  # what the reader itself said is all there is to say
 
 
 def _header(path: Path) -> tuple[list[str], str]:

@@ -18,7 +18,14 @@ from rankwise.data.slips import slip_in
 from rankwise.data.table import Features, Kind, Table
 from rankwise.data.target import read_target, require_present
 
-__all__ = ["as_features", "densely", "read_columns", "read_table", "require_columns"]
+__all__ = [
+    "as_features",
+    "densely",
+    "read_columns",
+    "read_table",
+    "require_columns",
+    "require_finite",
+]
 
 QUERY = "qid"  # what svmlight calls the list of a row
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
@@ -74,7 +81,7 @@ def read_table(
     used = {name for name in roles.values() if name is not None} | set(drop)
     features, left_out = as_features(frame.drop(used))
     words = [each for each in frame.drop(used) if each.dtype == pl.String]
-    _require_finite(path, features)
+    require_finite(path, features)
     return Table(
         path=path,
         features=features,
@@ -99,7 +106,7 @@ def read_columns(path: str | Path, names: Sequence[str]) -> Features:
     kind = format_of(path)
     if kind != "svmlight":
         found = as_features(read_frame(path, kind), every=True)[0]
-        _require_finite(path, found.select(name for name in names if name in found.columns))
+        require_finite(path, found.select(name for name in names if name in found.columns))
         return found
     numbered = [int(name[1:]) for name in names if re.fullmatch(r"f\d+", name)]
     if len(numbered) < len(names):
@@ -151,7 +158,7 @@ def as_features(
     return pl.DataFrame(columns), tuple(left_out)
 
 
-def _require_finite(path: Path, frame: pl.DataFrame) -> None:
+def require_finite(path: Path, frame: pl.DataFrame) -> None:
     """Raise where a number is infinite: no model can learn from it, or score it."""
     for column in frame:
         if column.dtype.is_numeric() and column.is_infinite().any():

@@ -24,16 +24,19 @@ def _average_precision(ranking: Ranking) -> Tensor:
     return _mean_over_positives(ranking, ranking.positives.cumsum(-1), ranking.negatives.cumsum(-1))
 
 
-def _auprc(ranking: Ranking, prior: float) -> Tensor:
+def _check_prior(prior: float) -> None:
     if not 0 < prior < 1:
         raise ValueError(f"prior must be a share of positives in (0, 1), got {prior!r}")
+
+
+def _auprc(ranking: Ranking, prior: float) -> Tensor:
     tpr = ranking.positives.cumsum(-1) / ranking.n_positives
     fpr = ranking.negatives.cumsum(-1) / ranking.n_negatives
     return _mean_over_positives(ranking, prior * tpr, (1 - prior) * fpr)
 
 
 AVERAGE_PRECISION = Kernel(_average_precision, shortcut=fast_average_precision)
-AUPRC = Kernel(_auprc)
+AUPRC = Kernel(_auprc, _check_prior)
 
 
 @computed_by(AVERAGE_PRECISION)

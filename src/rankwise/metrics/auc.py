@@ -27,8 +27,11 @@ def _auroc(ranking: Ranking) -> Tensor:
     return pair_share(ranking.positives, ranking.negatives)
 
 
-def _partial_auroc(ranking: Ranking, min_fpr: float, max_fpr: float, standardised: bool) -> Tensor:
+def _check_range(min_fpr: float, max_fpr: float, standardised: bool) -> None:
     require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
+
+
+def _partial_auroc(ranking: Ranking, min_fpr: float, max_fpr: float, standardised: bool) -> Tensor:
     n = ranking.n_negatives
     if standardised:
         return _mcclish(ranking, min_fpr, max_fpr)
@@ -52,11 +55,14 @@ def _mcclish(ranking: Ranking, min_fpr: float, max_fpr: float) -> Tensor:
     return (1 + (area - chance) / (max_fpr - min_fpr - chance)) / 2
 
 
-def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> Tensor:
+def _check_both_ways(min_tpr: float, max_fpr: float) -> None:
     if not 0 <= min_tpr < 1:
         raise ValueError(f"min_tpr must be in [0, 1), got {min_tpr!r}")
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr must be in (0, 1], got {max_fpr!r}")
+
+
+def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> Tensor:
     n_positives, n_negatives = ranking.n_positives, ranking.n_negatives
     lowest, highest = n_positives * (1 - min_tpr), n_negatives * max_fpr
     lowest = torch.where(ranking.counts, (lowest - SLACK).ceil(), lowest)
@@ -67,8 +73,8 @@ def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> 
 
 
 AUROC = Kernel(_auroc, shortcut=fast_auroc)
-PARTIAL_AUROC = Kernel(_partial_auroc)
-TWO_WAY_PARTIAL_AUROC = Kernel(_two_way_partial_auroc)
+PARTIAL_AUROC = Kernel(_partial_auroc, _check_range)
+TWO_WAY_PARTIAL_AUROC = Kernel(_two_way_partial_auroc, _check_both_ways)
 
 
 @computed_by(AUROC)

@@ -13,15 +13,21 @@ from rankwise.metrics.inputs import Array, Average, Ties
 from rankwise.metrics.ranking import Ranking
 from rankwise.metrics.setting import Kernel, Setting, computed_by
 
-__all__ = ["Gain", "discounted_gain", "ndcg"]
+__all__ = ["LARGEST", "Gain", "discounted_gain", "ndcg"]
+
+LARGEST = 1000.0
+"""The greatest relevance of an exponential gain: millions of 2^1000 have a sum, two 2^1023 none."""
 
 Gain = Literal["exponential", "linear"]
 
 
-def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
+def _check(k: int | None, gain: Gain) -> None:
     if k is not None:
         require_count("k", k)
     require_one_of("gain", gain, ("exponential", "linear"))
+
+
+def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
     best = discounted_gain(
         ranking.ranked_by(ranking.target), gain, k
     )  # a gain grows with the relevance
@@ -30,13 +36,23 @@ def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
 
 def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
     """DCG@k of every ranked list, the mean over the orders of tied items."""
-    gains = ranking.target.exp2() - 1 if gain == "exponential" else ranking.target
+    gains = _exponential(ranking.target) if gain == "exponential" else ranking.target
     through = ranking.mass.cumsum(-1)
     discount = _discount_through(through if k is None else through.clamp_max(k))
     discount = discount.diff(dim=-1, prepend=discount.new_zeros(len(discount), 1))
     # Items of one level share its discount evenly: the mean over their orders.
     mean_gain = torch.where(ranking.mass > 0, ranking.per_level(gains) / ranking.mass, 0.0)
     return (mean_gain * discount).sum(-1)
+
+
+def _exponential(relevance: Tensor) -> Tensor:
+    most = float(relevance.max()) if relevance.numel() else 0.0
+    if most > LARGEST:
+        raise ValueError(
+            f"target must be at most {LARGEST:g} for an exponential gain, 2^target − 1, which is "
+            f"infinite soon after; got {most:g}; gain='linear' takes it"
+        )
+    return relevance.exp2() - 1
 
 
 def _discount_through(rank: Tensor) -> Tensor:
@@ -49,7 +65,7 @@ def _discount_through(rank: Tensor) -> Tensor:
     return through[whole] + (rank - whole) * single[whole]
 
 
-NDCG = Kernel(_ndcg, graded=True)
+NDCG = Kernel(_ndcg, _check, graded=True)
 
 
 @computed_by(NDCG)

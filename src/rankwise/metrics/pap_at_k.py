@@ -6,17 +6,15 @@ import warnings
 
 from torch import Tensor
 
-from rankwise.checks import require_count
 from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array, Average, Ties
 from rankwise.metrics.ranking import Ranking, band
-from rankwise.metrics.setting import Kernel, Setting, computed_by
+from rankwise.metrics.setting import Kernel, Setting, computed_by, require_k
 
 __all__ = ["pap_at_k"]
 
 
 def _pap_at_k(ranking: Ranking, k: int) -> Tensor:
-    require_count("k", k)
     if bool(((ranking.n_negatives > 0) & (ranking.n_negatives < k)).any()):
         # No counts, so that Python shows the same words once and not for every block of lists.
         warnings.warn(
@@ -27,7 +25,7 @@ def _pap_at_k(ranking: Ranking, k: int) -> Tensor:
     return pair_share(band(ranking.positives, 0.0, k), band(ranking.negatives, 0.0, k))
 
 
-PAP_AT_K = Kernel(_pap_at_k, pooled="macro")
+PAP_AT_K = Kernel(_pap_at_k, require_k, pooled="macro")
 
 
 @computed_by(PAP_AT_K)

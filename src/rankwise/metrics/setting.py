@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.checks import require_one_of
+from rankwise.checks import require_count, require_one_of
 from rankwise.metrics.inputs import Array, Average, Items, Ties, from_tensor, read_items, to_tensor
 from rankwise.metrics.ranking import Ranking, rank_items
 from rankwise.pairs.ragged import size_classes
@@ -24,6 +24,7 @@ __all__ = [
     "Setting",
     "computed_by",
     "mean_over_lists",
+    "require_k",
     "setting_of",
 ]
 
@@ -33,11 +34,16 @@ BLOCK = 2**22  # items worked on at a time: bounds the memory of the intermediat
 BIG = 50_000  # items from which counting without a full sort pays
 
 
+def _any_options(**_: Any) -> None:
+    """There are none, or all are right."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """How a metric is computed for lists that are already ranked."""
 
     function: Callable[..., Tensor]  # (ranking, **options) -> (rows,) values
+    check: Callable[..., None] = _any_options  # (**options): raises, before there are any data
     graded: bool = False  # targets are relevances >= 0 rather than classes
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
     shortcut: Callable[[NDArray[Any], NDArray[Any], Ties], float] | None = None
@@ -76,6 +82,11 @@ def computed_by(kernel: Kernel) -> Callable[[F], F]:
     return note
 
 
+def require_k(k: int) -> None:
+    """The check of metrics whose only option is the number of first ranks."""
+    require_count("k", k)
+
+
 def mean_over_lists(values: Tensor | NDArray[Any]) -> ListMean:
     """Mean of the defined values, with how many lists it is over and how many were left out."""
     tensor = to_tensor(values).double().flatten()
@@ -98,6 +109,7 @@ class Setting:
     def __post_init__(self) -> None:
         require_one_of("ties", self.ties, ("standard", "against"))
         require_one_of("average", self.average, ("macro", "micro", "none"))
+        self.kernel.check(**self.options)
 
     def __call__(
         self,

@@ -8,10 +8,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
 from rankwise.metrics.inputs import Array, Average, Ties
 from rankwise.metrics.ranking import Ranking, band, mass_above
-from rankwise.metrics.setting import Kernel, Setting, computed_by
+from rankwise.metrics.setting import Kernel, Setting, computed_by, require_k
 
 __all__ = [
     "hit_at_k",
@@ -30,12 +29,10 @@ def _positives_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
 
 
 def _precision_at_k(ranking: Ranking, k: int) -> Tensor:
-    require_count("k", k)
     return _positives_through(ranking, k) / k
 
 
 def _recall_at_k(ranking: Ranking, k: int) -> Tensor:
-    require_count("k", k)
     return _positives_through(ranking, k) / ranking.n_positives.squeeze(-1)
 
 
@@ -45,7 +42,6 @@ def _r_precision(ranking: Ranking) -> Tensor:
 
 
 def _hit_at_k(ranking: Ranking, k: int) -> Tensor:
-    require_count("k", k)
     ranking.require_counts("hit_at_k")
     cut = (ranking.mass.cumsum(-1) < k).sum(-1, keepdim=True).clamp_max(ranking.levels - 1)
     positives_above = mass_above(ranking.positives).gather(-1, cut)
@@ -86,9 +82,9 @@ def _log_choose(n: Tensor, k: Tensor) -> Tensor:
     return torch.where(k <= n, value, -torch.inf)
 
 
-PRECISION_AT_K = Kernel(_precision_at_k)
-RECALL_AT_K = Kernel(_recall_at_k)
-HIT_AT_K = Kernel(_hit_at_k)
+PRECISION_AT_K = Kernel(_precision_at_k, require_k)
+RECALL_AT_K = Kernel(_recall_at_k, require_k)
+HIT_AT_K = Kernel(_hit_at_k, require_k)
 R_PRECISION = Kernel(_r_precision)
 MAP_AT_R = Kernel(_map_at_r)
 MEAN_RECIPROCAL_RANK = Kernel(_mean_reciprocal_rank)

@@ -27,7 +27,11 @@ def metric(name: str) -> Metric:
     signature = _signature(entry)
     given = bind(signature, spec)
     require_given(signature, given)
-    return Metric(load(entry), **made(given, signature))
+    options = made(given, signature)
+    try:
+        return Metric(load(entry), **options)
+    except (TypeError, ValueError) as error:  # TypeError: a list where a number was wanted
+        raise ValueError(f"{signature.title} cannot be made of {spec}: {error}") from error
 
 
 def metric_of(objective: str) -> str:

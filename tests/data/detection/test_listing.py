@@ -63,6 +63,14 @@ def test_missing_and_empty_pictures_end_it_or_are_left_out(picture, tmp_path):
     found = as_set(listed, CLASSES, findings, skip_broken=True)
     assert found.paths == (picture,)
     assert [one.path.name for one in findings.broken] == ["gone.png", "empty.png"]
+    (tmp_path / "noise.png").write_bytes(b"nonsense")
+    with pytest.raises(DataError, match=r"some: 1 image .*noise\.png: is not an image"):
+        as_set(Listed("some", [Picture(tmp_path / "noise.png", None, [])]), CLASSES, Findings(),
+               skip_broken=False)  # fmt: skip
+    pictures = [Picture(tmp_path / "noise.png", None, []), Picture(picture, None, [])]
+    found = as_set(Listed("some", pictures), CLASSES, findings, skip_broken=True)
+    assert (found.paths, found.sizes) == ((picture,), ((10, 6),))
+    assert findings.broken[-1].path.name == "noise.png"
     nothing = Listed("some", listed.pictures[1:])
     with pytest.raises(DataError, match="some: there are no pictures"):
         as_set(nothing, CLASSES, Findings(), skip_broken=True)

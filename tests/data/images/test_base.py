@@ -58,6 +58,9 @@ def test_a_description(held, tmp_path):
     assert images.subset(range(4)).describe().endswith("4 a class (mean 4.0), 4×8 to 5×9 pixels")
     assert "(75 files looked at)" in images.describe()
     assert held.subset([]).describe() == "six: no images"
+    paths[0].write_bytes(paths[0].read_bytes()[:12])  # begins like a picture
+    assert images.subset(range(2)).describe().endswith("2 a class (mean 2.0), 5×8 pixels")
+    assert images.subset([0]).describe().endswith("of unknown size")
 
 
 def test_counts(held):

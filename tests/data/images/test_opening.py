@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.data.images import layouts
 
+from rankwise.data import DataError
 from rankwise.data.images import KINDS, find_broken, open_images
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "images"
@@ -49,9 +50,35 @@ def test_wrong_arguments(tmp_path):
 def test_every_damaged_image_is_found(tmp_path):
     root = layouts.folders(tmp_path)
     for name in ("c6/0.png", "c8/1.png"):
-        (root / name).write_bytes(b"damaged")
-    images = open_images("folder", root).test  # neither missing nor empty: it opens
+        (root / name).write_bytes((root / name).read_bytes()[:40])
+    images = open_images("folder", root).test  # they begin like pictures: it opens
     assert [image.path.relative_to(root).as_posix() for image in find_broken(images)] == [
         "c6/0.png",
         "c8/1.png",
     ]
+
+
+def test_what_is_no_picture_ends_it_or_is_left_out(tmp_path):
+    root = layouts.folders(tmp_path)
+    (root / "c6/0.png").write_bytes(b"damaged")
+    with pytest.raises(
+        DataError, match=r"1 image is missing or damaged: .*c6/0\.png: is not an im"
+    ):
+        open_images("folder", root)
+    splits = open_images("folder", root, skip_broken=True)
+    assert [broken.path.name for broken in splits.dropped] == ["0.png"]
+    assert "left out: 1 files that cannot be read" in splits.describe()
+    parts = (splits.train, splits.validation, splits.test)
+    assert all(root / "c6/0.png" not in part.paths for part in parts)
+
+
+def test_of_what_is_judged_by_also_what_only_begins_like_a_picture_is_left_out(tmp_path):
+    root = layouts.folders(tmp_path)
+    splits = open_images("folder", root)
+    cut = [part.paths[0] for part in (splits.train, splits.validation, splits.test)]
+    for path in cut:
+        path.write_bytes(path.read_bytes()[:40])
+    splits = open_images("folder", root, skip_broken=True)
+    assert {broken.path for broken in splits.dropped} == set(cut[1:])
+    assert splits.train.paths[0] == cut[0]  # another stands in for it when it is read
+    assert find_broken(splits.validation) == find_broken(splits.test) == ()

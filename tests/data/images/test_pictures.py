@@ -9,7 +9,7 @@ from PIL import Image
 
 from rankwise.data import DataError
 from rankwise.data.images import BrokenImage, tell_broken
-from rankwise.data.images.pictures import picture_size, read_picture
+from rankwise.data.images.pictures import damage, picture_size, read_picture
 
 
 def test_a_colour_picture_is_channels_rows_columns(tmp_path):
@@ -66,6 +66,20 @@ def test_the_path_and_the_reason_are_told(tmp_path):
         read_picture(path)
     assert caught.value.path == path
     assert isinstance(caught.value, DataError)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.gif", "a.bmp", "a.webp", "a.tif", "a.ppm"])
+def test_no_picture_is_called_damaged_by_its_head(tmp_path, name):
+    Image.new("RGB", (4, 4)).save(tmp_path / name)
+    assert damage(tmp_path / name) is None
+
+
+def test_what_the_head_of_a_file_says_against_it(tmp_path):
+    path = tmp_path / "a.png"
+    assert str(damage(path)) == f"{path}: there is no such file"
+    for content, why in ((b"", "is empty"), (b"P", "is not an image"), (b"nonsense", "is not an")):
+        path.write_bytes(content)
+        assert str(damage(path)).startswith(f"{path}: {why}")
 
 
 def test_a_damaged_png_of_any_kind_is_a_broken_image(tmp_path):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +38,10 @@ def test_a_document_has_its_id_or_its_place():
     assert [letor().document(row) for row in range(3)] == ["q7-1", "q7-2", "q9-1"]
     named = letor(documents=("GX1", "", "GX3"))
     assert [named.document(row) for row in range(3)] == ["GX1", "q7-2", "GX3"]
+
+
+def test_the_line_of_a_document_is_told_or_its_row(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_text("# head\n0 qid:7 1:1\n\n0 qid:7 1:2\n0 qid:9 1:3\n")
+    assert replace(letor(), path=path).place(1) == f"{path}: line 4"
+    assert letor().place(1) == "f.txt: row 2"

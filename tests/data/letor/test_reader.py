@@ -92,6 +92,11 @@ def test_sizes_beside_the_file_as_lightgbm_has_them(tmp_path):
         ("1 qid:1 1", "'1' is no feature:value"),
         ("1 qid:1 2:1 1:1", "feature 1 comes after feature 2"),
         ("1 qid:1 1:nan", "'1:nan' is no feature:value"),
+        ("1 qid:1 1:1e300", "the value of '1:1e300' is beyond the range of 32-bit numbers"),
+        ("1 qid:1 1:1 1000001:1", "feature 1000001 is beyond the last that can be, 1000000"),
+        ("1 qid:1 99999999999:1", "feature 99999999999 is beyond the last that can be, 1000000"),
+        ("1e400 qid:1 1:1", "the relevance '1e400' is too large"),
+        ("1 qid:99999999999999999999 1:1", "'qid:99999999999999999999' is too large"),
         ("1 1:1", "no qid:, other lines have one"),
     ],
 )
@@ -100,6 +105,33 @@ def test_malformed_lines_are_named(tmp_path, line, why):
     with pytest.raises(DataError) as error:
         read_letor(path)
     assert f"{path}: line 4: {why}" in str(error.value)
+
+
+def test_the_last_feature_there_may_be(tmp_path):
+    found = read_letor(written(tmp_path, "0 qid:1 1000000:1\n1 qid:1 1:3.4e38\n"))
+    assert found.width == 1_000_001
+    assert sparse.issparse(found.features)
+
+
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
+@pytest.mark.parametrize("chunk", [5, 1 << 25])
+def test_a_mark_of_byte_order_is_no_text(tmp_path, monkeypatch, name, chunk):
+    monkeypatch.setattr(reader, "_CHUNK", chunk)
+    path, text = tmp_path / name, b"\xef\xbb\xbf" + MSLR.encode()
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    found = read_letor(path)
+    assert found.target.tolist() == [2, 0, 1]
+    assert found.queries == ("1", "7")
+    path = tmp_path / "again.txt"
+    path.write_bytes(text + b"x qid:8 1:1\n")
+    with pytest.raises(DataError, match="line 4: the relevance 'x' is no number"):
+        read_letor(path)
+
+
+def test_a_mark_of_byte_order_before_sizes(tmp_path):
+    path = written(tmp_path, "1 1:1\n0 1:2\n", "rank.train")
+    (tmp_path / "rank.train.query").write_bytes(b"\xef\xbb\xbf1\n1\n")
+    assert read_letor(path).queries == ("1", "2")
 
 
 def test_a_query_in_two_places(tmp_path):

@@ -20,6 +20,13 @@ def test_what_is_written_is_read(tmp_path):
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["qrels.txt"]
 
 
+def test_a_mark_of_byte_order_is_no_part_of_a_query(tmp_path):
+    for name, text in (("run.txt", b"q1 Q0 b 1 1.5 t\n"), ("qrels.txt", b"q1 0 b 2\n")):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text)
+    assert read_run(tmp_path / "run.txt") == {"q1": {"b": 1.5}}
+    assert read_qrels(tmp_path / "qrels.txt") == {"q1": {"b": 2}}
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

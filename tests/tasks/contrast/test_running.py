@@ -57,3 +57,11 @@ def test_the_table_has_a_row_for_each_network(tmp_path):
     table = results_table(finished.results)
     assert [row[0] for row in table.rows] == ["untrained", "global_contrastive"]
     assert table.caption.startswith("12 test images")
+
+
+def test_the_run_of_another_task_is_not_overwritten(tmp_path):
+    data, out = images(tmp_path), tmp_path / "run"
+    out.mkdir()
+    (out / "config.json").write_text('{"command": "rankwise compare"}')
+    with pytest.raises(UsageError, match="a run of rankwise compare, not of rankwise contrast"):
+        run(data, SETTINGS, out)

@@ -24,7 +24,7 @@ def test_the_loss_has_the_settings():
         ({"batch": 1}, "batch must be a whole number >= 2, got 1"),
         ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
         ({"width": 1.5}, "width must be a whole number >= 1, got 1.5"),
-        ({"seed": -1}, "seed must be a whole number >= 0, got -1"),
+        ({"seed": -1}, "seed must be a whole number from 0 to 4294967295, got -1"),
         ({"temperature": 0.0}, "temperature must be a finite number > 0, got 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate must be a finite number > 0, got nan"),
         ({"weight_decay": -1.0}, "weight_decay must be a finite number >= 0, got -1.0"),

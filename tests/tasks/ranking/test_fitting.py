@@ -43,12 +43,27 @@ def test_one_relevance_is_nothing_to_rank(tmp_path):
         fitted(Settings(), read_letor(path))
 
 
+def test_a_relevance_whose_gain_is_infinite(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("".join(f"{2000 * (n % 2)} qid:{n // 4} 1:{n % 2}\n" for n in range(40)))
+    data = read_letor(path)
+    with pytest.raises(DataError, match=r"line 2: the relevance 2000 is too large for ndcg@3"):
+        fitted(Settings("ndcg@3", "linear", "ap"), data)
+    ranker = fitted(Settings("ap", "linear", "ndcg@3"), data)  # two classes have no such gain
+    assert scores_of(ranker, data)[1] > scores_of(ranker, data)[0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": "forest"}, "model must be one of linear, mlp, boosted, got 'forest'"),
         ({"objective": "ndgc"}, "ndgc"),
         ({"metric": "ndgc"}, "ndgc"),
+        ({"objective": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
+        ({"objective": "opauc(max_fpr=2)"}, "max_fpr=2"),
+        ({"metric": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
+        ({"relevant": float("nan")}, "relevant must be a finite number, got nan"),
+        ({"relevant": float("inf")}, "relevant must be a finite number, got inf"),
         ({"validation": 1.0}, "validation must be a share in"),
         ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"options": {"layers": 3}}, "mlp has no option 'layers'; it has batch_size"),

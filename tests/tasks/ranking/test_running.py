@@ -35,6 +35,16 @@ def test_a_run_and_its_folder(tmp_path):
         run(SETTINGS, tmp_path / "run", train)
 
 
+def test_what_cannot_be_judged_is_said_before_the_work_is_done(tmp_path):
+    train = read_letor(written(tmp_path / "train.txt"))
+    with pytest.raises(UsageError, match="k must be a whole number >= 1, got 0"):
+        run(SETTINGS, tmp_path / "run", train, metrics=["ndcg@0"])
+    test = replace(train, target=train.target + 2000)
+    with pytest.raises(DataError, match="is too large for ndcg@3"):
+        run(SETTINGS, tmp_path / "run", train, None, test, metrics=["ap"])
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("model", ["mlp", "linear", "boosted"])
 def test_killed_and_resumed_is_never_stopped(tmp_path, monkeypatch, model):
     train = read_letor(written(tmp_path / "train.txt"))

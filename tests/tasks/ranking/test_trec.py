@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import warnings
+
 import ir_measures
 import numpy as np
 import pytest
 from ir_measures import AP, RR, P, R, Success, nDCG
 
+from rankwise.data import DataError
 from rankwise.data.letor import read_letor, read_qrels, read_run, write_qrels, write_run
 from rankwise.metrics import ndcg
 from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run
@@ -64,6 +67,25 @@ def test_exponential_gains_are_those_of_the_metric(tmp_path):
     )
 
 
+def test_a_relevance_whose_gain_is_infinite():
+    run, qrels = {"q": {"a": 1.0, "b": 2.0}}, {"q": {"a": 2000, "b": 1}}
+    with pytest.raises(
+        DataError, match=r"document 'a' for query 'q' is too large .* 2000, at most"
+    ):
+        judged_run(run, qrels, ["ap", "ndcg@5"])
+    assert judged_run(run, qrels, ["ap"])["ap"].mean == 1
+    gained, best = 1 + 2000 / np.log2(3), 2000 + 1 / np.log2(3)
+    found = judged_run(run, qrels, ["ndcg(gain=linear)"])["ndcg(gain=linear)"]
+    assert found.mean == pytest.approx(gained / best)
+
+
+def test_scores_beyond_single_precision_stand_first_without_a_word():
+    run, qrels = {"q": {"a": 3e38, "b": 1e60, "c": -1e60}}, {"q": {"b": 1}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert judged_run(run, qrels, ["mrr"])["mrr"].mean == 1
+
+
 def test_a_query_without_relevant_documents_is_left_out():
     found = judged_run({"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 0}, "r": {"a": 1}}, ["ap"])
     assert found["ap"].plain == {"value": 1.0, "standard_error": None, "queries": 1, "left_out": 1}
@@ -86,3 +108,9 @@ def test_lists_become_files_and_back(tmp_path):
 def test_metrics_that_are_none(name):
     with pytest.raises(UsageError):
         judged_run({}, {}, [name])
+
+
+@pytest.mark.parametrize("name", ["ndcg@0", "ap@0", "precision@0", "recall@0", "hit@0"])
+def test_no_ranks_are_none_to_judge_by(name):
+    with pytest.raises(UsageError, match=f"k must be a whole number >= 1, got '{name}'"):
+        judged_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, [name])

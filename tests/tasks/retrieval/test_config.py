@@ -143,6 +143,9 @@ def test_any_path_can_be_a_root():
         ("objective: {name: 3}", "objective.name must be words, got 3"),
         ("- 1", "must have names and values, such as training"),
         ("a: [", "is not yaml"),
+        ("training: {steps: 3}\nviews: {}\ntraining: {seed: 1}", "line 3: training is there alre"),
+        ("training: {steps: 3, steps: 4}", "line 1: steps is there already, on line 1"),
+        ("network: {options: {a: [{b: 1, b: 2}]}}", "line 1: b is there already"),
         ("base: nowhere.yaml", "base: nowhere.yaml is no file beside this one"),
         ("base: mine.yaml", "base: mine.yaml goes round in circles"),
     ],
@@ -153,7 +156,42 @@ def test_what_is_wrong_is_one_line_that_names_the_file(tmp_path, text, message):
     with pytest.raises(UsageError, match=re.escape(message)) as caught:
         read_settings(path)
     assert str(caught.value).startswith(str(path))
+    assert str(caught.value).count(f"{path}: ") == 1
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a: [", "is not yaml"), ("- 1", "must have names"), ("a: 1\na: 2", "line 2: a is there")],
+)
+def test_what_is_wrong_with_the_file_below_names_both(tmp_path, text, message):
+    (tmp_path / "below.yaml").write_text(text)
+    path = tmp_path / "mine.yaml"
+    path.write_text("base: below.yaml")
+    with pytest.raises(UsageError, match=re.escape(f"{path}: {tmp_path}/below.yaml: {message}")):
+        read_settings(path)
+
+
+def test_a_file_of_something_else_and_one_that_leads_back_to_itself(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"mine\.yaml: is not yaml"):
+        read_settings(path)
+    path.write_text("training: &a {steps: *a}")
+    with pytest.raises(UsageError, match=r"training\.steps must be a whole number"):
+        read_settings(path)
+    path.write_text("")
+    with pytest.raises(UsageError, match="must have names and values"):
+        read_settings(path)
+
+
+def test_what_comes_twice_by_an_alias_or_in_two_sections_is_no_repetition(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("training: &a {seed: 3}\ndata: {seed: 4}\nbatches: {<<: *a}")
+    with pytest.raises(UsageError, match=r"batches\.seed: there is no such setting"):
+        read_settings(path)
+    path.write_text("training: {seed: 3}\ndata: {seed: 4}")
+    assert read_settings(path).data.seed == 4
 
 
 @pytest.mark.parametrize(

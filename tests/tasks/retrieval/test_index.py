@@ -8,7 +8,7 @@ import torch
 from tests.tasks.retrieval.cases import images, settings
 
 from rankwise.tasks.retrieval.index import (
-    Index,
+    fingerprint,
     make_index,
     read_index,
     search,
@@ -92,7 +92,31 @@ def test_files_that_are_no_index(tmp_path):
         read_index(path)
 
 
-def test_an_index_of_another_network():
-    index = Index(np.zeros((2, 9), np.float32), np.array(["a", "b"]), np.array(["c", "d"]))
-    with pytest.raises(UsageError, match="embeddings of 9 dimensions, the network 6: make the in"):
-        search(network(), index, images("test", 4).load(0), VIEWS)
+def test_the_fingerprint_is_that_of_the_weights_alone():
+    made = network()
+    known = fingerprint(made)
+    assert fingerprint(network()) == known == fingerprint(made.train())
+    with torch.no_grad():
+        made.projection.bias[0] += 1
+    assert fingerprint(made) != known
+    other = network()
+    other.mean += 0.1  # what is no weight of an optimiser changes the vectors, too
+    assert fingerprint(other) != known
+    assert fingerprint(network().bfloat16()) != known
+
+
+def test_an_index_of_another_network_of_the_same_dimension(tmp_path):
+    known = images("test", 4)
+    index = read_index(write_index(tmp_path / "index.npz", make_index(network(), known, VIEWS)))
+    torch.manual_seed(1)
+    other = make_network(settings().network).eval()
+    with pytest.raises(UsageError, match="made by another network than this one; make it anew"):
+        search(other, index, known.load(0), VIEWS)
+
+
+def test_an_index_that_does_not_say_which_network_made_it(tmp_path):
+    path, words = tmp_path / "index.npz", np.array(["a", "b"])
+    np.savez(path, embeddings=np.zeros((2, 6), np.float32), paths=words, labels=words)
+    with pytest.raises(UsageError, match="make it anew with `rankwise retrieval index`") as caught:
+        read_index(path)
+    assert str(caught.value).startswith(str(path))

@@ -48,22 +48,27 @@ def as_set(
 ) -> DetectionSet:
     """The part as a set; what had to be mended is noted in ``findings``.
 
-    Pictures that are missing or empty end it, the first ten named, or are left out.
+    Pictures that are missing or empty end it, the first ten named, or are left out; so do those
+    that are none, where only they themselves could say how large they are.
     """
-    there, broken = [], []
+    there, sizes, broken = [], [], []
     for picture in listed.pictures:
         if not picture.path.is_file():
             broken.append(BrokenImage(picture.path, "there is no such file"))
         elif picture.path.stat().st_size == 0:
             broken.append(BrokenImage(picture.path, "is empty"))
         else:
-            there.append(picture)
+            try:
+                sizes.append(picture.size or picture_size(picture.path))
+            except BrokenImage as error:
+                broken.append(error)
+            else:
+                there.append(picture)
     if broken and not skip_broken:
         raise DataError(f"{listed.name}: {tell_broken(broken)}")
     findings.broken += broken
     if not there:
         raise DataError(f"{listed.name}: there are no pictures")
-    sizes = [picture.size or picture_size(picture.path) for picture in there]
     found = [
         _objects(picture, size, classes, findings)
         for picture, size in zip(there, sizes, strict=True)

@@ -93,7 +93,9 @@ class ImageSet:
             return f"{self.pixels.shape[-1]}×{self.pixels.shape[-2]} pixels"
         paths = self.paths or ()
         seen = paths[:: -(-len(paths) // _LOOKED_AT)]
-        sizes = [picture_size(path) for path in seen]
+        sizes = [size for path in seen if (size := _size(path)) is not None]
+        if not sizes:
+            return "of unknown size"
         smallest = "×".join(str(min(side)) for side in zip(*sizes, strict=True))
         largest = "×".join(str(max(side)) for side in zip(*sizes, strict=True))
         span = smallest if smallest == largest else f"{smallest} to {largest}"
@@ -129,6 +131,14 @@ class RetrievalSplits:
         if self.dropped:
             lines.append(f"left out: {len(self.dropped)} files that cannot be read")
         return "\n".join(lines)
+
+
+def _size(path: Path) -> tuple[int, int] | None:
+    """None of a damaged file: whoever reads it says so, or goes on without it."""
+    try:
+        return picture_size(path)
+    except BrokenImage:
+        return None
 
 
 def _given(pixels: Tensor | None) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet, RetrievalSplits
 from rankwise.data.images.listing import Listing, in_order
-from rankwise.data.images.pictures import BrokenImage, tell_broken
+from rankwise.data.images.pictures import BrokenImage, damage, read_picture, tell_broken
 
 __all__ = ["absent", "divide", "validation_classes", "validation_count"]
 
@@ -69,8 +69,12 @@ def divide(
     broken = {**listing.broken, **absent(listing.paths)}
     if broken and not skip_broken:
         raise DataError(f"{listing.name}: {tell_broken(broken.values())}")
-    kept = [i for i in range(len(listing.labels)) if i not in broken]
     parts = _parts(listing, trainval, seed, validation_share)
+    if skip_broken and listing.paths is not None:
+        # In training another image stands in for one that cannot be read; here none can.
+        judged_by = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
+        broken |= _unreadable(listing.paths, judged_by)
+    kept = [i for i in range(len(listing.labels)) if i not in broken]
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
     whole = ImageSet(
         listing.name,
@@ -120,13 +124,17 @@ def _gallery(
     return images, images
 
 
-def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
-    """The rows whose files are not there."""
+def _unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenImage]:
     found = {}
-    for i, path in enumerate(paths or ()):
+    for i in rows:
         try:
-            if not path.stat().st_size:
-                found[i] = BrokenImage(path, "is empty")
-        except OSError:
-            found[i] = BrokenImage(path, "there is no such file")
+            read_picture(paths[i])
+        except BrokenImage as broken:
+            found[i] = broken
     return found
+
+
+def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
+    """The rows whose files are not there, are empty or are no pictures."""
+    looked_at = ((i, damage(path)) for i, path in enumerate(paths or ()))
+    return {i: broken for i, broken in looked_at if broken is not None}

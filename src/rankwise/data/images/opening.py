@@ -49,8 +49,9 @@ def open_images(
     seed, validation_share
         Which classes, and what share of them, are to choose by: ⌈share⌉ of every super-class.
     skip_broken
-        Leave out files that are missing or empty, instead of ending; they are in ``dropped``.
-        Other damage shows when an image is read: :func:`find_broken` looks for it.
+        Leave out files that are missing, empty or no pictures, instead of ending; they are in
+        ``dropped``. Other damage shows when an image is read: :func:`find_broken` looks for it,
+        and with ``skip_broken`` those to choose by and to test on are read once for it.
     """
     require_one_of("kind", kind, KINDS)
     if not 0 < validation_share < 1:

@@ -17,10 +17,11 @@ except ImportError:
 
 from rankwise.data.errors import DataError
 
-__all__ = ["BrokenImage", "decode", "picture_size", "read_picture", "tell_broken"]
+__all__ = ["BrokenImage", "damage", "decode", "picture_size", "read_picture", "tell_broken"]
 
 _EIGHT_BIT = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK",
                         "YCbCr", "LAB", "HSV"})  # fmt: skip
+_HEADS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", b"RIFF", b"II*\0", b"MM\0*")
 _NAMED = 10  # files that one message names
 
 
@@ -62,6 +63,24 @@ def decode(data: bytes, path: Path | str) -> Tensor:
     except Exception as error:  # the parsers of many formats raise whatever they stumbled over
         raise BrokenImage(path, _why(error)) from error
     return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
+
+
+def damage(path: Path) -> BrokenImage | None:
+    """What the first bytes of a file say against it; other damage shows when it is read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        return BrokenImage(path, _why(error))
+    if not head:
+        return BrokenImage(path, "is empty")
+    if head.startswith(_HEADS):  # to ask Pillow of every file of a large set takes minutes
+        return None
+    try:
+        picture_size(path)
+    except BrokenImage as broken:
+        return broken
+    return None
 
 
 def picture_size(path: Path) -> tuple[int, int]:

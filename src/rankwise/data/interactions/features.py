@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame
 from rankwise.data.interactions.layouts import atomic_frame
-from rankwise.data.reader import require_columns
+from rankwise.data.reader import require_columns, require_finite
 
 __all__ = ["FeatureTable", "read_features"]
 
@@ -47,6 +47,7 @@ def read_features(
     frame = atomic_frame(path, gaps=True) if atomic else read_frame(path, format_of(path))
     if id_column is not None:
         require_columns(path, frame.columns, [id_column], "id")
+    require_finite(path, frame)
     key = id_column or frame.columns[0]
     place = _places(path, frame[key], ids)
     names, blocks, left_out = [], [], []

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rankwise.data.errors import DataError
+from rankwise.data.letor.lines import line_of
 
 __all__ = ["Letor", "Matrix"]
 
@@ -47,6 +48,12 @@ class Letor:
         wide = sparse.csr_array(self.features)
         wide.resize(len(self), count)
         return wide if sparse.issparse(self.features) else wide.toarray()
+
+    def place(self, row: int) -> str:
+        """File and line of a document, for a message."""
+        if not self.path.is_file():  # lists that somebody made
+            return f"{self.path}: row {row + 1}"
+        return f"{self.path}: line {line_of(self.path, row)}"
 
     def document(self, row: int) -> str:
         """The id of a document; its place in its list where the file has none."""

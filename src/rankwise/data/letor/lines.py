@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
 
-__all__ = ["complain", "document_of", "line_of", "sizes_of"]
+__all__ = ["LAST", "complain", "document_of", "line_of", "sizes_of"]
+
+LAST = 1_000_000
+"""The greatest number of a feature: columns are held, or learnt from, as wide as the last one."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PAIR = re.compile(rf"(\d+):({_NUMBER})")
 _DOCUMENT = re.compile(rb"docid\s*=\s*(\S+)")
 _WIDE = 80  # characters of a line that a message shows
+_LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit numbers
 _LAYOUT = "relevance qid:query feature:value …"
 
 
@@ -55,7 +60,8 @@ def document_of(line: bytes) -> str:
 def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
     """The sizes of a file with one a line, which must add up to so many rows."""
     sizes: list[int] = []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         if not line.strip().isdecimal() or int(line) == 0:
@@ -70,7 +76,7 @@ def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
 
 def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8", errors="replace") as file:
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             stripped = line.strip()
             if stripped and not stripped.startswith("#"):
@@ -81,16 +87,33 @@ def _wrong(line: str) -> tuple[str, bool]:
     """What is wrong, if anything, and whether the line has a query."""
     label, *fields = line.partition("#")[0].split()
     queried = bool(fields) and fields[0].startswith("qid:")
+    why = _wrong_relevance(label) or (_wrong_query(fields[0]) if queried else "")
+    return why or _wrong_features(fields[queried:]), queried
+
+
+def _wrong_relevance(label: str) -> str:
     if not re.fullmatch(_NUMBER, label):
-        return f"the relevance {label!r} is no number", queried
-    if queried and not re.fullmatch(r"qid:\d+", fields[0]):
-        return f"{fields[0]!r} is no whole number", queried
+        return f"the relevance {label!r} is no number"
+    return "" if math.isfinite(float(label)) else f"the relevance {label!r} is too large"
+
+
+def _wrong_query(field: str) -> str:
+    if not re.fullmatch(r"qid:\d+", field):
+        return f"{field!r} is no whole number"
+    return "" if int(field[4:]) < 2**63 else f"{field!r} is too large"
+
+
+def _wrong_features(fields: list[str]) -> str:
     before = -1
-    for field in fields[queried:]:
+    for field in fields:
         pair = _PAIR.fullmatch(field)
         if pair is None:
-            return f"{field!r} is no feature:value", queried
+            return f"{field!r} is no feature:value"
         if int(pair[1]) <= before:
-            return f"feature {pair[1]} comes after feature {before}", queried
+            return f"feature {pair[1]} comes after feature {before}"
         before = int(pair[1])
-    return "", queried
+        if before > LAST:
+            return f"feature {before} is beyond the last that can be, {LAST}"
+        if abs(float(pair[2])) > _LARGEST:
+            return f"the value of {field!r} is beyond the range of 32-bit numbers"
+    return ""

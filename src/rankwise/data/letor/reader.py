@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
@@ -14,7 +15,7 @@ from scipy import sparse
 
 from rankwise.data.errors import DataError
 from rankwise.data.letor.letor import Letor, Matrix
-from rankwise.data.letor.lines import complain, document_of, line_of, sizes_of
+from rankwise.data.letor.lines import LAST, complain, document_of, line_of, sizes_of
 
 __all__ = ["read_letor"]
 
@@ -72,7 +73,8 @@ def _parsed(path: Path, chunk: bytes) -> Block | None:
     if not len(target):
         return None
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
-    if not finite or len(queries) not in (0, len(target)):
+    fits = features.shape[1] <= LAST + 1
+    if not (finite and fits) or len(queries) not in (0, len(target)):
         complain(path)
         raise DataError(
             f"{path}: some lines have qid: and others have not, or a value is no number"
@@ -83,7 +85,8 @@ def _parsed(path: Path, chunk: bytes) -> Block | None:
 def _chunks(path: Path) -> Iterator[bytes]:
     """Whole lines, about :data:`_CHUNK` bytes at a time."""
     with _opened(path) as file:
-        rest = b""
+        start = file.read(len(BOM_UTF8))
+        rest = b"" if start == BOM_UTF8 else start  # some editors begin a file with it
         while text := file.read(_CHUNK):
             whole, end, after = (rest + text).rpartition(b"\n")
             rest = after

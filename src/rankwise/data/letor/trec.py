@@ -76,7 +76,7 @@ def _fields(path: Path, layout: str) -> Iterator[tuple[int, list[str]]]:
     if not path.is_file():
         raise DataError(f"{path}: there is no such file")
     wanted, empty = len(layout.split()), True
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             fields = line.split()
             if not fields:

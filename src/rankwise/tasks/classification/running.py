@@ -20,8 +20,9 @@ from rankwise.tasks.classification.training import Step, Trained, train
 from rankwise.tasks.retrieval import lightning_loop
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.pictures import Pictures
-from rankwise.tasks.retrieval.running import require_free, usual_device
+from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
+from rankwise.tasks.run_folder import require_free
 
 __all__ = ["Finished", "judge_part", "open_data", "run"]
 
@@ -86,7 +87,7 @@ def run(
     torchrun the loop is Lightning's, and the first process writes.
     """
     device = usual_device() if device is None else device
-    require_free(out, resume=resume)
+    require_free(out, "classify", resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():

@@ -15,6 +15,7 @@ from rankwise.tasks.retrieval.settings import (
     one_of,
     whole,
 )
+from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
 
 __all__ = [
@@ -48,7 +49,7 @@ class Data:
         for name in ("positive", "shares"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         one_of("data.tail_in", self.tail_in, ("all", "train"))
-        whole("data.seed", self.seed, 0)
+        require_seed("data.seed", self.seed)
         if self.imbalance is not None:
             number("data.imbalance", self.imbalance)
             if self.imbalance < 1:

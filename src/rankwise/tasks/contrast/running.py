@@ -12,8 +12,9 @@ from rankwise.tasks.contrast.checkpoint import CHECKPOINT
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.evaluation import Evaluation, evaluate
 from rankwise.tasks.contrast.page import write_config, write_results
-from rankwise.tasks.contrast.settings import Settings, UsageError
+from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Step, new_network, train
+from rankwise.tasks.run_folder import require_free
 
 __all__ = ["Finished", "run"]
 
@@ -38,11 +39,8 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    if not resume and (out / CHECKPOINT).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
-    if not resume or not (out / CHECKPOINT).exists():
+    require_free(out, "contrast", resume=resume)
+    if not (out / CHECKPOINT).exists():
         write_config(out, settings)
     trained = train(images, settings, out, resume=resume, on_step=on_step)
     with torch.random.fork_rng(devices=[]):

@@ -9,15 +9,13 @@ from numbers import Integral
 from rankwise.baselines.info_nce import NTXent
 from rankwise.objectives import Objective
 from rankwise.objectives.contrastive import GlobalContrastive
+from rankwise.tasks.seeds import require_seed
+from rankwise.tasks.usage import UsageError
 
 __all__ = ["OBJECTIVES", "OPTIMISERS", "Settings", "UsageError"]
 
 OBJECTIVES = ("global_contrastive", "nt_xent")
 OPTIMISERS = ("adamw", "sgd")
-
-
-class UsageError(ValueError):
-    """Something was asked for that cannot be done; the data are not to blame."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class Settings:
                 raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
         for name, least in (("batch", 2), ("epochs", 1), ("width", 1), ("dimension", 1)):
             self._require_whole(name, least)
-        self._require_whole("seed", 0)
+        require_seed("seed", self.seed)
         for name in ("temperature", "learning_rate"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):

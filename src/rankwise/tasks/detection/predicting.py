@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from rankwise.report import write_json, write_whole
 from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.files import Kept
 from rankwise.tasks.detection.finding import detect
+from rankwise.tasks.usage import UsageError
 
-__all__ = ["Predicted", "predict"]
+__all__ = ["Predicted", "predict", "require_places"]
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,29 @@ class Predicted:
     counts: dict[str, int]
 
 
+def require_places(images: Sequence[Path], out: Path) -> None:
+    """Raise where a drawing in ``out`` would write over an image, or over another drawing."""
+    drawn_from: dict[str, Path] = {}
+    for image in images:
+        if image.resolve().parent == out.resolve():
+            raise UsageError(
+                f"--out must be another folder than that of {image}, where {image.stem}.png may be "
+                f"an image, got {out}"
+            )
+        other = drawn_from.setdefault(image.stem, image)
+        if other is not image:
+            raise UsageError(
+                f"{other} and {image} would both be drawn as {out / image.stem}.png; "
+                "find in one of them at a time, each with a folder --out of its own"
+            )
+
+
 def predict(kept: Kept, image: Path, out: Path, least: float | None = None) -> Predicted:
     """Find boxes with a score of at least ``least``, a probability; None: the run's thresholds.
 
     Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
     """
+    require_places([image], out)
     picture = read_picture(image)
     (found,) = detect(kept.network, [picture], kept.settings.views, kept.settings.found)
     found = found.above(kept.thresholds if least is None else _logit(least))

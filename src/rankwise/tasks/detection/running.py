@@ -18,8 +18,9 @@ from rankwise.tasks.detection.page import write_page
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
-from rankwise.tasks.retrieval.running import require_free, usual_device
+from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
+from rankwise.tasks.run_folder import require_free
 
 __all__ = ["Finished", "open_data", "run"]
 
@@ -70,7 +71,7 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    require_free(out, resume=resume)
+    require_free(out, "detect", resume=resume)
     if not (out / CHECKPOINT).exists():
         write_config(out, settings)
     kept: dict[Any, Any] = {}

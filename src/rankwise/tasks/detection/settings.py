@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rankwise.tasks.retrieval.settings import Optimiser, number, one_of, whole
+from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
 
 __all__ = [
@@ -43,7 +44,7 @@ class Data:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.train or not self.test:
             raise UsageError("data.train and data.test must each name at least one list")
-        whole("data.seed", self.seed, 0)
+        require_seed("data.seed", self.seed)
         if not 0 < self.validation_share < 1:
             raise UsageError(
                 f"data.validation_share must be between 0 and 1, got {self.validation_share!r}"
@@ -163,7 +164,7 @@ class Training:
         whole("training.batch", self.batch, 1)
         whole("training.validate_every", self.validate_every, 1)
         whole("training.warm_up", self.warm_up, 0)
-        whole("training.seed", self.seed, 0)
+        require_seed("training.seed", self.seed)
         one_of("training.precision", self.precision, ("float32", "bfloat16"))
         if self.clip is not None:
             number("training.clip", self.clip)

@@ -15,8 +15,10 @@ import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
-from rankwise.estimators.names import entry_of, is_graded
+from rankwise.estimators.names import is_graded
+from rankwise.estimators.names import made as named_objective
 from rankwise.naming import metric as named_metric
+from rankwise.tasks.ranking.judging import require_gains, require_relevant
 from rankwise.tasks.usage import UsageError
 
 __all__ = ["MODELS", "Settings", "fitted"]
@@ -50,9 +52,9 @@ class Settings:
                 raise UsageError(
                     f"{self.model} has no option {name!r}; it has {', '.join(sorted(known))}"
                 )
+        require_relevant(self.relevant)
         try:
-            entry_of(self.objective)
-            named_metric(self.metric)
+            self.gains()
         except ValueError as error:
             raise UsageError(str(error)) from None
 
@@ -71,6 +73,16 @@ class Settings:
             **self.options,
         )
         return made
+
+    def gains(self) -> dict[str, object]:
+        """The gain of the objective and of the metric, None of those that have none."""
+        # Of data unknown as yet any numbers will do: this is for the options of the name.
+        objective = named_objective(self.objective, prior=0.5, items=1, lists=1)
+        metric = named_metric(self.metric)
+        return {
+            self.objective: getattr(objective, "gain", None),
+            self.metric: metric.setting.options.get("gain"),
+        }
 
     def target(self, data: Letor) -> NDArray[np.float64]:
         """Relevances, or two classes where the objective knows no more."""
@@ -92,6 +104,9 @@ def fitted(
     """
     parts = [train] if validation is None else [train, validation]
     width = max(part.width for part in parts)
+    if is_graded(settings.objective):
+        for part in parts:
+            require_gains(part, settings.gains())
     targets = [settings.target(part) for part in parts]
     for part, own in zip(parts, targets, strict=True):
         if not own.any() or (own == own[0]).all():

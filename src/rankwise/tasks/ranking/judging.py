@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.metrics import mean_over_lists
+from rankwise.metrics.ndcg import LARGEST
 from rankwise.naming import metric
 from rankwise.tasks.usage import UsageError
 
-__all__ = ["DEFAULT", "Judged", "judged", "require_metrics"]
+__all__ = [
+    "DEFAULT",
+    "Judged",
+    "gains_of",
+    "judged",
+    "require_gains",
+    "require_metrics",
+    "require_relevant",
+]
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
 
@@ -48,12 +58,34 @@ class Judged:
 
 
 def require_metrics(names: Sequence[str]) -> None:
-    """Raise for a name that is no metric."""
+    """Raise for a name that is no metric, or has options that are wrong."""
     for name in names:
         try:
             metric(name)
         except ValueError as error:
             raise UsageError(str(error)) from None
+
+
+def require_relevant(relevant: float) -> None:
+    """Raise where no document could be told relevant or not."""
+    if not math.isfinite(relevant):
+        raise UsageError(f"relevant must be a finite number, got {relevant!r}")
+
+
+def gains_of(names: Sequence[str]) -> dict[str, object]:
+    """The gain of every metric, None of those that have none."""
+    return {name: metric(name).setting.options.get("gain") for name in names}
+
+
+def require_gains(data: Letor, gains: Mapping[str, object]) -> None:
+    """Raise where a relevance is too large for the gain of a metric or an objective."""
+    row = int(np.argmax(data.target))
+    names = [name for name, gain in gains.items() if gain == "exponential"]
+    if names and data.target[row] > LARGEST:
+        raise DataError(
+            f"{data.place(row)}: the relevance {data.target[row]:g} is too large for {names[0]}, "
+            f"whose gain is 2^relevance − 1: at most {LARGEST:g}, or with gain=linear"
+        )
 
 
 def judged(
@@ -64,6 +96,8 @@ def judged(
     Tied scores count as the mean over their orders, never by the order of the file.
     """
     require_metrics(names)
+    require_relevant(relevant)
+    require_gains(data, gains_of(names))
     binary = (data.target >= relevant).astype(np.float64)
     found = {}
     for name in names:

@@ -15,8 +15,16 @@ from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
 from rankwise.tasks.ranking.fitting import Settings, fitted
-from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, require_metrics
+from rankwise.tasks.ranking.judging import (
+    DEFAULT,
+    Judged,
+    gains_of,
+    judged,
+    require_gains,
+    require_metrics,
+)
 from rankwise.tasks.ranking.page import write_results
+from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.usage import UsageError
 
 __all__ = ["Finished", "load_run", "run", "scores_of"]
@@ -51,13 +59,12 @@ def run(
     """
     names = list(dict.fromkeys((*metrics, settings.metric)))
     require_metrics(names)
-    if not resume and any((out / name).exists() for name in (CONFIG, CHECKPOINT)):
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder with --out"
-        )
+    require_free(out, "rank", resume=resume)
     given = {"train": train, "validation": validation, "test": test}
     parts = {name: part for name, part in given.items() if part is not None}
     width = max(part.width for part in (train, validation) if part is not None)
+    for part in parts.values():
+        require_gains(part, gains_of(names))
     if test is not None:
         test.columns(width)  # a feature too many is said before the work is done
     files = {name: str(part.path) for name, part in parts.items()}

@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
+from rankwise.metrics.ndcg import LARGEST
 from rankwise.naming.grammar import parse
 from rankwise.tasks import ranked
 from rankwise.tasks.ranking.judging import Judged
@@ -33,6 +35,8 @@ def judged_run(
     it counts in what there is to find and never as found.
     """
     asked = [_asked(name) for name in names]
+    if any(kind == "ndcg" and not linear for kind, _, linear in asked):
+        _require_gains(qrels)
     hits, gains, ideal, found = _ranked(run, qrels, relevant)
     has = found > 0
     judged = {}
@@ -81,6 +85,8 @@ def _asked(name: str) -> tuple[str, int | None, bool]:
             "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
             f"mrr, precision@k, recall@k, hit@k, got {name!r}"
         )
+    if spec.k == 0:
+        raise UsageError(f"k must be a whole number >= 1, got {name!r}")
     return spec.name, spec.k, gain == "linear"
 
 
@@ -95,6 +101,17 @@ def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
     return ranked.recall(hits, found, k) if kind == "recall" else ranked.hit(hits, k)
 
 
+def _require_gains(qrels: Qrels) -> None:
+    for query, documents in qrels.items():
+        for document, relevance in documents.items():
+            if relevance > LARGEST:
+                raise DataError(
+                    f"the relevance of document {document!r} for query {query!r} is too large for "
+                    f"an ndcg whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; "
+                    "or ask for ndcg(gain=linear)"
+                )
+
+
 def _gain(relevance: Tensor, linear: bool) -> Tensor:
     return relevance if linear else relevance.exp2() - 1
 
@@ -104,7 +121,8 @@ def _ranked(run: Run, qrels: Qrels, relevant: int) -> tuple[Tensor, Tensor, Tens
     rows, best = [], []
     for query, judged in qrels.items():
         documents = run.get(query, {})
-        order = sorted(documents, key=lambda d: (np.float32(documents[d]), d), reverse=True)
+        with np.errstate(over="ignore"):  # what is beyond single precision is infinite in it
+            order = sorted(documents, key=lambda d: (np.float32(documents[d]), d), reverse=True)
         rows.append([max(0, judged.get(document, 0)) for document in order])
         best.append(sorted((rel for rel in judged.values() if rel > 0), reverse=True))
     gains, ideal = _padded(rows), _padded(best)

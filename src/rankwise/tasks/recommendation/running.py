@@ -18,13 +18,14 @@ from rankwise.data.interactions.interactions import codes_of
 from rankwise.tasks.recommendation.catalogue import Scores, best_items
 from rankwise.tasks.recommendation.checkpoint import CHECKPOINT
 from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
-from rankwise.tasks.recommendation.files import CONFIG, load_run, write_config, write_model
+from rankwise.tasks.recommendation.files import load_run, write_config, write_model
 from rankwise.tasks.recommendation.losses import loss_of
 from rankwise.tasks.recommendation.measures import DEFAULT, Measure, measure_of
 from rankwise.tasks.recommendation.page import write_results
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import Step, Trained, train
+from rankwise.tasks.run_folder import require_free
 
 __all__ = ["Finished", "evaluate_run", "recommend", "run"]
 
@@ -55,10 +56,7 @@ def run(
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
     measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric))]
-    if not resume and (out / CONFIG).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
+    require_free(out, "recommend", resume=resume)
     if not (out / CHECKPOINT).exists():
         loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
         write_config(out, settings, source)

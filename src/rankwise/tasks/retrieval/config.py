@@ -79,7 +79,7 @@ def changed(kind: type[_Kind], tree: Mapping[str, Any], changes: Sequence[str]) 
         inside = tree.setdefault(section, {})
         if not isinstance(inside, dict):
             raise UsageError(f"{section} must be a section with names and values, got {inside!r}")
-        inside[name] = _parsed(text, change)
+        inside[name] = _parsed(text, f"{change}: ")
     found: _Kind = made(kind, tree)
     return found
 
@@ -147,9 +147,14 @@ def _refuse(name: str, value: Any, wanted: str) -> Any:
 
 
 def _merged(path: Path, depth: int) -> dict[str, Any]:
-    tree = _parsed(path.read_text(encoding="utf-8"), str(path))
+    where = f"{path}: " if depth else ""  # the file that was asked for is named by the caller
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where}is not yaml: {error}") from None
+    tree = _parsed(text, where)
     if not isinstance(tree, dict):
-        raise UsageError("must have names and values, such as training: {steps: 500}")
+        raise UsageError(f"{where}must have names and values, such as training: {{steps: 500}}")
     base = tree.pop("base", None)
     if base is None:
         return tree
@@ -171,9 +176,38 @@ def _parsed(text: str, where: str) -> Any:
     except ImportError:
         raise ImportError("configurations need pyyaml; pip install 'rankwise[vision]'") from None
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _require_once(node, where)
+        return loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise UsageError(f"{where}: is not yaml: {error}") from None
+        raise UsageError(f"{where}is not yaml: {error}") from None
+
+
+def _require_once(root: Any, where: str) -> None:
+    """Raise for a name that is given twice: yaml's own reader lets the last one win, unsaid."""
+    waiting, known = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if node.id == "scalar" or id(node) in known:  # an alias may lead back to where it is
+            continue
+        known.add(id(node))
+        if node.id == "sequence":
+            waiting += node.value
+            continue
+        lines: dict[tuple[str, str], int] = {}
+        for name, value in node.value:
+            waiting += [name, value]
+            if name.id != "scalar":
+                continue
+            line, word = name.start_mark.line + 1, (name.tag, name.value)
+            if word in lines:
+                raise UsageError(
+                    f"{where}line {line}: {name.value} is there already, on line {lines[word]}"
+                )
+            lines[word] = line
 
 
 def _plain(value: Any) -> Any:

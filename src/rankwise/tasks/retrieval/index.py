@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
 from dataclasses import dataclass, replace
@@ -25,12 +26,15 @@ from rankwise.tasks.retrieval.settings import UsageError, Views
 __all__ = [
     "Found",
     "Index",
+    "fingerprint",
     "make_index",
     "read_index",
     "search",
     "with_cells",
     "write_index",
 ]
+
+_ANEW = "make it anew with `rankwise retrieval index`"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Index:
     embeddings: NDArray[np.float32]
     paths: NDArray[np.str_]
     labels: NDArray[np.str_]
+    network: str  # the fingerprint of what made it: vectors of another mean something else
     cells: Cells | None = None  # for approximate search
 
 
@@ -52,6 +57,16 @@ class Found:
     label: str
 
 
+def fingerprint(network: EmbeddingNet) -> str:
+    """A word that changes when a weight of the network does, or a statistic it has learnt."""
+    seen = hashlib.sha256()
+    for name, value in sorted(network.state_dict().items()):
+        seen.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        # As bytes, which every dtype has: numpy knows no bfloat16.
+        seen.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return seen.hexdigest()[:16]
+
+
 def make_index(network: EmbeddingNet, images: ImageSet, views: Views, *, workers: int = 0) -> Index:
     """Embed all images of a set; one held in memory is known by its number."""
     embeddings = embed(network, Pictures(images, views), workers=workers)
@@ -60,6 +75,7 @@ def make_index(network: EmbeddingNet, images: ImageSet, views: Views, *, workers
         embeddings.numpy().astype(np.float32),
         np.array([str(name) for name in names]),
         np.array([images.classes[label] for label in images.labels.tolist()]),
+        fingerprint(network),
     )
 
 
@@ -75,6 +91,7 @@ def write_index(path: Path, index: Index) -> Path:
         "embeddings": index.embeddings,
         "paths": index.paths,
         "labels": index.labels,
+        "network": np.array(index.network),
     }
     if index.cells is not None:
         cells = index.cells
@@ -90,7 +107,8 @@ def read_index(path: Path) -> Index:
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
     try:
         with np.load(path, allow_pickle=False) as file:
-            found: Any = Index(file["embeddings"], file["paths"], file["labels"])
+            maker = str(file["network"]) if "network" in file else ""
+            found: Any = Index(file["embeddings"], file["paths"], file["labels"], maker)
             if "cell" in file:
                 cells = Cells(file["centres"], file["cell"], int(file["probes"]))
                 cells.check(*found.embeddings.shape)
@@ -99,6 +117,8 @@ def read_index(path: Path) -> Index:
         raise UsageError(f"{path}: is not an index of this command ({error})") from None
     if found.embeddings.ndim != 2 or len(found.paths) != len(found.embeddings):
         raise UsageError(f"{path}: is not an index of this command: its arrays do not fit")
+    if not maker:  # of an earlier version
+        raise UsageError(f"{path}: does not say which network made it; {_ANEW}")
     index: Index = found
     return index
 
@@ -115,15 +135,13 @@ def search(
 ) -> list[Found]:
     """The ``top`` images nearest to a picture (3, h, w), uint8, the best first.
 
-    An index with cells is searched in some of them, unless ``exact``.
+    An index with cells is searched in some of them, unless ``exact``; one that another network made
+    is refused.
     """
+    if index.network != fingerprint(network):
+        raise UsageError(f"the index was made by another network than this one; {_ANEW}")
     view = evaluation_view([resized(picture, views)], views)
     asked: Tensor = network.eval()(view.to(network.mean.device)).cpu()
-    if index.embeddings.shape[1] != asked.shape[1]:
-        raise UsageError(
-            f"the index has embeddings of {index.embeddings.shape[1]} dimensions, the network "
-            f"{asked.shape[1]}: make the index again with this run"
-        )
     found: Nearest
     if index.cells is None or exact:
         found = nearest(index.embeddings, asked, top)

@@ -19,8 +19,9 @@ from rankwise.tasks.retrieval.page import write_page
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
 from rankwise.tasks.retrieval.training import Step, Trained, train
+from rankwise.tasks.run_folder import require_free
 
-__all__ = ["Finished", "open_data", "require_free", "run", "usual_device"]
+__all__ = ["Finished", "open_data", "run", "usual_device"]
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,6 @@ def usual_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def require_free(out: Path, *, resume: bool) -> None:
-    """A run that is there already is only touched to go on with it."""
-    if not resume and (out / CHECKPOINT).exists():
-        raise UsageError(
-            f"{out} already holds a run; pass --resume to continue it, or another folder"
-        )
-
-
 def run(
     splits: RetrievalSplits,
     settings: Settings,
@@ -78,7 +71,7 @@ def run(
     torchrun the loop is Lightning's, and the first process writes.
     """
     device = usual_device() if device is None else device
-    require_free(out, resume=resume)
+    require_free(out, "retrieval", resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
+from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
 
 __all__ = [
@@ -39,7 +40,7 @@ class Data:
     hits: tuple[int, ...] = (1, 10, 100)  # Recall@k is reported for these k
 
     def __post_init__(self) -> None:
-        whole("data.seed", self.seed, 0)
+        require_seed("data.seed", self.seed)
         object.__setattr__(self, "hits", tuple(self.hits))
         for k in self.hits:
             whole("data.hits", k, 1)
@@ -196,7 +197,7 @@ class Training:
     def __post_init__(self) -> None:
         whole("training.steps", self.steps, 1)
         whole("training.validate_every", self.validate_every, 1)
-        whole("training.seed", self.seed, 0)
+        require_seed("training.seed", self.seed)
         one_of("training.precision", self.precision, ("float32", "bfloat16"))
         if self.patience is not None:
             whole("training.patience", self.patience, 1)
