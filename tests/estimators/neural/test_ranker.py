@@ -122,6 +122,9 @@ def test_lists(objective: str) -> None:
         ({"warm_start_epochs": -1}, "warm_start_epochs must be"),
         ({"patience": 0}, "patience must be"),
         ({"device": "toaster"}, "device must be"),
+        ({"hidden": 4}, r"hidden must be units of layers as \(64, 32\), got 4"),
+        ({"hidden": "[4"}, "hidden must be units of layers"),
+        ({"hidden": (4, 0)}, "hidden must be a whole number"),
     ],
 )
 def test_options_that_are_refused(options: dict, message: str) -> None:

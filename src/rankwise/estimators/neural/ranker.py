@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -105,6 +105,8 @@ class NeuralRanker(Ranker):
             require_count(name, getattr(self, name))
         if self.positives is not None:
             require_count("positives", self.positives)
+        if isinstance(self.hidden, str) or not isinstance(self.hidden, Sequence):
+            raise ValueError(f"hidden must be units of layers as (64, 32), got {self.hidden!r}")
         for units in self.hidden:
             require_count("hidden", units)
         require_positive("learning_rate", self.learning_rate)
