@@ -25,7 +25,7 @@ from rankwise.pairs.surrogates import Hinge, Linear, PairFunction, SquaredHinge
 __all__ = ["pair_logsumexp"]
 
 # Up to so many pairs in all, or for every item, dense blocks beat the sorted squared hinge.
-_FEW_PAIRS, _PAIRS_OF_AN_ITEM = 1 << 15, 32
+_FEW_PAIRS, _PAIRS_OF_AN_ITEM = 1 << 15, 20
 
 
 def pair_logsumexp(

@@ -35,13 +35,12 @@ class _LogSum(torch.autograd.Function):
         for rows in _blocks(t, v):
             positive = t[rows].clamp_min(0)
             plan = growing_squares(positive, v[rows])
-            columns = torch.stack([weight[rows], weight[rows] * v[rows]])
-            total, first_moment = plan.at_upper(columns)
+            total, moment = plan.at_upper(weight[rows])
             rest = plan.rest_at_upper(weight[rows]) * torch.exp(-(positive**2))
             whole = total + rest
             result[rows] = positive**2 + whole.log()
             scale[rows] = torch.where(whole > 0, 1 / whole, 0)
-            slope[rows] = 2 * (positive * total - first_moment) * scale[rows]
+            slope[rows] = 2 * (positive * total - moment) * scale[rows]
             plans.append(plan)
         ctx.plans = plans
         ctx.save_for_backward(t, v, weight, slope, scale)
@@ -51,15 +50,15 @@ class _LogSum(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         t, v, weight, slope, scale = ctx.saved_tensors
-        to_v, to_weight = torch.empty_like(v), torch.empty_like(v)
+        to_v = torch.empty_like(v)
+        to_weight = torch.empty_like(v) if ctx.needs_input_grad[2] else None
         flow = torch.where(scale > 0, gradient, 0) * scale
         for rows, plan in zip(_blocks(t, v), ctx.plans, strict=True):
-            positive = t[rows].clamp_min(0)
-            total, first_moment = plan.at_lower(torch.stack([flow[rows], flow[rows] * positive]))
-            to_v[rows] = -2 * weight[rows] * (first_moment - v[rows] * total)
-            to_weight[rows] = total
-            if ctx.needs_input_grad[2]:
-                to_weight[rows] += plan.rest_at_lower(flow[rows] * torch.exp(-(positive**2)))
+            total, moment = plan.at_lower(flow[rows])
+            to_v[rows] = -2 * weight[rows] * (moment - v[rows] * total)
+            if to_weight is not None:
+                rest = torch.exp(-(t[rows].clamp_min(0) ** 2))
+                to_weight[rows] = total + plan.rest_at_lower(flow[rows] * rest)
         return torch.where(scale > 0, gradient, 0) * slope, to_v, to_weight
 
 
