@@ -34,9 +34,9 @@ class PartialAUC(Objective):
     logarithms, of which one visit forgets no more than log 1/(1−γ): with a τ far below the
     losses, take γ near 1.
 
-    ``surrogate`` is by default ``SquaredHinge(1.0)``, and ``Hinge(1.0)`` for ``kl``: there the
-    hinge takes n log n and any other loss all pairs, in chunks, and e to a squared loss is one
-    outlier's. The published SOPA-s is ``surrogate=SquaredHinge(1.0), temperature=1.0``.
+    ``surrogate`` is by default ``SquaredHinge(1.0)``, and ``Hinge(1.0)`` for ``kl``, where e to a
+    squared loss is one outlier's. There these two take n log n, and any other loss all pairs, in
+    chunks. The published SOPA-s is ``surrogate=SquaredHinge(1.0), temperature=1.0``.
     """
 
     def __init__(
