@@ -63,14 +63,19 @@ class MovingAverage(nn.Module):
         updates = self.updates()
         with torch.no_grad():
             keys, which = torch.unique(index, return_inverse=True)
-            estimate = self._mean_by(which, self._kept(estimate), len(keys))
-            if previous is not None:
-                previous = self._mean_by(which, self._kept(previous), len(keys))
+            estimate = self._kept(estimate)
+            previous = None if previous is None else self._kept(previous)
+            if several := len(keys) < len(index):
+                estimate = self._mean_by(which, estimate, len(keys))
+                if previous is not None:
+                    previous = self._mean_by(which, previous, len(keys))
+            else:
+                keys = index
             current = self._moved(keys, estimate, previous, self.rate if updates else 0.0)
             if updates:
                 self.value.index_copy_(0, keys, current)
                 self.seen.index_fill_(0, keys, True)
-            return current[which]
+            return current[which] if several else current
 
     def preview(self, index: Tensor, estimate: Tensor, previous: Tensor | None = None) -> Tensor:
         """The value each estimate alone would give its key, ``index`` and all, changing nothing."""

@@ -12,7 +12,7 @@ from rankwise.objectives.partial_auc.selected import ranked_negatives
 from rankwise.objectives.partial_auc.thresholds import Thresholds
 from rankwise.objectives.selection import hardest
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
-from rankwise.pairs.rows import accumulating
+from rankwise.pairs.rows import accumulating, result_dtype
 
 __all__ = ["CVaROverNegatives", "CVaROverPositives", "excess", "require_hinge"]
 
@@ -66,16 +66,24 @@ class CVaROverNegatives(nn.Module):
     def forward(self, lists: Lists) -> Tensor:
         """One value for each positive, (lists, positives)."""
         assert lists.positive_index is not None
+        present = lists.positive_weight > 0
+        threshold, seen = self.thresholds.known(lists.positive_index)
+        above = beyond = start = first = torch.zeros_like(threshold)
+        # In the first epoch no positive has a threshold, afterwards all have one.
+        if (seen & present).any():
+            above, beyond = excess(self.surrogate, lists, threshold)
+        if (present & ~seen).any():
+            start, first = self._at_first(lists)
+        self.thresholds.descend(lists.positive_index, start, beyond, present)
+        value = torch.where(seen, threshold + above / self.level, first)
+        return value.to(result_dtype(lists.positives))
+
+    def _at_first(self, lists: Lists) -> tuple[Tensor, Tensor]:
+        """The best λ of every positive in this batch, and the value with it."""
         hard = ranked_negatives(lists, 0.0, self.level, rounded=False)
         least = hard.negatives.detach().masked_fill(hard.negative_weight == 0, torch.inf)
         gap = accumulating(lists.positives.detach()) - accumulating(least.amin(-1, keepdim=True))
-        threshold, seen = self.thresholds.known(lists.positive_index)
-        above, beyond = excess(self.surrogate, lists, threshold)
-        self.thresholds.descend(
-            lists.positive_index, self.surrogate.value(gap), beyond, lists.positive_weight > 0
-        )
-        first = false_positive_rate(self.surrogate, hard)
-        return torch.where(seen, (threshold + above / self.level).to(first.dtype), first)
+        return self.surrogate.value(gap), false_positive_rate(self.surrogate, hard)
 
 
 class CVaROverPositives(nn.Module):
