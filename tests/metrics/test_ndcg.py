@@ -2,9 +2,11 @@ from math import log2
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import ndcg_score
 
 from rankwise import metrics as m
+from rankwise.metrics.ndcg import best_gain
 
 SCORES, TARGET = np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 3, 0, 2])
 
@@ -55,3 +57,16 @@ def test_a_relevance_whose_gain_is_infinite():
 def test_gain_is_one_of_two():
     with pytest.raises(ValueError, match="gain must be one of"):
         m.ndcg(SCORES, TARGET, gain="cubic")
+
+
+def test_best_gain_is_that_of_the_order_by_relevance_for_every_row_of_weights():
+    relevance = torch.tensor([[1.0, 3, 0, 3]], dtype=torch.float64)
+    weight = torch.tensor([[1.0, 1, 1, 1], [2.0, 0, 1, 1.5]], dtype=torch.float64)
+    discounts = [1 / log2(1 + rank) for rank in range(1, 5)]
+    all_once = 7 * (discounts[0] + discounts[1]) + discounts[2]
+    # 1½ items of relevance 3, then two of 1: half of rank 2, rank 3 and half of rank 4.
+    in_part = 7 * (discounts[0] + discounts[1] / 2)
+    in_part += discounts[1] / 2 + discounts[2] + discounts[3] / 2
+    found = best_gain(relevance, weight, "exponential", None)
+    assert found.tolist() == pytest.approx([all_once, in_part])
+    assert best_gain(relevance, weight, "linear", 1).tolist() == pytest.approx([3, 3])

@@ -25,8 +25,6 @@ def test_one_order_carries_many_weights():
     masses = ranking.reweighted(weight[:, ranking.order[0]])
     assert masses.mass.tolist() == [[0, 1, 3], [1, 3, 1]]
     assert masses.n_positives.tolist() == [[3], [4]]
-    by_target = masses.ranked_by(masses.target)
-    assert by_target.mass.tolist() == [[3, 1], [4, 1]]
 
 
 def test_whole_weights_are_counts():

@@ -13,7 +13,7 @@ from rankwise.metrics.inputs import Array, Average, Ties
 from rankwise.metrics.ranking import Ranking
 from rankwise.metrics.setting import Kernel, Setting, computed_by
 
-__all__ = ["LARGEST", "Gain", "discounted_gain", "ndcg"]
+__all__ = ["LARGEST", "Gain", "best_gain", "discounted_gain", "ndcg"]
 
 LARGEST = 1000.0
 """The greatest relevance of an exponential gain: millions of 2^1000 have a sum, two 2^1023 none."""
@@ -28,21 +28,37 @@ def _check(k: int | None, gain: Gain) -> None:
 
 
 def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
-    best = discounted_gain(
-        ranking.ranked_by(ranking.target), gain, k
-    )  # a gain grows with the relevance
+    best = best_gain(ranking.target, ranking.weight, gain, k)
     return torch.where(best > 0, discounted_gain(ranking, gain, k) / best, math.nan)
 
 
 def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
     """DCG@k of every ranked list, the mean over the orders of tied items."""
-    gains = _exponential(ranking.target) if gain == "exponential" else ranking.target
-    through = ranking.mass.cumsum(-1)
+    gains = ranking.per_level(_gains(ranking.target, gain))
+    # Items of one level share its discount evenly: the mean over their orders.
+    mean_gain = torch.where(ranking.mass > 0, gains / ranking.mass, 0.0)
+    return _discounted(mean_gain, ranking.mass, k)
+
+
+def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> Tensor:
+    """DCG@k of the best order of every list: by relevance, with which any gain grows.
+
+    ``weight`` may have more rows than ``relevance``; both are float64.
+    """
+    relevance, order = relevance.sort(dim=-1, descending=True)
+    return _discounted(_gains(relevance, gain), weight.gather(-1, order.expand_as(weight)), k)
+
+
+def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
+    """Σ over what comes one after the other, each with the discounts of the ranks it takes."""
+    through = mass.cumsum(-1)
     discount = _discount_through(through if k is None else through.clamp_max(k))
     discount = discount.diff(dim=-1, prepend=discount.new_zeros(len(discount), 1))
-    # Items of one level share its discount evenly: the mean over their orders.
-    mean_gain = torch.where(ranking.mass > 0, ranking.per_level(gains) / ranking.mass, 0.0)
-    return (mean_gain * discount).sum(-1)
+    return (gains * discount).sum(-1)
+
+
+def _gains(relevance: Tensor, gain: Gain) -> Tensor:
+    return _exponential(relevance) if gain == "exponential" else relevance
 
 
 def _exponential(relevance: Tensor) -> Tensor:

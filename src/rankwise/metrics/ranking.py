@@ -38,11 +38,6 @@ class Ranking:
         """The same order with other weights, given in the order of this ranking."""
         return replace(self, weight=weight)
 
-    def ranked_by(self, scores: Tensor) -> Ranking:
-        """The same items and weights ranked by other scores, given in the order of this ranking."""
-        other = rank_items(scores, self.target)
-        return other.reweighted(self.weight.gather(-1, other.order.expand_as(self.weight)))
-
     def per_level(self, amount: Tensor) -> Tensor:
         """Σ weight · amount over the items of each level, (rows, levels)."""
         values = self.weight * amount

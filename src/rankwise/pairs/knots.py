@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -38,10 +39,14 @@ class Knots:
     above: Tensor  # (rows, n_points) point − the last knot below it; 0 where slot is 0
     arrangement: Tensor | None  # (rows, n_points) which element each point is; None: as they came
 
-    @property
+    @cached_property
     def gaps(self) -> Tensor:
         """Distance of every knot from the one before it, 0 for the first."""
         return torch.diff(self.line, dim=-1, prepend=self.line[..., :1])
+
+    def gap_power(self, power: int) -> Tensor:
+        """The gaps to some power above 0."""
+        return self.gaps if power == 1 else self.gaps**power
 
     def pieces(self) -> Iterator[slice]:
         """The points in slices small enough for the cache."""

@@ -22,15 +22,15 @@ __all__ = ["powers_at_knots", "powers_at_points"]
 def powers_at_knots(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
     """For every element of the smaller side, Σ over the points of weight · F, for each form."""
     degree = max(form.degree for form in forms)
-    gaps, sums = knots.gaps, list[Tensor]()
+    sums = list[Tensor]()
     n_slots = knots.line.shape[-1] + 1
     moment = weight
     for d in range(degree + 1):
         moment = moment if d == 0 else moment * knots.above
         between = _add_up(moment, knots.slot, n_slots)[..., 1:]
         for e, lower_power in enumerate(sums):
-            shifted = math.comb(d, e) * (gaps ** (d - e) * lower_power)[..., 1:]
-            between[..., :-1] += shifted
+            shift = knots.gap_power(d - e)[..., 1:]
+            between[..., :-1].addcmul_(shift, lower_power[..., 1:], value=math.comb(d, e))
         sums.append(_cumsum_from_end(between))
     by_element = [knots.from_knots(total) for total in sums]
     results = []
@@ -50,14 +50,15 @@ def powers_at_points(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) 
     The sum over the knots below a point is a polynomial in its distance from the last of them;
     ``taylor`` holds its coefficients at every knot.
     """
-    gaps, results = knots.gaps, []
+    results = []
     for form in forms:
         taylor: dict[int, Tensor] = {}
         for d in range(form.degree, -1, -1):
             factors = [jump[d] if d < len(jump) else 0.0 for jump in form.jumps]
             steps = knots.to_knots(weight, factors)
             for e, higher in taylor.items():
-                steps[..., 1:] += math.comb(e, d) * (higher[..., :-1] * gaps[..., 1:] ** (e - d))
+                shift = knots.gap_power(e - d)[..., 1:]
+                steps[..., 1:].addcmul_(shift, higher[..., :-1], value=math.comb(e, d))
             taylor[d] = steps.cumsum(-1)
         result = torch.zeros_like(knots.above)
         for d in range(form.degree, -1, -1):  # Horner

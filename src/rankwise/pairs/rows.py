@@ -69,8 +69,10 @@ def _as_rows(
     upper: Tensor, lower: Tensor, weight: Tensor | None, lower_mask: Tensor | None
 ) -> tuple[Rows, tuple[int, ...]]:
     """Broadcast the leading dimensions, flatten them, and say what they were."""
+    leading = tuple(upper.shape[:-1])
     try:
-        leading = tuple(torch.broadcast_shapes(upper.shape[:-1], lower.shape[:-1]))
+        if leading != tuple(lower.shape[:-1]):
+            leading = tuple(torch.broadcast_shapes(leading, lower.shape[:-1]))
     except RuntimeError:
         raise ValueError(
             "upper and lower must agree in all dimensions but the last, "

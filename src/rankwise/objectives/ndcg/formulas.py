@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.metrics.ndcg import Gain, discounted_gain
-from rankwise.metrics.ranking import rank_items
+from rankwise.metrics.ndcg import Gain, best_gain
 from rankwise.objectives.selection import hardest
 from rankwise.pairs import Surrogate, pair_sum
 
@@ -34,7 +33,7 @@ def normalised_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
     an item of weight 2 takes two of them. 0 where no gain is more than rounding.
     """
     relevance = lists.relevances.double()
-    best = discounted_gain(rank_items(relevance, relevance, lists.weight), gain, k).unsqueeze(-1)
+    best = best_gain(relevance, lists.weight.double(), gain, k).unsqueeze(-1)
     gains = relevance.exp2() - 1 if gain == "exponential" else relevance
     return torch.where(best > 0, gains / best, 0).to(lists.weight.dtype)
 
