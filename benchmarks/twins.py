@@ -35,6 +35,7 @@ TWINS = {
     "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
     "CrossEntropy, labels in floating point": ("CrossEntropyLoss", ""),
     "CrossEntropy, as theirs likes it": ("CrossEntropyLoss", ""),
+    "CrossEntropy, as theirs likes it, unchecked": ("CrossEntropyLoss", ""),
     "Focal": ("FocalLoss", ""),
 }
 LARGEST = {

@@ -31,6 +31,10 @@ NAN, INF = float("nan"), float("inf")
         (lambda: checks.require_shares("y", torch.tensor([0.5, 1.5])), "between 0 and 1.* 0.5 to"),
         (lambda: checks.require_shares("y", torch.tensor([NAN, 1.0])), "between 0 and 1.* nan"),
         (lambda: checks.require_binary("y", torch.tensor([NAN, 1.0])), "only 0 and 1"),
+        (
+            lambda: checks.require_not_negative("w", torch.tensor([1, -2])),
+            "not be negative, got -2",
+        ),
         (lambda: checks.require_count("k", 0), "k must be a whole number >= 1, got 0"),
         (lambda: checks.require_count("k", 2.0), "k must be a whole number"),
         (lambda: checks.require_count("k", True), "k must be a whole number"),
@@ -61,3 +65,27 @@ def test_good_input_passes():
     checks.require_binary("y", torch.tensor([True, False]))
     checks.require_binary("y", torch.tensor([0.0, 1.0]))
     checks.require_binary("y", torch.tensor([]))
+    checks.require_not_negative("w", None)
+
+
+def test_unchecked_looks_at_no_value_but_at_shapes():
+    bad = torch.tensor([NAN, INF, -3.0])
+    with checks.unchecked():
+        checks.require_no_nan("s", bad)
+        checks.require_finite("s", bad)
+        checks.require_binary("y", bad)
+        checks.require_shares("y", bad)
+        checks.require_relevance("y", bad)
+        checks.require_not_negative("w", bad)
+        with pytest.raises(ValueError, match="a must have the shape of b"):
+            checks.require_same_shape("a", torch.zeros(2), "b", torch.zeros(3))
+
+
+def test_the_last_to_leave_turns_the_checks_on_again():
+    with checks.unchecked():
+        with pytest.raises(KeyError), checks.unchecked():
+            raise KeyError
+        assert not checks.values_are_checked()
+    assert checks.values_are_checked()
+    with pytest.raises(ValueError, match="s contains NaN"):
+        checks.require_finite("s", torch.tensor([NAN]))

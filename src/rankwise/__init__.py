@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         pairs,
         samplers,
     )
+    from rankwise.checks import unchecked
     from rankwise.naming import metric, objective
     from rankwise.objectives import embedding_scores
 
@@ -35,9 +36,15 @@ __all__ = [
     "objectives",
     "pairs",
     "samplers",
+    "unchecked",
 ]
 
-_FUNCTIONS = {"embedding_scores": "objectives", "metric": "naming", "objective": "naming"}
+_FUNCTIONS = {
+    "embedding_scores": "objectives",
+    "metric": "naming",
+    "objective": "naming",
+    "unchecked": "checks",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 
 import torch
@@ -16,13 +18,42 @@ __all__ = [
     "require_floating",
     "require_fraction_range",
     "require_no_nan",
+    "require_not_negative",
     "require_one_of",
     "require_positive",
     "require_relevance",
     "require_same_device",
     "require_same_shape",
     "require_shares",
+    "unchecked",
+    "values_are_checked",
 ]
+
+
+class _Trust:
+    """How many :func:`unchecked` are open, in all threads."""
+
+    depth = 0
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Within it the values of tensors are not looked at, for the whole process; shapes still are.
+
+    NaN, infinite scores and labels that an objective cannot take are then not refused: they make a
+    wrong number. To look at a value waits for the device that computes it and ends a graph of
+    ``torch.compile``; a training that went through an epoch with the checks may do without.
+    """
+    _Trust.depth += 1
+    try:
+        yield
+    finally:
+        _Trust.depth -= 1
+
+
+def values_are_checked() -> bool:
+    """Whether nobody has asked for :func:`unchecked`."""
+    return _Trust.depth == 0
 
 
 def require_floating(name: str, value: Tensor) -> None:
@@ -36,6 +67,8 @@ def require_floating(name: str, value: Tensor) -> None:
 
 def require_no_nan(name: str, value: Tensor) -> None:
     """Raise where a NaN would silently become a rank."""
+    if not values_are_checked():
+        return
     if value.isnan().any():
         count = int(value.isnan().sum())
         raise ValueError(
@@ -48,6 +81,8 @@ def require_finite(
     name: str, value: Tensor, advice: str = "mask entries instead of using inf"
 ) -> None:
     """Raise on NaN and on infinities, whose differences are NaN."""
+    if not values_are_checked():
+        return
     # A sum is finite only if every term is (a finite sum that overflows is looked at again), and
     # one reduction costs a third of an elementwise isfinite.
     if value.numel() == 0 or math.isfinite(value.sum(dtype=_sum_dtype(value)).item()):
@@ -94,7 +129,7 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
 
 def require_binary(name: str, value: Tensor) -> None:
     """Labels of a two-class list are 0 and 1 (or booleans)."""
-    if value.dtype == torch.bool:
+    if value.dtype == torch.bool or not values_are_checked():
         return
     if not is_binary(value, whole=not value.is_floating_point()):
         found = torch.unique(value)[:6].tolist()
@@ -103,7 +138,7 @@ def require_binary(name: str, value: Tensor) -> None:
 
 def require_shares(name: str, value: Tensor) -> None:
     """Labels that may be soft are shares of the positive class."""
-    if value.dtype == torch.bool or value.numel() == 0:
+    if value.dtype == torch.bool or value.numel() == 0 or not values_are_checked():
         return
     low, high = (end.item() for end in value.aminmax())  # NaN is neither
     if not (low >= 0 and high <= 1):
@@ -118,7 +153,12 @@ def require_relevance(name: str, value: Tensor) -> None:
     if value.dtype == torch.bool or value.numel() == 0:
         return
     require_finite(name, value, "relevances are finite")
-    if (value < 0).any():
+    require_not_negative(name, value)
+
+
+def require_not_negative(name: str, value: Tensor | None) -> None:
+    """Weights and relevances, where they are given."""
+    if value is not None and values_are_checked() and (value < 0).any():
         raise ValueError(f"{name} must not be negative, got {value.min().item()}")
 
 

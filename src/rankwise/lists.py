@@ -17,9 +17,11 @@ from rankwise.checks import (
     require_binary,
     require_finite,
     require_floating,
+    require_not_negative,
     require_relevance,
     require_same_device,
     require_same_shape,
+    values_are_checked,
 )
 
 __all__ = ["Lists", "split_lists"]
@@ -155,10 +157,13 @@ def split_lists(
         previous = None if previous is None else previous.reshape(rows)
     try:
         _check_values(scores, target, graded)
+        may_hold_anything = mask is not None and not values_are_checked()
     except ValueError:
         if mask is None:
             raise
-        # What is not there may hold anything. It seldom does, and then nothing is copied.
+        may_hold_anything = True
+    if may_hold_anything and mask is not None:
+        # What is not there. It seldom does, and then nothing is copied.
         scores, target = scores.masked_fill(~mask, 0), target.masked_fill(~mask, 0)
         _check_values(scores, target, graded)
     positive = target if target.dtype == torch.bool else target > 0
@@ -166,8 +171,7 @@ def split_lists(
     if mask is not None:
         positive, negative = positive & mask, negative & mask
     if weight is not None:
-        if (weight < 0).any():
-            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        require_not_negative("weight", weight)
         weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
     if previous is not None:
         # Only the positives are looked at, so only theirs have to be numbers.

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from rankwise import unchecked
 from rankwise.baselines import ClassBalanced, CrossEntropy, Focal
 
 
@@ -69,6 +71,41 @@ def test_a_score_that_is_no_number_is_refused(wrong):
     scores[3] = wrong
     with pytest.raises(ValueError, match="scores contains"):
         CrossEntropy()(scores, torch.arange(600) % 2)
+
+
+class Looks(TorchDispatchMode):
+    """Counts how often a value is fetched, for which a device has to be waited for."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += function is torch.ops.aten._local_scalar_dense.default
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("labels", [torch.float32, torch.long, torch.bool])
+def test_unchecked_never_waits_for_a_value(labels):
+    scores, target = torch.randn(8, 1, requires_grad=True), (torch.arange(8) % 2).unsqueeze(1)
+    loss, target = CrossEntropy(), target.to(labels)
+    with Looks() as checked:
+        value = loss(scores, target)
+    with unchecked(), Looks() as trusted:
+        assert torch.equal(loss(scores, target), value)
+    assert checked.count > 0
+    assert trusted.count == 0
+
+
+def test_unchecked_compiles_as_one_graph():
+    scores, target = torch.randn(8, requires_grad=True), torch.rand(8)
+    loss = CrossEntropy()
+    with unchecked():
+        compiled = torch.compile(loss, backend="eager", fullgraph=True)
+        torch.testing.assert_close(compiled(scores, target), loss(scores, target))
+
+
+def test_unchecked_still_wants_labels_for_all_scores():
+    with unchecked(), pytest.raises(ValueError, match="target must have the shape of scores"):
+        CrossEntropy()(torch.randn(8), torch.rand(1))
 
 
 def test_class_balanced_between_plain_and_inverse_frequency():

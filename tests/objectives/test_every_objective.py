@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.objectives.contract import all_rows, call
 
+from rankwise import unchecked
+
 ROWS = all_rows()
 every_objective = pytest.mark.parametrize("row", ROWS, ids=str)
 
@@ -221,6 +223,17 @@ def test_weight_zero_is_absent(row):
     weight = (torch.arange(40) < 30).double()
     value = call(row.objective(), scores, target, weight=weight)
     torch.testing.assert_close(value, row.dense(scores[:30], target[:30]), rtol=1e-5, atol=1e-6)
+
+
+@every_objective
+def test_unchecked_changes_nothing_for_good_input(row):
+    scores, target = row.data()
+    mask = torch.arange(len(scores)) < 50
+    scores[50:], target = torch.nan, target.double()
+    target[50:] = torch.nan  # what is not there may hold anything
+    value = call(row.objective(), scores, target, mask=mask)
+    with unchecked():
+        assert torch.equal(call(row.objective(), scores, target, mask=mask), value)
 
 
 @every_objective

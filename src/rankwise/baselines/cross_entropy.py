@@ -10,6 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
+from rankwise.checks import values_are_checked
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
@@ -76,15 +77,17 @@ class ClassBalanced(ItemwiseObjective):
 def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
     """The mean over all items; None for what the general way has to look at, or to refuse."""
     dtype = scores.dtype
-    if scores.shape != target.shape or scores.device != target.device:
-        return None
     if scores.dim() == 0 or scores.numel() == 0 or not dtype.is_floating_point:
+        return None
+    if scores.shape != target.shape or scores.device != target.device:
         return None
     if dtype is not torch.float32:
         dtype = torch.promote_types(dtype, torch.float32)
         scores = scores.to(dtype)
     truth = target if target.dtype is dtype else target.to(dtype)
     value = torch.binary_cross_entropy_with_logits(scores, truth, reduction=_MEAN)
+    if not values_are_checked():
+        return value
     low, high = truth.aminmax()
     # A score that is no finite number shows in the value.
     if low.item() >= 0 and high.item() <= 1 and math.isfinite(value.item()):

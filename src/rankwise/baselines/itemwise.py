@@ -8,7 +8,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_binary, require_finite, require_floating, require_shares
+from rankwise.checks import (
+    require_binary,
+    require_finite,
+    require_floating,
+    require_not_negative,
+    require_shares,
+)
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Batch
@@ -46,8 +52,7 @@ class ItemwiseObjective(Objective):
             target = target.masked_fill(~batch.mask, 0)
         require_finite("scores", scores)
         (require_shares if self.soft else require_binary)("target", target)
-        if weight is not None and (weight < 0).any():
-            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        require_not_negative("weight", weight)
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
         if batch.mask is not None:

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from rankwise.checks import (
     require_finite,
     require_floating,
+    require_not_negative,
     require_same_device,
     require_same_shape,
+    values_are_checked,
 )
 from rankwise.objectives.options import KnowsItsOptions
 from rankwise.pairs.ragged import size_classes
@@ -99,7 +101,8 @@ def read_classes(
     if mask is not None:
         present = present & mask
     target = target.long().masked_fill(~present, 0)
-    if target.numel() and not bool(((target >= 0) & (target < classes)).all()):
+    known = (target >= 0) & (target < classes)
+    if target.numel() and values_are_checked() and not bool(known.all()):
         low, high = (int(end) for end in target.aminmax())
         raise ValueError(
             f"target must be class ids from 0 to {classes - 1}, or -1 to leave an item out, "
@@ -110,8 +113,7 @@ def read_classes(
     require_finite("scores", scores)
     weights = present.to(scores.dtype)
     if weight is not None:
-        if (weight < 0).any():
-            raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+        require_not_negative("weight", weight)
         weights = torch.where(present, weight.to(scores.dtype), 0)
     rows = math.prod(shape[:-1]), shape[-1]
     items = rows[0] * rows[1]

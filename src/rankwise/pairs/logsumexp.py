@@ -15,7 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_one_of, require_positive
+from rankwise.checks import require_not_negative, require_one_of, require_positive
 from rankwise.pairs.dense import dense_reduce
 from rankwise.pairs.knots import Knots, make_knots
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
@@ -50,8 +50,7 @@ def pair_logsumexp(
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     require_one_of("method", method, ("auto", "sorted", "dense"))
     require_positive("temperature", temperature)
-    if weight is not None and (weight < 0).any():
-        raise ValueError(f"weight must not be negative, got {weight.min().item()}")
+    require_not_negative("weight", weight)
     if method == "sorted" and not isinstance(surrogate, Hinge | Linear | SquaredHinge):
         raise ValueError(
             "surrogate must be Hinge, Linear or SquaredHinge for method='sorted', "
