@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
+from rankwise.pairs.at_once import sum_at_once
 from rankwise.pairs.dense import dense_reduce, sum_over_lower
 from rankwise.pairs.engine import engine_sum
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
@@ -18,9 +19,11 @@ __all__ = ["Method", "pair_curvature", "pair_sum"]
 
 Method = Literal["auto", "sorted", "exponential", "dense"]
 
-# Up to these sizes of the smaller side, and up to so many pairs in all, dense blocks are faster.
-_HANDFUL, _FEW_PAIRS = 1, 1 << 14
-_HANDFUL_OF_EXPONENTIALS, _FEW_PAIRS_OF_EXPONENTIALS = 8, 1 << 17
+# Up to so many pairs in all it is fastest to make them at once; in chunks where the smaller side is
+# a handful, and up to as many pairs again for exponentials. The second numbers are theirs.
+_AT_ONCE = 1 << 15, 1 << 16
+_HANDFUL = 1, 8
+_IN_CHUNKS = 0, 1 << 17
 
 
 def pair_sum(
@@ -81,6 +84,8 @@ def pair_curvature(
 
 def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     if method == "auto":
+        if _are_few(surrogate, rows):
+            return sum_at_once(surrogate, rows)
         method = _cheapest(surrogate, rows)
     if method == "dense":
         precise = [accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows))]
@@ -108,6 +113,14 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     return total
 
 
+def _are_few(surrogate: PairFunction, rows: Rows) -> TypeGuard[Surrogate]:
+    """Whether all the pairs are made at once; what takes linear time never does."""
+    if not isinstance(surrogate, Surrogate) or not surrogate.form().breaks:
+        return False
+    at_once = _AT_ONCE[surrogate.form().has_exponentials]
+    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= at_once
+
+
 def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:
     """Dense blocks beat a sort while one side is a handful or pairs are few."""
     if not isinstance(surrogate, Surrogate):
@@ -115,9 +128,6 @@ def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:
     form = surrogate.form()
     if not form.breaks:  # linear time
         return "exponential"
-    handful, few = _HANDFUL, _FEW_PAIRS
-    if form.has_exponentials:
-        handful, few = _HANDFUL_OF_EXPONENTIALS, _FEW_PAIRS_OF_EXPONENTIALS
     smaller, larger = sorted((rows.upper.shape[-1], rows.lower.shape[-1]))
-    pairs = len(rows.upper) * smaller * larger
-    return "dense" if smaller <= handful or pairs <= few else "exponential"
+    few = len(rows.upper) * smaller * larger <= _IN_CHUNKS[form.has_exponentials]
+    return "dense" if few or smaller <= _HANDFUL[form.has_exponentials] else "exponential"

@@ -59,6 +59,9 @@ class OneSidedHuber(PiecewisePolynomial):
         slack = (1 - x / self.tau).clamp_min(0)
         return torch.where(x < 0, 1 - 2 * x / self.tau, slack * slack)
 
+    def derivative(self, x: Tensor) -> Tensor:
+        return (x.clamp_min(0) - self.tau).clamp_max(0) * (2 / self.tau**2)
+
     def polynomials(self) -> Polynomials:
         slope = -2 / self.tau
         return (-_INF, (1.0, slope)), (0.0, (1.0, slope, self.tau**-2)), (self.tau, ())
@@ -81,6 +84,9 @@ class SquaredHinge(PiecewisePolynomial):
         slack = (self.margin - x).clamp_min(0)
         return slack * slack
 
+    def derivative(self, x: Tensor) -> Tensor:
+        return 2 * (x - self.margin).clamp_max(0)
+
     def polynomials(self) -> Polynomials:
         c = self.margin
         return (-_INF, (c * c, -2 * c, 1.0)), (c, ())
@@ -101,6 +107,9 @@ class Hinge(PiecewisePolynomial):
 
     def value(self, x: Tensor) -> Tensor:
         return torch.relu(self.margin - x)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        return -(x < self.margin).to(x.dtype)
 
     def polynomials(self) -> Polynomials:
         return (-_INF, (self.margin, -1.0)), (self.margin, ())
