@@ -20,6 +20,7 @@ from rankwise.pairs import (
     Square,
     SquaredHinge,
     Surrogate,
+    pair_logsumexp,
     pair_sum,
 )
 from rankwise.pairs.sums import Method
@@ -65,6 +66,22 @@ def one_list() -> Iterator[Result]:
         detail = {"scores": len(scores), "positives": RATE, "ms": 1e3 * ours, "sort_ms": 1e3 * sort}
         name = f"{surrogate}, 10⁶ scores, forward + backward"
         yield Result(name, ours / sort, "× torch.sort", limit, detail)
+
+
+def log_sum_exp() -> Iterator[Result]:
+    torch.manual_seed(0)
+    scores = torch.randn(1_000_000)
+    upper, lower = (side.clone().requires_grad_() for side in split(scores))
+    for surrogate in (Hinge(1.0), SquaredHinge(1.0)):
+
+        def run(surrogate: Surrogate = surrogate) -> None:
+            upper.grad = lower.grad = None
+            pair_logsumexp(surrogate, upper, lower).sum().backward()
+
+        ours, sort = seconds_side_by_side([run, lambda: torch.sort(scores)], 7)
+        detail = {"scores": len(scores), "positives": RATE, "ms": 1e3 * ours, "sort_ms": 1e3 * sort}
+        name = f"pair_logsumexp of {surrogate}, 10⁶ scores, forward + backward"
+        yield Result(name, ours / sort, "× torch.sort", "", detail)
 
 
 def many_lists() -> Iterator[Result]:
@@ -139,4 +156,4 @@ def memory() -> Iterator[Result]:
     )
 
 
-ALL = [one_list, many_lists, growth, dense, memory]
+ALL = [one_list, log_sum_exp, many_lists, growth, dense, memory]
