@@ -76,10 +76,12 @@ class ClassBalanced(ItemwiseObjective):
 
 def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
     """The mean over all items; None for what the general way has to look at, or to refuse."""
-    dtype = scores.dtype
-    if scores.dim() == 0 or scores.numel() == 0 or not dtype.is_floating_point:
+    dtype, shape = scores.dtype, scores.shape
+    if not shape or shape != target.shape or scores.numel() == 0:
         return None
-    if scores.shape != target.shape or scores.device != target.device:
+    if not values_are_checked() and dtype is target.dtype is torch.float32:
+        return torch.binary_cross_entropy_with_logits(scores, target, reduction=_MEAN)
+    if not dtype.is_floating_point or scores.device != target.device:
         return None
     if dtype is not torch.float32:
         dtype = torch.promote_types(dtype, torch.float32)
