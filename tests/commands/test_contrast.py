@@ -56,10 +56,10 @@ def test_a_missing_file_is_wrong_usage(tmp_path):
     assert "nowhere.npz: there is no such file" in done.output
 
 
-def test_data_that_cannot_be_used_fail_with_1_and_one_line(tmp_path):
+def test_data_that_cannot_be_used_are_bad_input_and_one_line(tmp_path):
     data = write(tmp_path / "wrong.npz", y_train=None)
     done = RUN.invoke(app, ["train", str(data), "--out", str(tmp_path / "run")])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "y_train must be in the file" in done.output
     assert len(done.output.strip().splitlines()) == 1
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from rankwise.commands.guard import Debug
 from rankwise.commands.image_runs import (
     Broken,
-    Debug,
     Part,
     Root,
     Run,

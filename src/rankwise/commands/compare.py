@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
-from rankwise.commands.guard import guarded
+from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_folder
 from rankwise.commands.shared import Seed
 from rankwise.tasks.seeds import HIGHEST
@@ -60,7 +60,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the folder, if there is one.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model."""
     with guarded(debug=debug):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table as Shown
 
-from rankwise.commands.console import complaints, paper, refuse
+from rankwise.commands.console import complaints, paper
+from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import Seed
+from rankwise.commands.shared import Seed, one_line, show
 
 __all__ = ["app"]
 
@@ -46,13 +45,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """Train on two views of every image, then measure a linear probe and retrieval."""
-    # Here, so that the other commands need neither kornia nor the seconds its import takes.
-    from rankwise.tasks import contrast as task  # noqa: PLC0415
-
     require_folder(out)
-    try:
+    stopped = "stopped; the same command with --resume goes on after the last whole epoch"
+    with one_line(debug=debug, stopped=stopped):
+        # Here, so that the other commands need neither kornia nor the seconds its import takes.
+        from rankwise.tasks import contrast as task  # noqa: PLC0415
+
         settings = task.Settings(
             objective=objective,
             temperature=temperature,
@@ -85,24 +86,6 @@ def train(  # noqa: PLR0917  (a command line is called by names)
                 progress.update(bar, completed=done, epoch=step.epoch, loss=f"{step.loss:.4f}")
 
             finished = task.run(images, settings, out, resume=resume, on_step=advance)
-    except (task.UsageError, FileNotFoundError) as error:
-        refuse(str(error))
-    except (ValueError, OSError, ImportError) as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        _fail("stopped; the same command with --resume goes on after the last whole epoch")
-    found = task.results_table(finished.results)
-    shown = Shown(caption=found.caption, box=SIMPLE_HEAD, padding=0)
-    for number, name in enumerate(found.header):
-        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
-    for row in found.rows:
-        shown.add_row(*map(str, row))
-    console = paper()
-    console.print(shown)
-    console.print(str(finished.page), style="bold", highlight=False, markup=False, soft_wrap=True)
-
-
-def _fail(message: str) -> NoReturn:
-    """One line on standard error, and the exit code of a failure."""
-    complaints().print(message, style="red", highlight=False, markup=False, soft_wrap=True)
-    raise typer.Exit(1) from None
+    show(task.results_table(finished.results))
+    page = str(finished.page)
+    paper().print(page, style="bold", highlight=False, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper
-from rankwise.commands.guard import guarded
+from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_other
 from rankwise.tasks.seeds import HIGHEST
 
@@ -32,7 +32,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the numbers into this file.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=HIGHEST, help="Seed of the bootstrap.")] = 0,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """All metrics of a column of scores, with 95 % intervals."""
     with guarded(debug=debug):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 import typer
 
 from rankwise.commands.console import complaints
 
-__all__ = ["guarded"]
+__all__ = ["Debug", "guarded"]
+
+Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rankwise.commands.console import complaints
+from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.shared import one_line, say, show
 
@@ -23,7 +24,6 @@ __all__ = [
     "Broken",
     "Change",
     "Config",
-    "Debug",
     "Part",
     "Resume",
     "Root",
@@ -49,7 +49,6 @@ Resume = Annotated[
 ]
 Part = Annotated[str, typer.Option(help="test, validation or train.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes that read images.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
 Broken = Annotated[
     bool, typer.Option("--skip-broken", help="Go on without images that cannot be read.")
 ]

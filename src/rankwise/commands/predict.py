@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rankwise.commands.console import complaints
-from rankwise.commands.guard import guarded
+from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_other
 
 __all__ = ["predict"]
@@ -23,7 +23,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="File to write (csv, or .parquet) rather than print.")
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Scores and probabilities of the rows of a file, in its order."""
     with guarded(debug=debug):

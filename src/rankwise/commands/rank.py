@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.shared import Seed, names_of, one_line, say, show
 
@@ -19,7 +20,6 @@ _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
 _TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"
 
 Relevant = Annotated[float, typer.Option(help="Relevance from which a document is a positive.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
 
 
 @app.callback()

@@ -13,6 +13,7 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rankwise.commands.console import complaints
+from rankwise.commands.guard import Debug
 from rankwise.commands.interactions import (
     Duplicates,
     Format,
@@ -99,7 +100,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Train on interactions, keep the best epoch on validation, measure the test part."""
     with one_line(debug=debug, stopped=_STOPPED):
@@ -182,7 +183,7 @@ def evaluate(  # noqa: PLR0917
     rating_range: RatingRange = None,
     duplicates: Duplicates = "error",
     out: Annotated[Path | None, typer.Option(help="csv: every metric of every user.")] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Measure a finished run: its test part, or interactions that came later."""
     with one_line(debug=debug):
@@ -216,7 +217,7 @@ def topk(  # noqa: PLR0917
         bool, typer.Option("--include-seen", help="Also what a user already had.")
     ] = False,
     out: Annotated[Path, typer.Option(help="csv or parquet.")] = Path("recommendations.csv"),
-    debug: Annotated[bool, typer.Option("--debug", help="Errors with where they were.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Write the first k items of every user, or of some, that they had not seen."""
     with one_line(debug=debug):

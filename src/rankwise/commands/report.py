@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from rankwise.commands.console import paper
-from rankwise.commands.guard import guarded
+from rankwise.commands.guard import Debug, guarded
 
 __all__ = ["report"]
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run of `rankwise compare`.")],
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Write the page of a comparison again, from its results and predictions."""
     with guarded(debug=debug):

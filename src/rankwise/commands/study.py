@@ -13,6 +13,7 @@ from rich.progress import track
 from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
+from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.shared import Seed, one_line
 from rankwise.report import Table
@@ -39,7 +40,7 @@ def study(  # noqa: PLR0917  (a command line is called by names)
         Path | None, typer.Option(help="File or folder of a study about data, as papk-table3.")
     ] = None,
     show: Annotated[bool, typer.Option("--list", help="List the studies and stop.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Debug = False,
 ) -> None:
     """Run a study of the papers' claims: data, figures and a small page."""
     console = paper()

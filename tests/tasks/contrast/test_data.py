@@ -52,7 +52,7 @@ def test_what_is_wrong_in_the_file_is_named(tmp_path, changed, message):
 
 
 def test_files_of_another_kind(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no such file"):
+    with pytest.raises(DataError, match="there is no such file"):
         read_images(tmp_path / "nowhere.npz")
     text = tmp_path / "text.npz"
     text.write_text("not an archive")

@@ -13,14 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rankwise.data.errors import DataError
+
 __all__ = ["DataError", "Images", "read_images"]
 
 _ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
 _SMALLEST = 8  # pixels a side: the network halves them three times
-
-
-class DataError(ValueError):
-    """A file that does not hold what it should."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def read_images(path: Path) -> Images:
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
+        raise DataError(f"{path}: there is no such file")
     try:
         with path.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
