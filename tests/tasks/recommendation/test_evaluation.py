@@ -19,7 +19,7 @@ def test_who_has_nothing_to_find_is_counted_and_left_out():
     mean = found.means()["hit@1"]
     assert (mean.value, mean.n) == (0.5, 2)
     assert mean.standard_error == pytest.approx(math.sqrt(0.5) / math.sqrt(2))
-    assert found.notes() == ["1 users have nothing to find there and are left out."]
+    assert found.notes() == ["1 user has nothing to find there: left out."]
 
 
 def test_who_has_few_negatives_is_counted_and_stays():
@@ -27,12 +27,17 @@ def test_who_has_few_negatives_is_counted_and_stays():
     found = evaluate(FLAT, wanted, seen, [measure_of("pap@3")])
     assert found.few_negatives == 1
     assert found.values["pap@3"].tolist() == [1, 0]
-    assert "1 users have fewer than 3 unseen items" in found.notes()[0]
+    assert "1 user has fewer than 3 unseen items" in found.notes()[0]
 
 
 def test_who_has_no_negatives_at_all_is_not_defined():
     found = evaluate(FLAT, pairs_of([[4]], 5), pairs_of([[0, 1, 2, 3]], 5), [measure_of("ndcg@2")])
     assert found.values["ndcg@2"].isnan().all()
+    assert (found.without_negatives, found.few_negatives) == (1, 0)
+    assert found.notes() == [
+        "1 user has nothing unseen beside what they should find: left out.",
+        "Nobody is left: no metric says anything here.",
+    ]
 
 
 def test_popularity_is_the_number_of_users():

@@ -39,6 +39,7 @@ class Evaluation:
     without_positives: int
     few_negatives: int  # users with fewer than k of them, who are measured with all they have
     k: int
+    without_negatives: int = 0  # users who should find all they have not seen
 
     def means(self) -> dict[str, Mean]:
         """Over the users for whom the metric is defined."""
@@ -49,15 +50,24 @@ class Evaluation:
         """Who is not measured like everybody else, in words."""
         said = []
         if self.without_positives:
-            said.append(
-                f"{self.without_positives} users have nothing to find there and are left out."
-            )
+            users = _users(self.without_positives)
+            said.append(f"{users} nothing to find there: left out.")
+        if self.without_negatives:
+            users = _users(self.without_negatives)
+            said.append(f"{users} nothing unseen beside what they should find: left out.")
         if self.few_negatives:
+            users = _users(self.few_negatives)
             said.append(
-                f"{self.few_negatives} users have fewer than {self.k} unseen items beside what "
-                "they should find; they are measured with all they have."
+                f"{users} fewer than {self.k} unseen items beside what they should find: "
+                "measured with all there is."
             )
+        if self.values and all(values.isnan().all() for values in self.values.values()):
+            said.append("Nobody is left: no metric says anything here.")
         return said
+
+
+def _users(count: int) -> str:
+    return f"{count} user{'s' * (count != 1)} {'has' if count == 1 else 'have'}"
 
 
 def evaluate(
@@ -71,18 +81,19 @@ def evaluate(
     users = (wanted.counts > 0).nonzero().squeeze(1)
     values = {str(m): torch.full((wanted.n_users,), math.nan).double() for m in measures}
     k = max((measure.k or 1 for measure in measures), default=1)
-    few = 0
+    few = without = 0
     for some, top in first_ranks(scores, users, wanted, seen, ranks_needed(list(measures))):
-        few += int((top.negatives < k).sum())
+        few += int(((top.negatives > 0) & (top.negatives < k)).sum())
         tied = top.tied
         any_tied = bool(tied.any())
         nothing = top.negatives <= 0
+        without += int(nothing.sum())
         for measure in measures:
             found = measure.untied(top)
             if any_tied:
                 found[tied] = measure.tied(top.rows(tied))
             values[str(measure)][some] = found.masked_fill(nothing, math.nan)
-    return Evaluation(values, wanted.n_users - len(users), few, k)
+    return Evaluation(values, wanted.n_users - len(users), few, k, without)
 
 
 def popularity(train: Pairs) -> Scores:
