@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from tests.pairs.cases import pair_lists
 
 from rankwise.pairs import Hinge, Linear, OneSidedHuber, SquaredHinge, pair_logsumexp
+from rankwise.pairs import logsumexp as module
 
 SORTED = [Hinge(0.75), Linear(0.5), SquaredHinge(1.25)]
 
@@ -97,6 +98,16 @@ def test_bad_input_is_named(options, message):
 def test_sorted_is_for_lines_and_hinges():
     with pytest.raises(ValueError, match="must be Hinge, Linear or SquaredHinge"):
         pair_logsumexp(OneSidedHuber(1.0), torch.zeros(3), torch.zeros(3), method="sorted")
+
+
+def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch):
+    """A power of a distance overflows single precision, and then times 0 is no number."""
+    monkeypatch.setattr(module, "accumulating", lambda t: t.float())
+    upper, lower = torch.randn(300) * 1e4, torch.randn(200) * 1e4
+    total = pair_logsumexp(SquaredHinge(1.0), upper, lower)
+    dense = pair_logsumexp(SquaredHinge(1.0), upper, lower, method="dense")
+    assert torch.equal(total, dense)
+    assert torch.isfinite(total).all()
 
 
 @pytest.mark.parametrize("temperature", [1e-3, 0.1, 1.0, 30.0])

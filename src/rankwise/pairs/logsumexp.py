@@ -91,7 +91,7 @@ def _top(lower: Tensor, weight: Tensor) -> Tensor:
 
 def _sorts(upper: Tensor, lower: Tensor, weight: Tensor, method: str) -> bool:
     """Whether the squared hinge goes by sorted lists rather than over all pairs."""
-    if method == "dense":
+    if method == "dense" or upper.dtype != torch.float64:  # powers of distances need its range
         return False
     if weight.requires_grad and (lower > _top(lower, weight)).any():
         return False  # how much more a term would be than the largest one cannot be said there
