@@ -5,7 +5,7 @@ import pytest
 from rankwise.naming import metric, metric_of, objective
 from rankwise.studies.base import Setting
 from rankwise.studies.fidelity import measure as fidelity
-from rankwise.studies.fidelity.study import best_rows, family
+from rankwise.studies.fidelity.study import best_rows, family, leads
 from rankwise.theory import Mean
 
 
@@ -31,6 +31,27 @@ def test_the_best_row_of_a_column():
     best = best_rows(gains)
     assert best.pop("auc") == "auc"
     assert set(best.values()) == {"soap"}
+
+
+def test_a_lead_over_the_own_family_is_that_of_the_same_problems():
+    level = {"soap": 3.0, "ndcg": 2.0}
+    values = [
+        fidelity.Value(row, column, repeat, 10.0 * repeat + level.get(row, 1.0) * (1 + repeat / 10))
+        for row in fidelity.OBJECTIVES
+        for column in fidelity.METRICS
+        for repeat in range(3)
+    ]
+    gains = {
+        (row, column): Mean(level.get(row, 1.0), 0, 3)
+        for row in fidelity.OBJECTIVES
+        for column in fidelity.METRICS
+    }
+    found = leads(values, gains)
+    assert "ap" not in found  # which soap stands for
+    own, lead = found["ndcg@20"]
+    assert own == "ndcg"
+    assert lead.value == pytest.approx(1.1)
+    assert lead.half_width() < 0.5  # the problems differ by 10, not so the differences
 
 
 def test_all_start_where_cross_entropy_ends():

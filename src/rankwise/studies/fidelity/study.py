@@ -15,7 +15,7 @@ from rankwise.studies.fidelity.measure import METRICS, OBJECTIVES, REFERENCE, Pl
 from rankwise.studies.fidelity.problem import ASIDE, HARD_NEGATIVES, HARD_POSITIVES, PRIOR
 from rankwise.theory import Mean, mean_of
 
-__all__ = ["best_rows", "family", "study"]
+__all__ = ["best_rows", "family", "leads", "study"]
 
 _WHY = (
     "A loss that stands for a metric should raise that metric where the model cannot have "
@@ -39,6 +39,7 @@ def study(setting: Setting) -> Outcome:
     values = measure(plan, setting)
     means, gains = _means(values)
     best = best_rows(gains)
+    ahead = leads(values, gains)
     table, figure = _table(means, gains), _figure(gains)
     judged = _own_metric(gains)
     return Outcome(
@@ -50,6 +51,10 @@ def study(setting: Setting) -> Outcome:
             "quick": setting.quick,
             "plan": asdict(plan),
             "best": best,
+            "ahead_of_its_own_family": {
+                judge: {"objective": own, **asdict(mean), "half_width": mean.half_width()}
+                for judge, (own, mean) in ahead.items()
+            },
             "gains": [
                 {"objective": o, "metric": m, **asdict(mean), "half_width": mean.half_width()}
                 for (o, m), mean in gains.items()
@@ -58,7 +63,7 @@ def study(setting: Setting) -> Outcome:
         sections=[
             Section("Why", _WHY),
             Section("What was done", [_method(plan, setting)]),
-            Section("What came out", _found(gains, best), [figure], [table, judged]),
+            Section("What came out", _found(gains, best, ahead), [figure], [table, judged]),
         ],
         figures={"figure": figure},
         table=_in_thousandths(table, means, gains),
@@ -87,6 +92,30 @@ def best_rows(gains: Means) -> dict[str, str]:
     return {judge: max(OBJECTIVES, key=lambda name: gains[name, judge].value) for judge in METRICS}
 
 
+def leads(values: Sequence[Value], gains: Means) -> dict[str, tuple[str, Mean]]:
+    """Where another family is first: the best of the metric's own, and how far ahead the first is.
+
+    The mean is that of the difference on the same problems.
+    """
+    found = {}
+    for judge, first in best_rows(gains).items():
+        if _is_own(first, judge):
+            continue
+        own = max(
+            (name for name in OBJECTIVES if _is_own(name, judge)),
+            key=lambda name: gains[name, judge].value,
+        )
+        by_problem = {
+            name: torch.tensor(
+                [v.value for v in values if (v.objective, v.metric) == (name, judge)],
+                dtype=torch.float64,
+            )
+            for name in (first, own)
+        }
+        found[judge] = own, mean_of(by_problem[first] - by_problem[own])
+    return found
+
+
 def _is_own(name: str, judge: str) -> bool:
     return family(metric_of(OBJECTIVES[name])) == family(METRICS[judge])
 
@@ -104,9 +133,13 @@ def _method(plan: Plan, setting: Setting) -> str:
     )
 
 
-def _found(gains: Means, best: dict[str, str]) -> list[str]:
-    own = [judge for judge in METRICS if _is_own(best[judge], judge)]
-    others = [f"{judge} (best: {best[judge]})" for judge in METRICS if judge not in own]
+def _found(gains: Means, best: dict[str, str], ahead: dict[str, tuple[str, Mean]]) -> list[str]:
+    own = [judge for judge in METRICS if judge not in ahead]
+    others = [
+        f"{judge} (best: {best[judge]}, ahead of {name} by {mean.value:.3f} ± "
+        f"{mean.half_width():.3f} on the same problems)"
+        for judge, (name, mean) in ahead.items()
+    ]
     worse = [
         name
         for name in OBJECTIVES
