@@ -39,3 +39,21 @@ def test_a_list_without_weight_has_no_value_and_no_gradient():
         assert torch.isfinite(slope).all()
         assert (slope[1] == 0).all()
         assert (slope[0] != 0).any()
+
+
+@pytest.mark.parametrize("spread", [1e6, 1e14, 1e30])
+def test_what_is_far_beyond_the_cells_keeps_its_slopes(spread):
+    t = torch.tensor([[-spread, 3.0, spread, 2 * spread]], dtype=torch.float64)
+    v = torch.tensor([[0.0, 0.0, 1.0, spread / 2]], dtype=torch.float64)
+    weight = torch.tensor([[1.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
+    t.requires_grad_()
+    v.requires_grad_()
+    # The largest terms are those of v = 0, with a third and two thirds of all; autograd of the
+    # definition has no digits left for them.
+    total = log_sum_exp_of_squares(t, v, weight)
+    to_t, to_v = torch.autograd.grad(total.sum(), (t, v))
+    torch.testing.assert_close(total[0, 2:], t[0, 2:] ** 2)
+    torch.testing.assert_close(to_t[0, 2:], 2 * t[0, 2:])
+    near = torch.tensor([-2 * spread, -4 * spread], dtype=torch.float64)
+    torch.testing.assert_close(to_v[0, :2], near, rtol=1e-5, atol=0)
+    torch.testing.assert_close(total[0, :2], brute(t, v, weight)[0, :2])

@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["GrowingSquares", "growing_squares"]
+__all__ = ["FURTHEST", "GrowingSquares", "growing_squares"]
 
 _RATIO = 1.25  # of neighbouring edges: h = .22 c
 _WIDEST = 0.75  # cell within reach
 _FAR, _NEAR = 15, 9  # terms of the series: what is left out is below 3e-11 and 2e-11
 _AT_ONCE = 1 << 18  # numbers in one temporary
-_NO_FURTHER = 1e12  # here lowers tie with the highest one or add nothing; powers would overflow
+FURTHEST = 1e12
+"""Any t beyond is taken for this one: lowers tie with the highest there or add nothing."""
 
 
 def _edges() -> tuple[list[float], float]:
@@ -36,7 +37,7 @@ def _edges() -> tuple[list[float], float]:
     while edges[-1] < 8.7:
         edges.append(edges[-1] + min(_WIDEST, edges[-1] * (_RATIO - 1)))
     reach = edges[-1]
-    while edges[-1] <= _NO_FURTHER:
+    while edges[-1] <= FURTHEST:
         edges.append(edges[-1] * _RATIO)
     return edges, reach
 
@@ -143,7 +144,7 @@ def growing_squares(t: Tensor, v: Tensor) -> GrowingSquares:
     """The plan for ``t`` (rows, n⁺) and ``v`` (rows, n⁻), neither below 0 nor empty."""
     edges = t.new_tensor(_EDGES)
     lows, centres = edges[:-1], (edges[:-1] + edges[1:]) / 2
-    t = t.clamp(max=_NO_FURTHER)
+    t = t.clamp(max=FURTHEST)
     cell = torch.bucketize(t, lows, right=True).sub_(1)
     held = torch.zeros_like(lows, dtype=torch.bool).index_fill_(0, cell.flatten(), value=True)
     used = held.nonzero().squeeze(1)

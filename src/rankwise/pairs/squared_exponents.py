@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from rankwise.pairs.growing_squares import growing_squares
+from rankwise.pairs.growing_squares import FURTHEST, growing_squares
 
 __all__ = ["log_sum_exp_of_squares"]
 
@@ -55,6 +55,8 @@ class _LogSum(torch.autograd.Function):
         flow = torch.where(scale > 0, gradient, 0) * scale
         for rows, plan in zip(_blocks(t, v), ctx.plans, strict=True):
             total, moment = plan.at_lower(flow[rows])
+            if bool((beyond := t[rows] - FURTHEST).max() > 0):
+                moment = moment + plan.at_lower(flow[rows] * beyond.clamp_min(0))[0]
             to_v[rows] = -2 * weight[rows] * (moment - v[rows] * total)
             if to_weight is not None:
                 rest = torch.exp(-(t[rows].clamp_min(0) ** 2))
