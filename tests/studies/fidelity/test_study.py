@@ -5,7 +5,7 @@ import pytest
 from rankwise.naming import metric, metric_of, objective
 from rankwise.studies.base import Setting
 from rankwise.studies.fidelity import measure as fidelity
-from rankwise.studies.fidelity.study import best_rows, family, leads
+from rankwise.studies.fidelity.study import best_rows, constant_scorers, family, leads
 from rankwise.theory import Mean
 
 
@@ -52,6 +52,16 @@ def test_a_lead_over_the_own_family_is_that_of_the_same_problems():
     assert own == "ndcg"
     assert lead.value == pytest.approx(1.1)
     assert lead.half_width() < 0.5  # the problems differ by 10, not so the differences
+
+
+def test_scorers_that_became_constant_are_counted_by_objective():
+    values = [
+        fidelity.Value("auc", fidelity.SPREAD, 0, 0.5),
+        fidelity.Value("pap@20", fidelity.SPREAD, 0, 0.004),
+        fidelity.Value("pap@20", fidelity.SPREAD, 1, 0.0),
+        fidelity.Value("pap@20", "auc", 1, 0.0),
+    ]
+    assert constant_scorers(values) == {"pap@20": 2}
 
 
 def test_all_start_where_cross_entropy_ends():

@@ -11,9 +11,10 @@ from rankwise.naming import metric, objective
 from rankwise.studies.base import Setting
 from rankwise.studies.fidelity.problem import PRIOR, make_problem
 
-__all__ = ["METRICS", "OBJECTIVES", "REFERENCE", "Plan", "Value", "measure"]
+__all__ = ["METRICS", "OBJECTIVES", "REFERENCE", "SPREAD", "Plan", "Value", "measure"]
 
 REFERENCE = "cross_entropy"
+SPREAD = "spread"  # of the scores, as a share of what it was before the objective
 
 OBJECTIVES = {
     "auc": "auc",
@@ -77,7 +78,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Value:
-    """One metric of one trained scorer on one problem."""
+    """One metric of one trained scorer on one problem, or the spread of its scores."""
 
     objective: str
     metric: str
@@ -98,6 +99,7 @@ def measure(plan: Plan, setting: Setting) -> list[Value]:
                 Value(name, judge, repeat, float(metric(full).value(scores, target)))
                 for judge, full in METRICS.items()
             ]
+            found.append(Value(name, SPREAD, repeat, float(scores.std() / (x @ start).std())))
     return found
 
 

@@ -11,11 +11,21 @@ from rankwise.naming import metric_of
 from rankwise.report import Figure, Section, Table
 from rankwise.studies.base import Outcome, Setting
 from rankwise.studies.drawing import canvas, png
-from rankwise.studies.fidelity.measure import METRICS, OBJECTIVES, REFERENCE, Plan, Value, measure
+from rankwise.studies.fidelity.measure import (
+    METRICS,
+    OBJECTIVES,
+    REFERENCE,
+    SPREAD,
+    Plan,
+    Value,
+    measure,
+)
 from rankwise.studies.fidelity.problem import ASIDE, HARD_NEGATIVES, HARD_POSITIVES, PRIOR
 from rankwise.theory import Mean, mean_of
 
-__all__ = ["best_rows", "family", "leads", "study"]
+__all__ = ["best_rows", "constant_scorers", "family", "leads", "study"]
+
+CONSTANT = 0.01  # of the spread that the scores had before
 
 _WHY = (
     "A loss that stands for a metric should raise that metric where the model cannot have "
@@ -37,7 +47,7 @@ def study(setting: Setting) -> Outcome:
     """Measure and describe."""
     plan = Plan.of(setting)
     values = measure(plan, setting)
-    means, gains = _means(values)
+    means, gains = _means([value for value in values if value.metric != SPREAD])
     best = best_rows(gains)
     ahead = leads(values, gains)
     table, figure = _table(means, gains), _figure(gains)
@@ -55,6 +65,7 @@ def study(setting: Setting) -> Outcome:
                 judge: {"objective": own, **asdict(mean), "half_width": mean.half_width()}
                 for judge, (own, mean) in ahead.items()
             },
+            "constant_scorers": constant_scorers(values),
             "gains": [
                 {"objective": o, "metric": m, **asdict(mean), "half_width": mean.half_width()}
                 for (o, m), mean in gains.items()
@@ -63,7 +74,12 @@ def study(setting: Setting) -> Outcome:
         sections=[
             Section("Why", _WHY),
             Section("What was done", [_method(plan, setting)]),
-            Section("What came out", _found(gains, best, ahead), [figure], [table, judged]),
+            Section(
+                "What came out",
+                _found(gains, best, ahead) + _shrunk(values, plan),
+                [figure],
+                [table, judged],
+            ),
         ],
         figures={"figure": figure},
         table=_in_thousandths(table, means, gains),
@@ -114,6 +130,27 @@ def leads(values: Sequence[Value], gains: Means) -> dict[str, tuple[str, Mean]]:
         }
         found[judge] = own, mean_of(by_problem[first] - by_problem[own])
     return found
+
+
+def constant_scorers(values: Sequence[Value]) -> dict[str, int]:
+    """On how many problems an objective left hardly anything of the scores' spread."""
+    found: dict[str, int] = {}
+    for value in values:
+        if value.metric == SPREAD and value.value < CONSTANT:
+            found[value.objective] = found.get(value.objective, 0) + 1
+    return found
+
+
+def _shrunk(values: Sequence[Value], plan: Plan) -> list[str]:
+    counts = constant_scorers(values)
+    if not counts:
+        return []
+    said = ", ".join(f"{name} ({count} of {plan.repeats})" for name, count in counts.items())
+    return [
+        f"Shrunk until the scores had less than {CONSTANT:.0%} of their spread: {said}. Where no "
+        "scorer of the model comes near the margins that such a loss asks for, equal scores have "
+        "the least of it, and the order that is left is noise."
+    ]
 
 
 def _is_own(name: str, judge: str) -> bool:
