@@ -31,7 +31,9 @@ class PrecisionAtK(Objective):
     so that 1 − precision@k ≤ ramp ≤ avg ≤ max, ties against the ranking. The best ŷ has the highest
     m negatives for some m, which leaves a few sorts and, for avg, one value for each m ≤ k. Each is
     zero under its margin condition: ramp where k positives are 1 above all negatives, max where all
-    are, avg where the mean of the lowest n⁺ − k + 1 is.
+    are, avg where the mean of the lowest n⁺ − k + 1 is. Equal scores have the value 1: where no
+    scorer of the model comes near the condition of a convex one, that is its minimum, and training
+    shrinks the model to a constant; ``"ramp"`` asks for less (``rankwise study fidelity``).
 
     A list with fewer than k positives is judged by precision@n⁺: no ranking has k of them. Items
     are counted by weight; m runs over whole numbers.
