@@ -36,7 +36,7 @@ class PApAtK(Objective):
     Each is zero under its margin condition: avg where the mean positive is 1 above all negatives,
     max where all are, ramp where β are, ts where β are and the others are above by any margin.
     Equal scores have the value 1: where no scorer of the model comes near the condition, that is
-    the minimum of all but ramp, and training shrinks the model to a constant
+    the minimum of avg and max, and as measured of ts, and training shrinks the model to a constant
     (``rankwise study fidelity``).
 
     A list with fewer than k negatives uses all of them and divides by their number. Positives
