@@ -18,6 +18,8 @@ h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; color: var(--accent); }
 p { max-width: 48rem; margin: .5rem 0; }
 figure { margin: 1.25rem 0; }
 figure img { max-width: 100%; height: auto; }
+caption span { position: sticky; left: 0; display: inline-block; width: max-content;
+  max-width: min(42rem, 88vw); }
 figcaption, caption { color: var(--quiet); font-size: .9rem; text-align: left; padding: .25rem 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1rem 0; font-size: .92rem;
@@ -93,7 +95,7 @@ def _figure(figure: Figure) -> str:
 
 
 def _table(table: Table) -> str:
-    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    caption = f"<caption><span>{escape(table.caption)}</span></caption>" if table.caption else ""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
     rows = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     return (

@@ -145,11 +145,11 @@ def _shrunk(values: Sequence[Value], plan: Plan) -> list[str]:
     counts = constant_scorers(values)
     if not counts:
         return []
-    said = ", ".join(f"{name} ({count} of {plan.repeats})" for name, count in counts.items())
+    said = "; ".join(f"{name} ({count} of {plan.repeats})" for name, count in counts.items())
     return [
         f"Shrunk until the scores had less than {CONSTANT:.0%} of their spread: {said}. Where no "
         "scorer of the model comes near the margins that such a loss asks for, equal scores have "
-        "the least of it, and the order that is left is noise."
+        "the least of it, and what is left of an order may be noise."
     ]
 
 
@@ -189,7 +189,7 @@ def _found(gains: Means, best: dict[str, str], ahead: dict[str, tuple[str, Mean]
     if worse:
         lines.append(
             "Not above cross-entropy on their own metric, by the 95 % interval: "
-            f"{', '.join(dict.fromkeys(worse))}."
+            f"{'; '.join(dict.fromkeys(worse))}."
         )
     return lines
 
