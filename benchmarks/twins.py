@@ -35,7 +35,7 @@ TWINS = {
     "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
     "CrossEntropy, labels in floating point": ("CrossEntropyLoss", ""),
     "CrossEntropy, as theirs likes it": ("CrossEntropyLoss", ""),
-    "CrossEntropy, as theirs likes it, unchecked": ("CrossEntropyLoss", ""),
+    "CrossEntropy, as theirs likes it, unchecked": ("CrossEntropyLoss", NEVER_SLOWER),
     "Focal": ("FocalLoss", ""),
 }
 LARGEST = {
