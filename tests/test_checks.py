@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.looks import Looks
 
 from rankwise import checks
+from rankwise.baselines import CrossEntropy
+from rankwise.objectives import MinMaxAUC, PairwiseAUC
 
 NAN, INF = float("nan"), float("inf")
 
@@ -89,3 +92,23 @@ def test_the_last_to_leave_turns_the_checks_on_again():
     assert checks.values_are_checked()
     with pytest.raises(ValueError, match="s contains NaN"):
         checks.require_finite("s", torch.tensor([NAN]))
+
+
+@pytest.mark.parametrize(
+    ("make", "checked", "trusted"),
+    [
+        (CrossEntropy, 3, 0),
+        (MinMaxAUC, 4, 1),
+        (PairwiseAUC, 7, 1),
+    ],
+)
+def test_waits_for_a_value_are_as_many_as_the_docs_say(make, checked, trusted):
+    """In docs/objectives.md; who saves one there is to change both."""
+    torch.manual_seed(0)
+    scores, target = torch.randn(64, requires_grad=True), torch.arange(64) % 2
+    with Looks() as looks:
+        make()(scores, target)
+    assert looks.count == checked
+    with checks.unchecked(), Looks() as looks:
+        make()(scores, target)
+    assert looks.count == trusted

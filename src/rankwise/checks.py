@@ -40,9 +40,10 @@ class _Trust:
 def unchecked() -> Iterator[None]:
     """Within it the values of tensors are not looked at, for the whole process; shapes still are.
 
-    NaN, infinite scores and labels that an objective cannot take are then not refused: they make a
-    wrong number. To look at a value waits for the device that computes it and ends a graph of
-    ``torch.compile``; a training that went through an epoch with the checks may do without.
+    NaN, infinite scores, labels that an objective cannot take and ids below 0 are then not refused:
+    they make a wrong number. To look at a value waits for the device that computes it and ends a
+    graph of ``torch.compile``; a training that went through an epoch with the checks may do
+    without them.
     """
     _Trust.depth += 1
     try:

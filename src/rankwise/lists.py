@@ -163,7 +163,7 @@ def split_lists(
             raise
         may_hold_anything = True
     if may_hold_anything and mask is not None:
-        # What is not there. It seldom does, and then nothing is copied.
+        # Only of what is not there; it seldom does, and then nothing is copied.
         scores, target = scores.masked_fill(~mask, 0), target.masked_fill(~mask, 0)
         _check_values(scores, target, graded)
     positive = target if target.dtype == torch.bool else target > 0

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.looks import Looks
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from rankwise import unchecked
 from rankwise.baselines import ClassBalanced, CrossEntropy, Focal
@@ -71,16 +71,6 @@ def test_a_score_that_is_no_number_is_refused(wrong):
     scores[3] = wrong
     with pytest.raises(ValueError, match="scores contains"):
         CrossEntropy()(scores, torch.arange(600) % 2)
-
-
-class Looks(TorchDispatchMode):
-    """Counts how often a value is fetched, for which a device has to be waited for."""
-
-    count = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.count += function is torch.ops.aten._local_scalar_dense.default
-        return function(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("labels", [torch.float32, torch.long, torch.bool])

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from rankwise.naming import metric, metric_of, objective
-from rankwise.studies.base import Setting
 from rankwise.studies.fidelity import measure as fidelity
 from rankwise.studies.fidelity.study import best_rows, constant_scorers, family, leads
 from rankwise.theory import Mean
@@ -62,13 +61,3 @@ def test_scorers_that_became_constant_are_counted_by_objective():
         fidelity.Value("pap@20", "auc", 1, 0.0),
     ]
     assert constant_scorers(values) == {"pap@20": 2}
-
-
-def test_all_start_where_cross_entropy_ends():
-    """With no step at all every objective has the metrics of cross-entropy."""
-    values = fidelity.measure(fidelity.Plan(items=100, steps=0, repeats=1), Setting())
-    by_metric = {}
-    for value in values:
-        if value.metric != fidelity.SPREAD:  # of scores that are all 0
-            by_metric.setdefault(value.metric, set()).add(value.value)
-    assert all(len(found) == 1 for found in by_metric.values())
