@@ -44,7 +44,7 @@ def _loop(scores: torch.Tensor, target: torch.Tensor, bounds: list[int]) -> torc
 
 def _graph_loop(scores: torch.Tensor, target: torch.Tensor, bounds: list[int]) -> torch.Tensor:
     """The objective called user by user, and one backward pass."""
-    loss = PApAtK(K)
+    loss = PApAtK(K, score_scale=1)
     leaf = scores.detach().requires_grad_()
     spans = pairwise(bounds)
     total = torch.stack([loss(leaf[a:b], target[a:b]) for a, b in spans]).mean()
@@ -56,7 +56,7 @@ def subgradient() -> list[Result]:
     torch.set_num_threads(1)
     x, w, target, groups = _data()
     scores, bounds = x @ w, list(range(0, USERS * ITEMS + 1, ITEMS))
-    users, follow = Users.of(target.numpy(), groups.numpy()), RiskGradient(PApAtK(K))
+    users, follow = Users.of(target.numpy(), groups.numpy()), RiskGradient(PApAtK(K, score_scale=1))
 
     def ours() -> torch.Tensor:
         return follow(users, scores[None])[0]

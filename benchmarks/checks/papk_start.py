@@ -45,7 +45,7 @@ def of_rated(table: Array, factors: int, seed: int) -> Factors:
 
 def descended(part: Part, start: Array, k: int) -> Array:
     """The weights of the lowest training loss on the way."""
-    x, objective = torch.from_numpy(np.asarray(part.X)), PApAtK(k, "avg")
+    x, objective = torch.from_numpy(np.asarray(part.X)), PApAtK(k, "avg", score_scale=1)
     users, follow = Users.of_part(part), RiskGradient(objective)
     weights = torch.from_numpy(start.copy())
     lowest, best = float("inf"), weights

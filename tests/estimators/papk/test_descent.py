@@ -35,7 +35,10 @@ def algorithm_1(found, eta, lam, steps, radius=None):
     w = torch.zeros(z.shape[1], dtype=torch.float64)
     for t in range(steps):
         w.requires_grad_()
-        value = PApAtK(5)(z @ w, target, groups=torch.from_numpy(rows.groups)) + lam * w @ w
+        value = (
+            PApAtK(5, score_scale=1)(z @ w, target, groups=torch.from_numpy(rows.groups))
+            + lam * w @ w
+        )
         (gradient,) = torch.autograd.grad(value, w)
         w = (w - eta / (t + 1) ** 0.5 * gradient).detach()
         if radius is not None and w.norm() > radius:
@@ -49,7 +52,7 @@ def test_every_setting_walks_as_algorithm_1_says(radius):
     given = problem(last_counts)
     etas, lams = np.array([0.1, 0.5, 0.1]), np.array([0.0, 0.01, 1.0])
     plan = Plan(steps=12, every=5, radius=radius)
-    found = descend(given, RiskGradient(PApAtK(5)), etas, lams, plan)
+    found = descend(given, RiskGradient(PApAtK(5, score_scale=1)), etas, lams, plan)
     for place, (eta, lam) in enumerate(zip(etas, lams, strict=True)):
         expected = algorithm_1(given, eta, lam, 12, radius)
         np.testing.assert_allclose(found.weights[:, place], expected, atol=1e-10)
@@ -76,7 +79,7 @@ def own_gradient(objective):
 @pytest.mark.parametrize(
     "objective",
     [
-        *(PApAtK(5, surrogate) for surrogate in ("avg", "max", "ts", "ramp")),
+        *(PApAtK(5, surrogate, score_scale=1) for surrogate in ("avg", "max", "ts", "ramp")),
         PartialAUCAtK(5),
         StrictPrecisionAtK(5),
     ],
@@ -109,7 +112,7 @@ def test_the_best_iterate_is_kept_and_patience_ends_the_walk():
 
     plan = Plan(steps=100, every=2, patience=2)
     one = np.array([0.1])
-    found = descend(problem(judge), RiskGradient(PApAtK(5)), one, 0 * one, plan)
+    found = descend(problem(judge), RiskGradient(PApAtK(5, score_scale=1)), one, 0 * one, plan)
     assert found.values.tolist() == [0.9]
     np.testing.assert_array_equal(found.weights[:, 0], seen[1])
     assert found.steps.tolist() == [8]  # two looks that were no better
@@ -118,7 +121,7 @@ def test_the_best_iterate_is_kept_and_patience_ends_the_walk():
 def test_a_setting_that_settles_or_diverges_ends_alone():
     etas, lams = np.array([1e-3, 1e-9, 1e9]), np.array([0.0, 0.0, 1e30])
     plan = Plan(steps=6, every=1, tolerance=1e-3)
-    found = descend(problem(), RiskGradient(PApAtK(5)), etas, lams, plan)
+    found = descend(problem(), RiskGradient(PApAtK(5, score_scale=1)), etas, lams, plan)
     assert found.steps[0] == 6
     assert found.steps[2] < 6
     assert np.isfinite(found.weights).all()
@@ -130,7 +133,7 @@ def test_users_in_turn_see_everybody_and_the_seed_repeats():
 
     def follow(users, scores):
         sizes.append(users.number)
-        return RiskGradient(PApAtK(5))(users, scores)
+        return RiskGradient(PApAtK(5, score_scale=1))(users, scores)
 
     one = np.array([0.1])
     plan = Plan(steps=6, batch_users=5)
@@ -146,7 +149,7 @@ def test_a_start_counts_as_an_iterate():
     plan = Plan(steps=3, start=(begin, 0.5))
     found = descend(
         problem(lambda w: -np.abs(w - begin[:, None]).sum(0)),
-        RiskGradient(PApAtK(5)),
+        RiskGradient(PApAtK(5, score_scale=1)),
         np.array([0.1]),
         np.array([0.0]),
         plan,

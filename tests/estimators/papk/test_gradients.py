@@ -27,13 +27,15 @@ def sides(scores, target):
 def test_all_users_at_once_is_a_loop_over_them(surrogate):
     rows, k = part(9), 4
     scores = torch.randn(2, len(rows), dtype=torch.float64)
-    found = RiskGradient(PApAtK(k, surrogate))(Users.of_part(rows), scores)
+    found = RiskGradient(PApAtK(k, surrogate, score_scale=1))(Users.of_part(rows), scores)
     expected = torch.zeros_like(scores)
     for setting in range(2):
         for user in range(9):
             where = torch.from_numpy(np.flatnonzero(rows.groups == user))
             own = scores[setting, where].requires_grad_()
-            value = PApAtK(k, surrogate)(own, torch.from_numpy(rows.target)[where]) / 9
+            value = (
+                PApAtK(k, surrogate, score_scale=1)(own, torch.from_numpy(rows.target)[where]) / 9
+            )
             expected[setting, where] = torch.autograd.grad(value, own)[0]
     torch.testing.assert_close(found, expected)
 
@@ -45,7 +47,7 @@ def test_the_highest_negatives_alone_give_the_same(ties):
     users = Users.of_part(rows)
     scores = torch.randn(3, len(rows), dtype=torch.float64)
     scores = scores.mul(2).round() if ties else scores
-    losses = [PApAtK(k, surrogate) for surrogate in ("avg", "max", "ts", "ramp")]
+    losses = [PApAtK(k, surrogate, score_scale=1) for surrogate in ("avg", "max", "ts", "ramp")]
     for loss in (*losses, PartialAUCAtK(k), StrictPrecisionAtK(k)):
         expected = RiskGradient(loss)(users, scores)
         assert expected.abs().sum() > 0
@@ -76,7 +78,7 @@ def test_strict_precision_does_not_see_the_negatives_that_must_be_there():
 def test_strict_precision_is_the_plain_one_where_there_are_k_positives():
     torch.manual_seed(1)
     scores, target = torch.randn(25, dtype=torch.float64), torch.arange(25) < 9
-    expected = PrecisionAtK(6, "avg")(scores, target)
+    expected = PrecisionAtK(6, "avg", score_scale=1)(scores, target)
     torch.testing.assert_close(StrictPrecisionAtK(6)(scores, target), expected)
 
 

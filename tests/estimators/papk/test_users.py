@@ -16,7 +16,10 @@ def test_risk_of_many_scorings_is_the_objective_of_each(surrogate, weighted):
     rows = part(12)
     rng = np.random.default_rng(1)
     weight = rng.integers(1, 4, len(rows)).astype(float) if weighted else None
-    users, loss = Users.of(rows.target > 0, rows.groups, weight), PApAtK(5, surrogate)
+    users, loss = (
+        Users.of(rows.target > 0, rows.groups, weight),
+        PApAtK(5, surrogate, score_scale=1),
+    )
     scores = torch.randn(3, len(rows), dtype=torch.float64, requires_grad=True)
     found = users.risk(loss, scores)
     (gradient,) = torch.autograd.grad(found.sum(), scores)
@@ -58,7 +61,7 @@ def test_users_that_cannot_be_ranked_are_counted_and_leave_the_others_alone():
 
 def test_a_subset_has_the_rows_and_risk_of_its_users():
     rows = part(10)
-    users, loss = Users.of_part(rows), PApAtK(3, "max")
+    users, loss = Users.of_part(rows), PApAtK(3, "max", score_scale=1)
     chosen = torch.arange(10) % 3 == 0
     places, some = users.subset(chosen)
     assert sorted(set(rows.groups[places.numpy()].tolist())) == [0, 3, 6, 9]
@@ -76,6 +79,6 @@ def test_a_subset_has_the_rows_and_risk_of_its_users():
 def test_nobody_to_rank_is_zero_with_a_graph():
     users = Users.of(np.array([True, True]), np.array([0, 0]))
     scores = torch.zeros(2, 2, requires_grad=True)
-    (gradient,) = torch.autograd.grad(users.risk(PApAtK(1), scores).sum(), scores)
+    (gradient,) = torch.autograd.grad(users.risk(PApAtK(1, score_scale=1), scores).sum(), scores)
     assert not gradient.any()
     assert users.gain(scores, 1).tolist() == [0, 0]

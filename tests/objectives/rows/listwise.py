@@ -8,6 +8,7 @@ from functools import partial
 
 import torch
 from tests.objectives.contract import ITEMS, Row
+from tests.objectives.rows.top import dense_soft_share
 from torch import Tensor
 
 from rankwise.baselines.approx_ndcg import ApproxNDCG
@@ -29,13 +30,15 @@ def best(gains: Tensor, k: int | None) -> Tensor:
 
 
 def dense_ndcg(
-    surrogate: Surrogate, k: int | None = None, kind: str = "exponential"
+    surrogate: Surrogate, k: int | None = None, kind: str = "exponential", softness: float = 0.0
 ) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         gains = gains_of(target, kind)
         others = surrogate.value(scores[:, None] - scores) * (1 - torch.eye(len(scores)))
         terms = gains / torch.log2(2 + others.sum(1))
-        if k is not None:
+        if k is not None and softness:
+            terms = terms * dense_soft_share(scores, k, softness)
+        elif k is not None:
             position = scores.argsort(descending=True).argsort()
             terms = terms * (position < k)
         return 1 - terms.sum() / best(gains, k)
@@ -85,6 +88,12 @@ DEFAULT, HINGE, SMOOTH, HUBER = Logistic(1.0), SquaredHinge(1.0), Sigmoid(4.0), 
 ROWS = [
     row("NDCG", NDCG, dense_ndcg(DEFAULT)),
     row("NDCG@5", NDCG, dense_ndcg(HINGE, 5), {"k": 5, "surrogate": HINGE}),
+    row(
+        "NDCG@5, soft",
+        NDCG,
+        dense_ndcg(HINGE, 5, softness=0.3),
+        {"k": 5, "surrogate": HINGE, "softness": 0.3},
+    ),
     row("NDCG, linear", NDCG, dense_ndcg(DEFAULT, None, "linear"), {"gain": "linear"}),
     row("NDCG, sigmoid", NDCG, dense_ndcg(SMOOTH), {"surrogate": SMOOTH}),
     row("NDCG, items", NDCG, dense_ndcg(HINGE), {"items": ITEMS, "surrogate": HINGE}),

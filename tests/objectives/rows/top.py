@@ -25,6 +25,8 @@ def dense_pap(surrogate: str, k: int) -> Callable[[Tensor, Tensor], Tensor]:
             return (1 - positives.mean() + negatives).clamp_min(0).mean()
         chosen = positives[-beta:] if surrogate == "max" else positives[:beta]
         total = (1 - chosen[:, None] + negatives).clamp_min(0).sum()
+        if surrogate == "soft":
+            total = torch.sigmoid((negatives - chosen[:, None]) / 0.3).sum()
         if surrogate == "ts":
             total = total + (negatives - positives[beta:, None]).clamp_min(0).sum()
         return total / (beta * len(negatives))
@@ -53,6 +55,28 @@ def dense_precision(surrogate: str, k: int) -> Callable[[Tensor, Tensor], Tensor
     return risk
 
 
+def dense_soft_share(scores: Tensor, k: int, temperature: float) -> Tensor:
+    """σ((s − λ)/T), λ by halving; a step of Newton's at the end has the gradient of the root."""
+    if k >= len(scores):
+        return torch.ones_like(scores)
+    low, high = scores.detach().min() - 1e3, scores.detach().max() + 1e3
+    for _ in range(200):
+        middle = (low + high) / 2
+        many = torch.sigmoid((scores.detach() - middle) / temperature).sum() > k
+        low, high = (middle, high) if many else (low, middle)
+    share = torch.sigmoid((scores - low) / temperature)
+    level = low + temperature * (share.sum() - k) / (share * (1 - share)).sum()
+    return torch.sigmoid((scores - level) / temperature)
+
+
+def dense_soft_precision(k: int, temperature: float) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        cut = min(k, int(target.sum()))
+        return 1 - dense_soft_share(scores, cut, temperature)[target > 0].sum() / cut
+
+    return risk
+
+
 def dense_recall(ks: tuple[int, ...], tau_k: float, tau: float) -> Callable[..., Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
@@ -77,8 +101,15 @@ def dense_push(surrogate: Surrogate) -> Callable[[Tensor, Tensor], Tensor]:
 
 ROWS = [
     *(
-        Row(f"PApAtK, {name}", PApAtK, dense_pap(name, 6), {"k": 6, "surrogate": name})
+        Row(f"PApAtK, {name}", PApAtK, dense_pap(name, 6), {"k": 6, "surrogate": name}, scaled=True)
         for name in ("avg", "max", "ts", "ramp")
+    ),
+    Row(
+        "PApAtK, soft",
+        PApAtK,
+        dense_pap("soft", 6),
+        {"k": 6, "surrogate": "soft", "temperature": 0.3},
+        scaled=True,
     ),
     *(
         Row(
@@ -86,8 +117,16 @@ ROWS = [
             PrecisionAtK,
             dense_precision(name, 5),
             {"k": 5, "surrogate": name},
+            scaled=True,
         )
         for name in ("avg", "ramp", "max")
+    ),
+    Row(
+        "PrecisionAtK, soft",
+        PrecisionAtK,
+        dense_soft_precision(5, 0.3),
+        {"k": 5, "surrogate": "soft", "temperature": 0.3},
+        scaled=True,
     ),
     Row("RecallAtK", RecallAtK, dense_recall((3,), 1.0, 0.1), {"k": 3, "tau": 0.1}),
     Row(

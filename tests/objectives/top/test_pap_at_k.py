@@ -21,7 +21,7 @@ def joined(positives, negatives):
 
 def values(positives, negatives, k):
     scores, target = joined(positives, negatives)
-    return {name: float(PApAtK(k, name)(scores, target)) for name in SURROGATES}
+    return {name: float(PApAtK(k, name, score_scale=1)(scores, target)) for name in SURROGATES}
 
 
 def risk(positives, negatives, k):
@@ -47,7 +47,7 @@ def test_table_1_and_the_surrogates_at_scores_a_margin_apart(ranking, k, gain):
     # With every two scores 10⁹ apart a hinge is 0 where the pair is right, and over 0 where not.
     apart = 1e9 * scores
     assert float(pap_at_k(scores, target, k=k)) == pytest.approx(gain)
-    ramp = float(PApAtK(k, "ramp")(apart, target))
+    ramp = float(PApAtK(k, "ramp", score_scale=1)(apart, target))
     assert (ramp == 0) == (gain == 1)
     assert ramp >= 1 - gain
     positives, negatives = apart[target == 1], apart[target == 0]
@@ -92,7 +92,7 @@ def test_ts_is_the_form_of_algorithm_2_and_not_of_equation_14():
     ],
 )
 def test_zero_under_the_margin_condition_and_not_without(surrogate, positives, nearly):
-    loss = PApAtK(2, surrogate)
+    loss = PApAtK(2, surrogate, score_scale=1)
     assert float(loss(*joined(positives, (0.0, -0.5, 0.0)))) == 0
     assert float(loss(*joined(nearly, (0.0, -0.5, 0.0)))) > 0
 
@@ -102,7 +102,7 @@ def test_convex(surrogate):
     torch.manual_seed(0)
     target = torch.arange(12) < 5
     for k in (1, 3, 9):
-        loss = PApAtK(k, surrogate)
+        loss = PApAtK(k, surrogate, score_scale=1)
         for _ in range(50):
             a, b = torch.randn(2, 12, dtype=torch.float64)
             assert loss((a + b) / 2, target) <= (loss(a, target) + loss(b, target)) / 2 + 1e-12
@@ -144,7 +144,7 @@ def test_the_gradient_is_that_of_algorithm_2(surrogate, k):
     torch.manual_seed(k)
     scores = torch.randn(30, dtype=torch.float64, requires_grad=True)
     target = torch.arange(30) % 3 == 0
-    (gradient,) = torch.autograd.grad(PApAtK(k, surrogate)(scores, target), scores)
+    (gradient,) = torch.autograd.grad(PApAtK(k, surrogate, score_scale=1)(scores, target), scores)
     torch.testing.assert_close(gradient, algorithm_2(scores.detach(), target, surrogate, k))
 
 
@@ -154,7 +154,7 @@ def test_weight_two_counts_twice_and_two_halves_as_one(surrogate):
     scores, target = torch.randn(40, dtype=torch.float64), torch.rand(40) < 0.4
     weight = torch.randint(0, 4, (40,))
     times = torch.repeat_interleave(torch.arange(40), weight)
-    loss = PApAtK(7, surrogate)
+    loss = PApAtK(7, surrogate, score_scale=1)
     expected = loss(scores[times], target[times])
     torch.testing.assert_close(loss(scores, target, weight=weight.double()), expected)
     halves = loss(scores.repeat(2), target.repeat(2), weight=torch.full((80,), 0.5))
@@ -178,8 +178,8 @@ def test_the_gradient_follows_the_items_where_they_are_tied(surrogate):
 
 def test_a_list_with_few_negatives_uses_all_of_them():
     scores, target = joined((0.0, 2.0), (1.0,))
-    assert float(PApAtK(5, "ramp")(scores, target)) == (2 + 0) / 2
-    assert float(PApAtK(5, "avg")(scores, target)) == 1.0
+    assert float(PApAtK(5, "ramp", score_scale=1)(scores, target)) == (2 + 0) / 2
+    assert float(PApAtK(5, "avg", score_scale=1)(scores, target)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,30 @@ def test_a_list_with_few_negatives_uses_all_of_them():
         (dict(k=0), "k must be a whole number >= 1, got 0"),
         (dict(k=2.5), "k must be a whole number >= 1, got 2.5"),
         (dict(k=2, surrogate="mean"), "surrogate must be one of 'avg', 'max', 'ts', 'ramp'"),
+        (dict(k=2, temperature=-1), "temperature must be a finite number > 0, got -1"),
     ],
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         PApAtK(**options)
+
+
+def test_the_soft_step_becomes_the_metric():
+    torch.manual_seed(0)
+    scores, target = torch.randn(5, 60), torch.rand(5, 60) < 0.4
+    loss = PApAtK(7, "soft", temperature=1e-5)
+    expected = 1 - pap_at_k(scores, target, k=7)
+    assert float(loss(scores, target)) == pytest.approx(float(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("surrogate", ["avg", "max", "ts"])
+def test_margins_in_units_of_the_spread_leave_nothing_to_be_had_by_shrinking(surrogate):
+    torch.manual_seed(1)
+    scores = torch.randn(3, 40, dtype=torch.float64)
+    target = (torch.arange(40) % 4 == 0).expand(3, 40)
+    loss = PApAtK(5, surrogate)
+    assert float(loss(scores / 1000, target)) == pytest.approx(float(loss(scores, target)))
+    scores.requires_grad_()
+    (slope,) = torch.autograd.grad(loss(scores, target), scores)
+    assert float(slope.abs().sum()) > 0
+    assert (slope * scores).sum().item() == pytest.approx(0, abs=1e-12)

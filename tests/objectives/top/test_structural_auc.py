@@ -40,9 +40,9 @@ def test_ramp_is_the_same_where_k_leaves_nothing_out_and_tells_more_where_it_doe
     scores, target = torch.randn(40, dtype=torch.float64), torch.arange(40) < 12
     whole = PairwiseAUC(Hinge(1.0))(scores, target)
     for surrogate in ("ramp", "max", "ts"):
-        torch.testing.assert_close(PApAtK(40, surrogate)(scores, target), whole)
+        torch.testing.assert_close(PApAtK(40, surrogate, score_scale=1)(scores, target), whole)
     # The best two of each are the other way round: most pairs are right, none at the top is.
     positives, negatives = [9.0, 8.0, 7.0, 6.0, 5.0], [10.0, 10.0, *[-9.0] * 20]
     scores, target = torch.tensor(positives + negatives), torch.arange(27) < 5
     assert float(PairwiseAUC(Hinge(1.0))(scores, target)) < 0.5
-    assert float(PApAtK(2, "ramp")(scores, target)) == pytest.approx((2 + 3) / 2)
+    assert float(PApAtK(2, "ramp", score_scale=1)(scores, target)) == pytest.approx((2 + 3) / 2)

@@ -25,7 +25,7 @@ def test_the_condition_holds_at_ones_and_makes_its_surrogates_zero(condition):
     scores = torch.from_numpy(np.concatenate([positives, negatives]).sum(1))
     target = torch.arange(340) < 40
     for surrogate in ("ramp", "avg", "max", "ts"):
-        value = float(PApAtK(8, surrogate)(scores, target))
+        value = float(PApAtK(8, surrogate, score_scale=1)(scores, target))
         if surrogate in condition.vanish:
             assert value <= 1e-9
 

@@ -18,6 +18,7 @@ from rankwise.estimators.papk.sides import Sides, padded
 from rankwise.estimators.papk.users import Users
 from rankwise.lists import Lists
 from rankwise.objectives import Objective, PApAtK, PrecisionAtK
+from rankwise.objectives.scaled import ScaledObjective
 from rankwise.objectives.selection import gathered, hardest
 from rankwise.pairs import Hinge, pair_sum
 
@@ -45,10 +46,13 @@ class RiskGradient:
     """Of an objective, as the mean over users: Algorithm 2 for all users in one pass.
 
     For rows without weights it is made in closed form from the ranks (:mod:`.by_rank`), where the
-    objective has one; otherwise by the objective's own gradient.
+    objective has one; otherwise by the objective's own gradient. The margin is in units of the
+    scores, as the paper has it.
     """
 
     def __init__(self, objective: Objective) -> None:
+        if isinstance(objective, ScaledObjective) and objective.score_scale != 1:
+            raise ValueError(f"objective must have score_scale=1, got {objective!r}")
         self.objective, self._by_rank = objective, _closed_form(objective)
 
     def __call__(self, users: Users, scores: Tensor) -> Tensor:
@@ -65,12 +69,13 @@ def _closed_form(objective: Objective) -> ByRank | None:
     if isinstance(objective, PApAtK) and objective.surrogate == "avg":
         return partial(average, k=objective.k)
     if isinstance(objective, StrictPrecisionAtK):
-        return partial(precision, k=objective.k) if objective.surrogate == "avg" else None
+        return partial(precision, k=objective.k)
     if not isinstance(objective, PApAtK | PartialAUCAtK) or objective.k > _MOST_PAIRED:
         return None
     if isinstance(objective, PartialAUCAtK):
         return partial(pairs, k=objective.k, which="all")
-    return partial(pairs, k=objective.k, which=_POSITIVES[objective.surrogate])
+    which = _POSITIVES.get(objective.surrogate)
+    return None if which is None else partial(pairs, k=objective.k, which=which)
 
 
 def _filled(by_rank: ByRank, sides: Sides, scores: Tensor) -> Tensor:
@@ -157,8 +162,12 @@ class StrictPrecisionAtK(PrecisionAtK):
     """The avg surrogate of precision@k, k as given also where n⁺ < k.
 
     k places then hold at least k − n⁺ negatives, whatever the ranking. These, the highest, cost
-    nothing, and no pair with them is looked at: what the paper's Table 2 says of precision@k.
+    nothing, and no pair with them is looked at: what the paper's Table 2 says of precision@k. The
+    margin is the printed one, in units of the scores.
     """
+
+    def __init__(self, k: int) -> None:
+        super().__init__(k, "avg", score_scale=1.0)
 
     def risk(self, lists: Lists) -> Tensor:
         free = (self.k - lists.n_positives).clamp_min(0)

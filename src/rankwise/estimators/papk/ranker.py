@@ -181,4 +181,4 @@ class PApAtKRanker(DescentRanker):
         return super()._check_options()
 
     def _gradient(self) -> Gradient:
-        return RiskGradient(PApAtK(self.k, self.surrogate))
+        return RiskGradient(PApAtK(self.k, self.surrogate, score_scale=1.0))

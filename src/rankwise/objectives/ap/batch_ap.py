@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives.ap.family import Correction, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
 
 __all__ = ["AveragePrecision"]
@@ -33,7 +32,7 @@ class AveragePrecision(PrecisionObjective):
         false_positives: Surrogate = OneSidedHuber(0.3),  # noqa: B008  (surrogates are frozen)
         true_positives: Surrogate = OneSidedSigmoid(0.01),  # noqa: B008
         correction: Correction = "annealed",
-        score_scale: float | Literal["auto"] = "auto",
+        score_scale: ScoreScale = "auto",
         through_tpr: bool = False,
     ) -> None:
         super().__init__(prior, correction=correction, score_scale=score_scale, running=False)

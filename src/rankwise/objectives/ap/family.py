@@ -8,22 +8,20 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_one_of, require_positive
+from rankwise.checks import require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.objectives.ap.spread import AddUp, Measured, measured, with_own_spread
-from rankwise.objectives.base import Objective
-from rankwise.objectives.batch import Batch
+from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 
 __all__ = ["Correction", "PrecisionObjective", "Prior"]
 
 Correction = Literal["annealed", "fixed"]
 Prior = float | Tensor | None
 
-_SMOOTHING = 0.1  # how fast the running gain and the running spread follow the batches
+_SMOOTHING = 0.1  # how fast the running gain follows the batches
 
 
-class PrecisionObjective(Objective):
+class PrecisionObjective(ScaledObjective):
     """A loss σ(k · ratio) with the gain k = (1−π)/π of the prior π, and everything about that k.
 
     ``prior``: the share of positives in the data set, a number or one per list; None takes that
@@ -34,10 +32,7 @@ class PrecisionObjective(Objective):
     that τ is in units of it; a number divides by that number.
 
     With ``running`` the gain and the spread are smoothed over the batches and live in buffers,
-    ``gain`` (log k by list) and ``spread``; without, they are those of the batch, and the loss does
-    not depend on the size of the scores at all. Either way its gradient has no part along the
-    scores: were a running spread taken as given, smaller scores would cost less, the spread would
-    follow them, and all scores, or all embeddings, would draw together.
+    ``gain`` (log k by list) and ``spread``; without, they are those of the batch.
     """
 
     prior: Tensor | None
@@ -47,20 +42,16 @@ class PrecisionObjective(Objective):
         prior: Prior,
         *,
         correction: Correction,
-        score_scale: float | Literal["auto"],
+        score_scale: ScoreScale,
         lists: int = 1,
         running: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(score_scale, running=running)
         require_one_of("correction", correction, ("annealed", "fixed"))
-        if score_scale != "auto":
-            require_positive("score_scale", score_scale)
-        self.correction, self.score_scale, self.keys = correction, score_scale, lists
+        self.correction, self.keys = correction, lists
         self.register_buffer("prior", _checked_prior(prior, lists), persistent=False)
         self.gain = MovingAverage(lists, rate=_SMOOTHING) if running else None
-        self.spread = MovingAverage(1, rate=_SMOOTHING) if running else None
         self._gains: list[tuple[Tensor, Tensor]] = []
-        self._measured: Measured | None = None  # of the scores of the call that is under way
 
     @property
     def multiplier(self) -> Tensor | None:
@@ -104,36 +95,6 @@ class PrecisionObjective(Objective):
         if self.gain is not None and self.correction == "annealed":
             self.take_in(self.gain, self._gains, like)
         self._gains.clear()
-
-    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
-        if self.score_scale != "auto":
-            return super()._mean_risk(batches, scores)
-        self._measured = measured(batches, self._add_up)
-        own = with_own_spread(batches, self._measured, self._add_up)
-        value = super()._mean_risk(own, scores)
-        if self.exchange is None:
-            return value
-        # All processes take part in the backward pass, also one without lists.
-        return value + sum((batch.scores[:0].sum() for batch in own), scores.new_zeros(()))
-
-    @property
-    def _add_up(self) -> AddUp:
-        return (lambda value: value) if self.exchange is None else self.exchange.total
-
-    def scale(self, batches: list[Batch]) -> Tensor | float:
-        """The spread of the scores, or the number given."""
-        if self.score_scale != "auto":
-            return float(self.score_scale)
-        found = self._measured or measured(batches, self._add_up)
-        self._measured = None
-        variance = found.variance / found.lists.clamp_min(1)
-        if not bool(variance.isfinite()):  # the scores are about to be refused: learn nothing
-            return 1.0
-        if self.spread is not None and bool(found.lists):
-            key = torch.zeros(1, dtype=torch.long, device=variance.device)
-            variance = self.spread(key, variance.reshape(1, 1)).reshape(())
-        spread = variance.sqrt().to(batches[0].scores.dtype)
-        return torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:

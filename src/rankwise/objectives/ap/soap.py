@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
@@ -12,6 +10,7 @@ from rankwise.memory import FollowedAverage
 from rankwise.objectives.ap.family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
 
 __all__ = ["SOAP"]
@@ -35,7 +34,7 @@ class SOAP(PrecisionObjective):
         *,
         gamma: float = 0.9,
         surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
-        score_scale: float | Literal["auto"] = "auto",
+        score_scale: ScoreScale = "auto",
     ) -> None:
         super().__init__(prior, correction="fixed", score_scale=score_scale)
         self.surrogate, self.keys = surrogate, items

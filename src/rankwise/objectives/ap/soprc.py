@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 from torch import Tensor
 
@@ -18,6 +17,7 @@ from rankwise.objectives.ap.formulas import (
     true_positive_rate,
 )
 from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
 
 __all__ = ["SOPRC"]
@@ -52,7 +52,7 @@ class SOPRC(PrecisionObjective):
         tau_tpr: float = 0.01,
         semi_variance: tuple[float, float] = (0.0, 0.0),
         correction: Correction = "annealed",
-        score_scale: float | Literal["auto"] = "auto",
+        score_scale: ScoreScale = "auto",
         score_range: tuple[float, float] = (-math.inf, math.inf),
     ) -> None:
         super().__init__(prior, correction=correction, score_scale=score_scale, lists=lists)

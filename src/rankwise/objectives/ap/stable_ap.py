@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -14,6 +13,7 @@ from rankwise.memory import MovingAverage
 from rankwise.objectives.ap.family import Correction, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
 from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber
 
 __all__ = ["StableAP"]
@@ -52,7 +52,7 @@ class StableAP(PrecisionObjective):
         squash: bool | None = None,
         width: float | None = None,
         correction: Correction = "annealed",
-        score_scale: float | Literal["auto"] = "auto",
+        score_scale: ScoreScale = "auto",
     ) -> None:
         super().__init__(prior, correction=correction, score_scale=score_scale, lists=lists)
         for name, value in (("a", a), ("epsilon", epsilon)):

@@ -8,6 +8,7 @@ from torch import Tensor
 from rankwise.lists import Lists
 from rankwise.metrics.ndcg import Gain, best_gain
 from rankwise.objectives.selection import hardest
+from rankwise.objectives.soft_selection import soft_hardest
 from rankwise.pairs import Surrogate, pair_sum
 
 __all__ = ["normalised_gains", "share_at_the_top", "surrogate_rank"]
@@ -38,11 +39,15 @@ def normalised_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
     return torch.where(best > 0, gains / best, 0).to(lists.weight.dtype)
 
 
-def share_at_the_top(lists: Lists, k: Tensor | float) -> Tensor:
+def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = None) -> Tensor:
     """How much of each relevant item is among the k highest of its list, (lists, positives).
 
     ``k`` is a number or one per list, (lists, 1). 1 or 0, and between them for items tied at the
-    k-th score, which share what is left there. Without a gradient.
+    k-th score, which share what is left there; without a gradient. A ``softness`` is the
+    temperature of :func:`~rankwise.objectives.soft_selection.soft_hardest`, which has one.
     """
+    if softness is not None:
+        share = soft_hardest(lists.scores, lists.weight, k, softness)
+        return share[:, : lists.positives.shape[-1]]
     part = hardest(lists.scores, lists.weight, k)[:, : lists.positives.shape[-1]]
     return torch.where(lists.positive_weight > 0, part / lists.positive_weight, 0)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
 from rankwise.metrics.ndcg import Gain
@@ -36,7 +36,9 @@ class NDCG(Objective):
     ``k`` is for NDCG@k: only the relevant items among the first k of their list count (the selector
     of K-SONG, Qiu et al. 2022, with its threshold, the k-th highest score, found exactly; tied
     items share what is left there), and Z is that of k ranks. A bound is then one of 1 − NDCG@k.
-    Relevant items below the first k are not pulled up: on long lists begin with ``k=None``.
+    Relevant items below the first k are not pulled up: on long lists begin with ``k=None``, or give
+    the selector a ``softness`` T: an item then counts by σ((s − λ)/T), with λ such that k items are
+    counted in all, and this has a gradient. T is in units of the scores; nothing is bounded.
 
     Where batches show a part of their lists (SONG): ``length`` is the number of items of each whole
     list, of which the batch has a random n; ranks are then 1 + (g − 1)(length − 1)/(n − 1), and
@@ -56,6 +58,7 @@ class NDCG(Objective):
         surrogate: Surrogate = Logistic(1.0),  # noqa: B008  (surrogates are frozen)
         gain: Gain = "exponential",
         *,
+        softness: float | None = None,
         items: int | None = None,
         length: int | None = None,
         gamma: float = 0.9,
@@ -65,6 +68,9 @@ class NDCG(Objective):
             if value is not None:
                 require_count(name, value)
         require_one_of("gain", gain, ("exponential", "linear"))
+        if softness is not None:
+            require_positive("softness", softness)
+        self.softness = softness
         self.k, self.surrogate, self.gain, self.length = k, surrogate, gain, length
         self.average: FollowedAverage | None = None
         if items is not None:
@@ -82,7 +88,8 @@ class NDCG(Objective):
         share = torch.ones_like(rank)
         if self.k is not None:
             # The highest item counts whole even if it stands for more than k.
-            share = share_at_the_top(lists, times.clamp_min(self.k)).to(rank.dtype)
+            share = share_at_the_top(lists, times.clamp_min(self.k), self.softness)
+            share = share.to(rank.dtype)
         if self.average is not None:
             assert lists.positive_index is not None
             estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0

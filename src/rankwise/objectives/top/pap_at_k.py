@@ -6,19 +6,20 @@ from typing import Literal, get_args
 
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.selection import gathered, hardest
-from rankwise.pairs import Hinge, pair_sum
+from rankwise.objectives.top.margins import unit_of_margins
+from rankwise.pairs import Hinge, Sigmoid, Surrogate, pair_sum
 from rankwise.pairs.rows import accumulating
 
 __all__ = ["PApAtK"]
 
-PApSurrogate = Literal["avg", "max", "ts", "ramp"]
+PApSurrogate = Literal["avg", "max", "ts", "ramp", "soft"]
 
 
-class PApAtK(Objective):
+class PApAtK(ScaledObjective):
     """Surrogates of pAp@k, partial AUC and precision at k in one   (pAp@k 6, 10, 14, 24).
 
     The risk is the mean of 1[s⁺_i ≤ s⁻_j] over the β = min(n⁺, k) highest positives and the k
@@ -28,6 +29,8 @@ class PApAtK(Objective):
     - ``"max"``: (1/βk) Σ_i Σ_j [1 − s⁺_i + s⁻_j]₊ over the β **lowest** positives, convex
     - ``"ramp"``: the same over the β highest
     - ``"ts"``: ramp + (1/βk) Σ_{i>β} Σ_j [s⁻_j − s⁺_i]₊
+    - ``"soft"``: (1/βk) Σ_i Σ_j σ((s⁻_j − s⁺_i)/T) over the β highest, T the ``temperature``; no
+      bound but the metric with a smooth step, for a model that ranks already
 
     risk ≤ ramp ≤ max, avg ≤ max and ramp ≤ TS. **avg is no upper bound of the risk, although the
     paper says so (Propositions 3 and 5)**: it is the hinge of a mean, which one high positive
@@ -36,18 +39,29 @@ class PApAtK(Objective):
     Each is zero under its margin condition: avg where the mean positive is 1 above all negatives,
     max where all are, ramp where β are, ts where β are and the others are above by any margin.
     Equal scores have the value 1: where no scorer of the model comes near the condition, that is
-    the minimum of avg and max, and as measured of ts, and training shrinks the model to a constant
-    (``rankwise study fidelity``).
+    the minimum of avg and max, and as measured of ts, and with the margin as printed,
+    ``score_scale=1``, training shrinks the model to a constant (``rankwise study fidelity``). By
+    default the margin of these three is in units of the spread of the scores, ``"auto"``, and there
+    is nothing to be had by shrinking them. max looks at the lowest positives: where they cannot be
+    raised above the highest negatives, it is bought with what pAp@k looks at.
 
     A list with fewer than k negatives uses all of them and divides by their number. Positives
     and negatives are counted by weight, the last one in part.
     """
 
-    def __init__(self, k: int, surrogate: PApSurrogate = "avg") -> None:
-        super().__init__()
-        require_count("k", k)
+    def __init__(
+        self,
+        k: int,
+        surrogate: PApSurrogate = "avg",
+        *,
+        temperature: float = 0.3,
+        score_scale: ScoreScale | None = None,
+    ) -> None:
         require_one_of("surrogate", surrogate, get_args(PApSurrogate))
-        self.k, self.surrogate = k, surrogate
+        super().__init__(unit_of_margins(surrogate) if score_scale is None else score_scale)
+        require_count("k", k)
+        require_positive("temperature", temperature)
+        self.k, self.surrogate, self.temperature = k, surrogate, temperature
 
     def risk(self, lists: Lists) -> Tensor:
         negatives = gathered(
@@ -56,20 +70,21 @@ class PApAtK(Objective):
         n_negatives = lists.n_negatives.squeeze(-1).clamp_max(self.k)
         if self.surrogate == "avg":
             mean = lists.mean_over_positives(lists.positives).unsqueeze(-1)
-            return _hinge_sum(mean, negatives).squeeze(-1) / n_negatives
+            return _sum(Hinge(1.0), mean, negatives).squeeze(-1) / n_negatives
         taken = hardest(
             lists.positives, lists.positive_weight, self.k, largest=self.surrogate != "max"
         )
         positives, parts = gathered(lists.positives, taken)
-        total = (parts * _hinge_sum(positives, negatives)).sum(-1)
+        step = Sigmoid(1 / self.temperature) if self.surrogate == "soft" else Hinge(1.0)
+        total = (parts * _sum(step, positives, negatives)).sum(-1)
         if self.surrogate == "ts":
             # A hinge without a margin is the one with margin 1 on scores raised by 1.
             raised = accumulating(lists.positives) + 1
-            rest = (lists.positive_weight - taken) * _hinge_sum(raised, negatives)
+            rest = (lists.positive_weight - taken) * _sum(step, raised, negatives)
             total = total + rest.sum(-1).to(total.dtype)
         return total / (n_negatives * lists.n_positives.squeeze(-1).clamp_max(self.k))
 
 
-def _hinge_sum(upper: Tensor, negatives: tuple[Tensor, Tensor]) -> Tensor:
+def _sum(step: Surrogate, upper: Tensor, negatives: tuple[Tensor, Tensor]) -> Tensor:
     scores, weight = negatives
-    return pair_sum(Hinge(1.0), upper, scores, weight=weight)
+    return pair_sum(step, upper, scores, weight=weight)

@@ -1,4 +1,4 @@
-"""Precision@k by surrogates that bound its error from above."""
+"""Precision@k by surrogates that bound its error from above, or with a smooth cut."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.selection import hardest, sum_of_hardest
+from rankwise.objectives.soft_selection import soft_hardest
+from rankwise.objectives.top.margins import unit_of_margins
 from rankwise.pairs.rows import accumulating, result_dtype
 
 __all__ = ["PrecisionAtK"]
 
-PrecisionSurrogate = Literal["avg", "ramp", "max"]
+PrecisionSurrogate = Literal["avg", "ramp", "max", "soft"]
 
 
-class PrecisionAtK(Objective):
+class PrecisionAtK(ScaledObjective):
     """Surrogates of 1 − precision@k   (Kar, Narasimhan and Jain 2015).
 
     ŷ runs over the choices of k items, Δ(ŷ) is how many of them are negatives, FN(ŷ) the positives
@@ -31,22 +33,40 @@ class PrecisionAtK(Objective):
     so that 1 − precision@k ≤ ramp ≤ avg ≤ max, ties against the ranking. The best ŷ has the highest
     m negatives for some m, which leaves a few sorts and, for avg, one value for each m ≤ k. Each is
     zero under its margin condition: ramp where k positives are 1 above all negatives, max where all
-    are, avg where the mean of the lowest n⁺ − k + 1 is. Equal scores have the value 1: where no
-    scorer of the model comes near the condition of a convex one, that is its minimum, and training
-    shrinks the model to a constant; ``"ramp"`` asks for less (``rankwise study fidelity``).
+    are, avg where the mean of the lowest n⁺ − k + 1 is. Equal scores have the value 1, which is the
+    minimum of a convex one where no scorer of the model comes near its condition: with the margin
+    as printed, ``score_scale=1``, training then shrinks the model to a constant (``rankwise study
+    fidelity``). By default the margin of avg and max is in units of the spread of the scores,
+    ``"auto"``, and there is nothing to be had by shrinking them.
+
+    ``"soft"`` is no bound but the metric with a smooth cut, 1 − (1/k) Σ_{i∈P} σ((s_i − λ)/T), where
+    λ is such that k items are counted in all and T is the ``temperature``. Its slope is at the cut
+    only: it is for a model that ranks already.
 
     A list with fewer than k positives is judged by precision@n⁺: no ranking has k of them. Items
     are counted by weight; m runs over whole numbers.
     """
 
-    def __init__(self, k: int, surrogate: PrecisionSurrogate = "avg") -> None:
-        super().__init__()
-        require_count("k", k)
+    def __init__(
+        self,
+        k: int,
+        surrogate: PrecisionSurrogate = "avg",
+        *,
+        temperature: float = 0.1,
+        score_scale: ScoreScale | None = None,
+    ) -> None:
         require_one_of("surrogate", surrogate, get_args(PrecisionSurrogate))
-        self.k, self.surrogate = k, surrogate
+        super().__init__(unit_of_margins(surrogate) if score_scale is None else score_scale)
+        require_count("k", k)
+        require_positive("temperature", temperature)
+        self.k, self.surrogate, self.temperature = k, surrogate, temperature
 
     def risk(self, lists: Lists) -> Tensor:
         k = accumulating(lists.n_positives).clamp_max(self.k)
+        if self.surrogate == "soft":
+            share = soft_hardest(lists.scores, lists.weight, k, self.temperature)
+            found = lists.positive_weight * share[:, : lists.positives.shape[-1]]
+            return 1 - found.sum(-1) / k.squeeze(-1).to(found.dtype)
         positives, negatives = accumulating(lists.positives), accumulating(lists.negatives)
         taken, displaced = self._choice(lists.detached(), k)
         # Both have the same mass, so that a constant added to all scores changes nothing.

@@ -31,7 +31,7 @@ class Case:
     def losses(self) -> dict[str, Objective]:
         """The rival and ours."""
         rivals = {"SGD@k-avg": StrictPrecisionAtK, "SVM-pAUC": PartialAUCAtK}
-        return {self.rival: rivals[self.rival](self.k), PAP: PApAtK(self.k, "avg")}
+        return {self.rival: rivals[self.rival](self.k), PAP: PApAtK(self.k, "avg", score_scale=1)}
 
 
 CASES = (

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from rankwise.objectives import AveragePrecision
-from rankwise.objectives.ap.spread import measured, with_own_spread
 from rankwise.objectives.batch import Batch
+from rankwise.objectives.spread import measured, with_own_spread
 
 
 def alone(value: Tensor) -> Tensor:
