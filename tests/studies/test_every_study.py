@@ -39,7 +39,7 @@ TINY = {
             points=(10, 50),
         ),
     ),
-    "fidelity": (fidelity.Plan, fidelity.Plan(items=200, steps=2, repeats=2)),
+    "fidelity": (fidelity.Plan, fidelity.Plan(items=400, steps=2, repeats=2)),
     "longtail": (longtail.Plan, tiny_plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
     "papk-table1": (papk_table1.Plan, papk_table1.Plan()),

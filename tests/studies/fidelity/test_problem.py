@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from rankwise.metrics import auroc, partial_auroc, two_way_partial_auroc
-from rankwise.studies.fidelity.problem import PRIOR, make_problem
+from rankwise.studies.fidelity.problem import LISTS, PRIOR, make_lists, make_problem
 
 
 def test_sizes_and_seed():
@@ -29,3 +29,14 @@ def test_the_metrics_want_different_lines():
     assert partial_auroc(against_top_negatives, target, max_fpr=0.1) > 0.05 + partial_auroc(
         for_bottom_positives, target, max_fpr=0.1
     )
+
+
+def test_a_line_orders_every_list_and_not_all_at_once():
+    x, target = make_lists(1_000, 0)
+    assert x.shape == (LISTS, 100, 4)
+    assert target.sum(-1).tolist()[:: LISTS - 1] == [45, 22]
+    first = x[..., 0]
+    assert auroc(first, target) == 1
+    assert auroc(first.flatten(), target.flatten()) < 0.6
+    assert torch.equal(x, make_lists(1_000, 0)[0])
+    assert not torch.equal(x, make_lists(1_000, 1)[0])

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from rankwise.naming import metric, objective
 from rankwise.studies.base import Setting
-from rankwise.studies.fidelity.problem import PRIOR, make_problem
+from rankwise.studies.fidelity.problem import make_lists, make_problem
 
-__all__ = ["METRICS", "OBJECTIVES", "REFERENCE", "SPREAD", "Plan", "Value", "measure"]
+__all__ = ["METRICS", "OBJECTIVES", "PROBLEMS", "REFERENCE", "SPREAD", "Plan", "Value", "measure"]
 
 REFERENCE = "cross_entropy"
 SPREAD = "spread"  # of the scores, as a share of what it was before the objective
@@ -31,19 +31,24 @@ OBJECTIVES = {
     "soprc": "soprc",
     "stable_ap": "stable_ap",
     "soap": "soap",
+    "smooth_ap": "smooth_ap",
     "ndcg": "ndcg",
     "ndcg@20": "ndcg@20",
+    "ndcg@20, soft": "ndcg(20, surrogate=sigmoid(20), softness=.05)",
     "listnet": "listnet",
     "listmle": "listmle",
     "approx_ndcg": "approx_ndcg",
     "lambda_loss": "lambda_loss",
     "precision@20": "precision@20",
+    "prec@20, max": "precision(20, surrogate=max)",
     "prec@20, ramp": "precision(20, surrogate=ramp)",
+    "prec@20, soft": "precision(20, surrogate=soft)",
     "recall@40": "recall(40, tau=.1)",
     "pap@20": "pap@20",
     "pap@20, max": "pap(20, surrogate=max)",
     "pap@20, ts": "pap(20, surrogate=ts)",
     "pap@20, ramp": "pap(20, surrogate=ramp)",
+    "pap@20, soft": "pap(20, surrogate=soft)",
 }
 """A short name for every row, and the objective as :func:`rankwise.objective` reads it."""
 
@@ -59,6 +64,8 @@ METRICS = {
     "pap@20": "pap@20",
 }
 """A short name for every column, and the metric as :func:`rankwise.metric` reads it."""
+
+PROBLEMS = {"one list": make_problem, "lists": make_lists}
 
 
 @dataclass(frozen=True)
@@ -84,30 +91,33 @@ class Value:
     metric: str
     repeat: int
     value: float
+    problem: str = "one list"
 
 
 def measure(plan: Plan, setting: Setting) -> list[Value]:
     """Every objective on every problem; all of them start at the solution of cross-entropy."""
     found: list[Value] = []
-    for repeat in setting.track(range(plan.repeats), "training"):
-        x, target = make_problem(plan.items, 1_000 * setting.seed + repeat)
-        start = _train(REFERENCE, x, target, plan.steps, torch.zeros(x.shape[1]))
+    draws = [(problem, repeat) for problem in PROBLEMS for repeat in range(plan.repeats)]
+    for problem, repeat in setting.track(draws, "training"):
+        x, target = PROBLEMS[problem](plan.items, 1_000 * setting.seed + repeat)
+        start = _train(REFERENCE, x, target, plan.steps, torch.zeros(x.shape[-1]))
         for name in (REFERENCE, *OBJECTIVES):
             # The reference goes on like the others: nobody is ahead by steps.
             scores = x @ _train(name, x, target, plan.steps, start)
+            judged = {judge: metric(full).value(scores, target) for judge, full in METRICS.items()}
+            judged[SPREAD] = scores.std() / (x @ start).std()
             found += [
-                Value(name, judge, repeat, float(metric(full).value(scores, target)))
-                for judge, full in METRICS.items()
+                Value(name, judge, repeat, float(value), problem) for judge, value in judged.items()
             ]
-            found.append(Value(name, SPREAD, repeat, float(scores.std() / (x @ start).std())))
     return found
 
 
 def _train(name: str, x: Tensor, target: Tensor, steps: int, start: Tensor) -> Tensor:
     """Full batches, Adam with a cosine to zero."""
-    loss = objective(OBJECTIVES.get(name, name), prior=PRIOR, items=len(x))
+    prior = float(target.float().mean())
+    loss = objective(OBJECTIVES.get(name, name), prior=prior, items=target.numel())
     by_item = getattr(loss, "index_kind", None) == "item"
-    index = torch.arange(len(x)) if by_item else None
+    index = torch.arange(target.numel()).view_as(target) if by_item else None
     weights = start.clone().requires_grad_()
     optimiser = torch.optim.Adam([weights, *loss.parameters()], lr=0.1)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)

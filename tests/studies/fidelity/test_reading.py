@@ -4,7 +4,14 @@ import pytest
 
 from rankwise.naming import metric, metric_of, objective
 from rankwise.studies.fidelity import measure as fidelity
-from rankwise.studies.fidelity.study import best_rows, constant_scorers, family, leads
+from rankwise.studies.fidelity.reading import (
+    best_rows,
+    constant_scorers,
+    family,
+    leads,
+    means_and_gains,
+    own_cells,
+)
 from rankwise.theory import Mean
 
 
@@ -46,11 +53,12 @@ def test_a_lead_over_the_own_family_is_that_of_the_same_problems():
         for column in fidelity.METRICS
     }
     found = leads(values, gains)
-    assert "ap" not in found  # which soap stands for
-    own, lead = found["ndcg@20"]
-    assert own == "ndcg"
-    assert lead.value == pytest.approx(1.1)
-    assert lead.half_width() < 0.5  # the problems differ by 10, not so the differences
+    # In a column that another family leads the best of its own, in its own the best of the others.
+    for judge, second in (("ndcg@20", "ndcg"), ("ap", "ndcg")):
+        other, lead = found[judge]
+        assert other == second
+        assert lead.value == pytest.approx(1.1)
+        assert lead.half_width() < 0.5  # the problems differ by 10, not so the differences
 
 
 def test_scorers_that_became_constant_are_counted_by_objective():
@@ -61,3 +69,23 @@ def test_scorers_that_became_constant_are_counted_by_objective():
         fidelity.Value("pap@20", "auc", 1, 0.0),
     ]
     assert constant_scorers(values) == {"pap@20": 2}
+
+
+def test_gains_are_of_the_same_problem_and_the_spread_is_no_metric():
+    values = [
+        fidelity.Value(row, column, repeat, 10.0 * repeat + (row == "auc"))
+        for row in (fidelity.REFERENCE, "auc")
+        for column in ("auc", fidelity.SPREAD)
+        for repeat in range(4)
+    ]
+    means, gains = means_and_gains(values)
+    assert set(gains) == {("auc", "auc")}
+    assert means[fidelity.REFERENCE, "auc"].value == 15
+    assert (gains["auc", "auc"].value, gains["auc", "auc"].half_width()) == (1, 0)
+
+
+def test_own_cells_are_of_one_family():
+    cells = set(own_cells())
+    assert ("soap", "ap") in cells
+    assert ("ndcg", "ndcg@20") in cells
+    assert ("soap", "auc") not in cells
