@@ -24,6 +24,7 @@ from benchmarks import (
     papk,
     recommendation,
     retrieval,
+    top,
     twins,
 )
 from benchmarks.page import write_between, write_safely
@@ -38,6 +39,7 @@ GROUPS = {
         objectives,
         twins,
         retrieval,
+        top,
         papk,
         recommendation,
         detection,

@@ -153,3 +153,36 @@ def test_bad_options_are_named():
         NDCG(items=2.5)
     with pytest.raises(ValueError, match=r"length must be the number .* got 5 and a list of 6"):
         NDCG(length=5)(torch.randn(6), torch.arange(6) % 3)
+
+
+def test_a_cold_soft_cut_is_the_hard_one():
+    torch.manual_seed(0)
+    scores, target = torch.randn(4, 30, dtype=torch.float64), torch.randint(0, 3, (4, 30))
+    hard, soft = NDCG(5)(scores, target), NDCG(5, softness=1e-6)(scores, target)
+    torch.testing.assert_close(soft, hard, rtol=0, atol=1e-3)
+
+
+def test_a_soft_cut_pulls_up_what_is_below_it():
+    scores = torch.tensor([3.0, 2.0, 1.0, 0.0], dtype=torch.float64, requires_grad=True)
+    target = torch.tensor([0, 0, 1, 0])
+    (hard,) = torch.autograd.grad(NDCG(2)(scores, target), scores)
+    (soft,) = torch.autograd.grad(NDCG(2, softness=0.5)(scores, target), scores)
+    assert (hard == 0).all()
+    assert soft[2] < 0 < soft[1]
+
+
+def test_a_soft_cut_of_parts_of_lists_and_with_a_memory():
+    """Of the whole list a part says the same, and what is followed begins as what is seen."""
+    torch.manual_seed(1)
+    scores, target = torch.randn(1, 20, dtype=torch.float64), torch.randint(0, 3, (1, 20))
+    once = NDCG(4, softness=0.3)(scores, target)
+    followed = NDCG(4, softness=0.3, items=20)(scores, target, index=torch.arange(20)[None])
+    torch.testing.assert_close(followed.double(), once, rtol=1e-5, atol=1e-6)
+    whole = NDCG(4, softness=0.3, length=20)(scores, target)
+    torch.testing.assert_close(whole, once)
+
+
+@pytest.mark.parametrize("softness", [0, -1.0, math.inf])
+def test_a_softness_is_above_0(softness):
+    with pytest.raises(ValueError, match="softness must be a finite number > 0"):
+        NDCG(3, softness=softness)

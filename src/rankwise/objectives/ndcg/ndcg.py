@@ -38,7 +38,8 @@ class NDCG(Objective):
     items share what is left there), and Z is that of k ranks. A bound is then one of 1 − NDCG@k.
     Relevant items below the first k are not pulled up: on long lists begin with ``k=None``, or give
     the selector a ``softness`` T: an item then counts by σ((s − λ)/T), with λ such that k items are
-    counted in all, and this has a gradient. T is in units of the scores; nothing is bounded.
+    counted in all, and both have a gradient (Eq. 5 there, with λ found exactly and T for both of
+    its temperatures). T is in units of the scores; nothing is bounded.
 
     Where batches show a part of their lists (SONG): ``length`` is the number of items of each whole
     list, of which the batch has a random n; ranks are then 1 + (g − 1)(length − 1)/(n − 1), and
