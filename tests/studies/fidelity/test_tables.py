@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from rankwise.studies.fidelity.measure import METRICS, OBJECTIVES, REFERENCE
-from rankwise.studies.fidelity.tables import figure_of, in_thousandths, own_metric, table_of
+from rankwise.studies.fidelity.tables import (
+    figure_of,
+    in_thousandths,
+    leaders,
+    own_metric,
+    table_of,
+)
 from rankwise.theory import Mean
 
 MEANS = {(REFERENCE, judge): Mean(0.5, 0.0, 3) for judge in METRICS}
@@ -46,3 +52,13 @@ def test_the_figure_is_a_png_that_is_described():
     figure = figure_of(GAINS)
     assert figure.png.startswith(b"\x89PNG")
     assert "objective" in figure.description
+
+
+def test_leaders_say_whose_family_is_first():
+    best = dict.fromkeys(METRICS, "soap")
+    rows = {
+        row[0]: row[1:]
+        for row in leaders(best, dict.fromkeys(METRICS, ("ndcg", WORSE["auc", "auc"]))).rows
+    }
+    assert rows["ap"] == ["soap", "yes", "ndcg", "-0.1000 ± 0.0000"]
+    assert rows["auc"][1] == "no"

@@ -32,8 +32,13 @@ from rankwise.studies.fidelity.reading import (
     means_and_gains,
     own_cells,
 )
-from rankwise.studies.fidelity.tables import figure_of, in_thousandths, own_metric, table_of
-from rankwise.theory import Mean
+from rankwise.studies.fidelity.tables import (
+    figure_of,
+    in_thousandths,
+    leaders,
+    own_metric,
+    table_of,
+)
 
 __all__ = ["study"]
 
@@ -92,12 +97,13 @@ def study(setting: Setting) -> Outcome:
             Section(
                 "What came out",
                 [
-                    *_first(best, ahead),
+                    _first(best),
                     *_not_above(gains, list_gains),
                     *_shrunk(parts["one list"], plan),
                 ],
                 [figure],
                 [
+                    leaders(best, ahead),
                     table_of(means, gains, "One list."),
                     own_metric(gains, list_gains),
                     table_of(list_means, list_gains, "Lists."),
@@ -127,30 +133,12 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     ]
 
 
-def _first(best: dict[str, str], ahead: dict[str, tuple[str, Mean]]) -> list[str]:
+def _first(best: dict[str, str]) -> str:
     own = set(own_cells())
     led = [judge for judge in METRICS if (best[judge], judge) in own]
-    lines = [
-        f"One list: in {len(led)} of {len(METRICS)} columns the best row is of the metric's own "
-        "family. "
-        + _list_of(
-            f"{judge}: {best[judge]}, ahead of {ahead[judge][0]} by {_told(ahead[judge][1])}"
-            for judge in led
-        )
-        + " (the best of the other families, on the same problems)."
-    ]
-    if len(led) < len(METRICS):
-        lines.append(
-            "The others: "
-            + _list_of(
-                f"{judge} (best: {best[judge]}, ahead of {ahead[judge][0]} by "
-                f"{_told(ahead[judge][1])} on the same problems)"
-                for judge in METRICS
-                if judge not in led
-            )
-            + "."
-        )
-    return lines
+    others = [f"{judge}: {best[judge]}" for judge in METRICS if judge not in led]
+    said = f"One list: in {len(led)} of {len(METRICS)} columns the best row is of the metric's own"
+    return f"{said} family." + (f" The others: {_list_of(others)}." if others else "")
 
 
 def _not_above(gains: Means, lists: Means) -> list[str]:
@@ -178,10 +166,6 @@ def _shrunk(values: Sequence[Value], plan: Plan) -> list[str]:
         "Where no scorer of the model comes near the margins that such a loss asks for, equal "
         "scores have the least of it; what is left of an order may be noise."
     ]
-
-
-def _told(mean: Mean) -> str:
-    return f"{mean.value:.3f} ± {mean.half_width():.3f}"
 
 
 def _list_of(names: Iterable[str]) -> str:

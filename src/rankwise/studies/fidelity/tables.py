@@ -8,8 +8,9 @@ from rankwise.report import Figure, Table
 from rankwise.studies.drawing import canvas, png
 from rankwise.studies.fidelity.measure import METRICS, OBJECTIVES, REFERENCE
 from rankwise.studies.fidelity.reading import Means, best_rows, low, own_cells
+from rankwise.theory import Mean
 
-__all__ = ["figure_of", "in_thousandths", "own_metric", "table_of"]
+__all__ = ["figure_of", "in_thousandths", "leaders", "own_metric", "table_of"]
 
 _CAPTION = (
     "First row: the metric after cross-entropy. Others: what the objective adds to it, mean and "
@@ -56,6 +57,22 @@ def in_thousandths(means: Means, gains: Means, lists: Means) -> Table:
 def _short(gains: Means, name: str, judge: str) -> str:
     gain = gains[name, judge]
     return f"{1e3 * gain.value:+.0f}±{1e3 * gain.half_width():.0f}"
+
+
+def leaders(best: dict[str, str], ahead: dict[str, tuple[str, Mean]]) -> Table:
+    """Who is first in each column, and by how much."""
+    own, rows = set(own_cells()), []
+    for judge in METRICS:
+        other, mean = ahead[judge]
+        whose = "yes" if (best[judge], judge) in own else "no"
+        lead = f"{mean.value:.4f} ± {mean.half_width():.4f}"
+        rows.append([METRICS[judge], best[judge], whose, other, lead])
+    return Table(
+        ["metric", "best row", "its own family", "best of the others", "ahead by"],
+        rows,
+        "One list. The others: the other families where the own one is first, else the own one. "
+        "The lead is that on the same problems, with half of its 95 % interval.",
+    )
 
 
 def own_metric(one: Means, lists: Means) -> Table:
