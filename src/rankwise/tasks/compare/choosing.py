@@ -79,4 +79,6 @@ def validation_of(each: Finished, contest: Contest) -> Estimate:
     shared = 1 / len(values) + len(judged) / len(fitted)
     reach = student.ppf(0.975, len(values) - 1) * math.sqrt(shared * values.var(ddof=1))
     mean = float(values.mean())
+    if math.isnan(mean):  # a fold in which the metric has no value
+        return Estimate(mean, math.nan, math.nan)
     return Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))

@@ -27,6 +27,7 @@ class Evaluated:
     lists: int | None  # with groups
     left_out: int  # lists that have one class only, and so no value
     metrics: dict[str, Interval]
+    graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
 
     @property
     def caption(self) -> str:
@@ -35,7 +36,9 @@ class Evaluated:
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
-        return f"{words}, mean over {self.lists - self.left_out} lists{left_out}"
+        taken = [name for name in self.metrics if is_graded(name)] if self.graded_only else []
+        more = f"; {', '.join(taken)}: over {self.graded_only} more, all positive" if taken else ""
+        return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
 
     def as_json(self) -> dict[str, Any]:
         """As a file holds it; what is not defined is null."""
@@ -83,18 +86,19 @@ def evaluate_scores(
     if scores is None:
         raise DataError(f"{path}: there are no scores in it")
     found = {name: interval(name, scores, table.target, table.groups, seed=seed) for name in names}
-    lists, left_out = _lists(table)
-    return Evaluated(table.path, len(table), table.positives, lists, left_out, found)
+    lists, left_out, whole = _lists(table)
+    return Evaluated(table.path, len(table), table.positives, lists, left_out, found, whole)
 
 
-def _lists(table: Table) -> tuple[int | None, int]:
-    """How many lists there are, and how many of them have nothing to rank."""
+def _lists(table: Table) -> tuple[int | None, int, int]:
+    """How many lists there are, how many have nothing to rank, how many of these are positive."""
     if table.groups is None:
-        return None, 0
+        return None, 0, 0
     sizes = np.bincount(table.groups)
     positives = np.bincount(table.groups, weights=table.target > 0)
-    undefined = positives == 0 if table.graded else (positives == 0) | (positives == sizes)
-    return len(sizes), int(undefined.sum())
+    empty = int((positives == 0).sum())
+    whole = 0 if table.graded else int((positives == sizes).sum())
+    return len(sizes), empty + whole, whole
 
 
 def _number(value: float) -> float | None:

@@ -108,7 +108,13 @@ class TransformersFeatures(Features):
 
     def parts(self) -> Sequence[nn.Module]:
         stem = next(p for n, p in self.model.named_children() if n.startswith("embed"))
-        return [stem, *self.model.get_submodule("encoder.stages").children()]
+        stages = self.model.get_submodule("encoder.stages").children()
+        # Some have a norm for the map of every stage, beside the stages.
+        norms: Any = getattr(self.model, "hidden_states_norms", {})
+        if not norms:
+            return [stem, *stages]
+        named = ((f"stage{n}", stage) for n, stage in enumerate(stages, 1))
+        return [stem, *(nn.ModuleList([stage, norms[name]]) for name, stage in named)]
 
     def forward(self, pictures: Tensor) -> list[Tensor]:
         found: Any = self.model(pictures.contiguous(memory_format=torch.channels_last))

@@ -63,6 +63,11 @@ def load_run(out: Path) -> Kept:
         thresholds = tuple(map(float, known["thresholds"]))
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{out / NAMES}: does not have classes and thresholds") from None
+    if len(classes) != len(thresholds):
+        raise UsageError(
+            f"{out / NAMES}: must have a threshold for each of its {len(classes)} classes, "
+            f"got {len(thresholds)}"
+        )
     # All weights are in the folder: those it started from may be gone.
     folder = out / _BACKBONE
     weights = str(folder) if folder.is_dir() else None

@@ -16,7 +16,7 @@ from rankwise.tasks.detection.settings import Views
 
 __all__ = ["KeptMaps", "can_keep"]
 
-_Kept = dict[tuple[str, str, int, bool], list[Tensor]]
+_Kept = dict[tuple[str, int, bool], list[Tensor]]
 
 
 def can_keep(network: Detector, views: Views) -> bool:
@@ -30,18 +30,18 @@ class KeptMaps:
     """Maps of the pictures of a set, and of their mirror images, by a frozen backbone.
 
     ``kept`` is where they are: give the same dictionary to several runs, and each picture is
-    looked at once. The weights of the backbone are a part of the key.
+    looked at once. Set, size of the pictures, levels and weights of the backbone are in the key.
     """
 
     def __init__(self, pictures: Pictures, network: Detector, kept: _Kept | None = None) -> None:
         self.pictures, self.network = pictures, network
         self.kept: _Kept = {} if kept is None else kept
-        self.weights = _words(network)
+        self.seen_by = _words(pictures, network)
 
     @torch.no_grad()
     def of(self, row: int, *, mirrored: bool = False) -> list[Tensor]:
         """The maps of one picture, each (1, channels, h, w)."""
-        key = (self.weights, self.pictures.set.name, row, mirrored)
+        key = (self.seen_by, row, mirrored)
         if key not in self.kept:
             picture = self.pictures.small(row).float() / 255
             if mirrored:
@@ -68,8 +68,14 @@ class KeptMaps:
             yield Batch([torch.cat(level) for level in zip(*maps, strict=True)], targets)
 
 
-def _words(network: Detector) -> str:
-    seen = hashlib.sha256(_bytes(network.mean) + _bytes(network.deviation))
+def _words(pictures: Pictures, network: Detector) -> str:
+    """What maps depend on beside the row: other pictures or another look at them, another word."""
+    views, shown = pictures.views, pictures.set
+    size = (views.height, views.width, views.test_side)
+    asked = (shown.name, shown.paths, size, network.settings.levels)
+    seen = hashlib.sha256(repr(asked).encode())
+    for value in (*(shown.pixels or ()), network.mean, network.deviation):
+        seen.update(_bytes(value))
     for value in network.features.state_dict().values():
         seen.update(_bytes(value))
     return seen.hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def results_table(results: Results) -> Table:
                 (
                     network,
                     gallery,
-                    f"{result.map:.4f} ± {1.96 * result.standard_error:.4f}",
+                    f"{result.map:.4f}{_reach(result.standard_error)}",
                     *(f"{value:.4f}" for value in result.hit_at.values()),
                     f"{result.r_precision:.4f}",
                     f"{result.map_at_r:.4f}",
@@ -60,6 +61,11 @@ def results_table(results: Results) -> Table:
     if left_out:
         caption += f" {left_out} images alone in their class were no queries."
     return Table(names, rows, caption)
+
+
+def _reach(error: float) -> str:
+    """Half of the interval; a single query has none."""
+    return "" if math.isnan(error) else f" ± {1.96 * error:.4f}"
 
 
 def settings_table(settings: Settings) -> Table:

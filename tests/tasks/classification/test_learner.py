@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import copy
+import itertools
+
+import pytest
+import torch
+from tests.tasks.classification.cases import TWO, images, settings
+from tests.tasks.retrieval.cases import states_equal
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from rankwise.tasks.classification.batches import ShuffledBatches
+from rankwise.tasks.classification.learner import Learner, new_classifier
+from rankwise.tasks.classification.views import quick_batches
+from rankwise.tasks.retrieval.pictures import Pictures
+
+STILL = ("views.resize=8", "views.crop=8", "views.flip=false")
+PLAIN = (
+    *STILL,
+    "objective.name=cross_entropy",
+    "optimiser.name=sgd",
+    "optimiser.s=0",
+    "optimiser.learning_rate=0.1",
+)
+
+
+def learner(*changes, counts=(12, 8, 4), several=False, rank=0, steps_per_epoch=2):
+    chosen = settings(*changes)
+    train = images("train", counts, several=several)
+    pictures = Pictures(train.images, chosen.views)
+    found = Learner(train, pictures, chosen, steps_per_epoch=steps_per_epoch, rank=rank)
+    sampler = ShuffledBatches(len(train), 12, seed=1)
+    return found, list(itertools.islice(quick_batches(pictures, sampler, 0, 0), 4))
+
+
+@pytest.fixture(autouse=True)
+def own_random_numbers():
+    with torch.random.fork_rng(devices=[]):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("counts", "several", "logits"), [(TWO, False, 1), (TWO, True, 2), ((12, 8, 4), False, 3)]
+)
+def test_a_new_network_has_the_logits_and_the_statistics_of_the_images(counts, several, logits):
+    train, chosen = images("train", counts, several=several), settings("views.resize=9")
+    pictures = Pictures(train.images, settings("views.resize=9", "views.crop=9").views)
+    network = new_classifier(train, pictures, chosen)
+    assert network.projection.out_features == logits
+    pixels = train.images.pixels.double() / 255
+    mean, deviation = pixels.mean((0, 2, 3)), pixels.transpose(0, 1).flatten(1).std(1, correction=0)
+    torch.testing.assert_close(network.mean.flatten().double(), mean, rtol=0, atol=1e-6)
+    torch.testing.assert_close(network.deviation.flatten().double(), deviation, rtol=0, atol=1e-6)
+
+
+def test_the_seed_decides_the_network_and_what_is_drawn_next():
+    train = images("train")
+    found = []
+    for seed in (3, 3, 4):
+        chosen = settings(f"training.seed={seed}")
+        network = new_classifier(train, Pictures(train.images, chosen.views), chosen)
+        found.append((network.state_dict(), torch.rand(3)))
+    assert states_equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    assert not states_equal(found[0][0], found[2][0])
+
+
+@pytest.mark.parametrize(
+    ("counts", "several"), [(TWO, False), ((12, 8, 4), True), ((12, 8, 4), False)]
+)
+def test_a_step_is_one_of_gradient_descent(counts, several):
+    found, batches = learner(*PLAIN, counts=counts, several=several)
+    by_hand = copy.deepcopy(found.network).train()
+    pictures = torch.stack(list(batches[0].pictures)).float() / 255
+    target = images("train", counts, several=several).target[batches[0].rows]
+    logits = by_hand(pictures)
+    if several or counts == TWO:
+        scores = logits if several else logits.squeeze(1)
+        loss = binary_cross_entropy_with_logits(scores, target.float())
+    else:
+        loss = cross_entropy(logits, target)
+    loss.backward()
+    assert found.step(batches[0]) == pytest.approx(loss.item(), rel=1e-6)
+    assert found.done == 1
+    moved = dict(found.network.named_parameters())
+    for name, parameter in by_hand.named_parameters():
+        wanted = parameter.detach() - 0.1 * parameter.grad
+        torch.testing.assert_close(moved[name].detach(), wanted, rtol=1e-5, atol=1e-7)
+    assert float(by_hand.projection.weight.grad.abs().max()) > 1e-3
+
+
+def test_a_step_follows_from_its_number_and_uses_nobodys_random_numbers():
+    one, batches = learner()
+    losses = [one.step(batch) for batch in batches]
+    other, _ = learner()
+    torch.manual_seed(12345)
+    state = torch.get_rng_state()
+    assert [other.step(batch) for batch in batches] == losses
+    assert torch.equal(torch.get_rng_state(), state)
+    assert states_equal(one.network.state_dict(), other.network.state_dict())
+
+
+def test_processes_cut_their_pictures_in_other_places():
+    ours, batches = learner()
+    theirs, _ = learner(rank=1)
+    assert states_equal(ours.network.state_dict(), theirs.network.state_dict())
+    assert ours.step(batches[0]) != theirs.step(batches[0])
+    still, batches = learner(*STILL)
+    other, _ = learner(*STILL, rank=1)
+    assert still.step(batches[0]) == other.step(batches[0])
+
+
+def test_the_loss_is_told_the_epoch():
+    found, batches = learner("objective.name=ldam(defer=1)", *STILL, "optimiser.learning_rate=1e-9")
+    target = found.target[batches[0].rows]
+    logits = torch.zeros(12, 3)
+    seen = []
+    for batch in batches:
+        found.step(batch)
+        seen.append(float(found.loss(logits, target)))
+    assert seen[0] == seen[1]  # two steps are an epoch
+    assert seen[2] == seen[3]
+    assert seen[2] != pytest.approx(seen[1], rel=1e-3)  # classes weigh as they are rare
+
+
+def test_a_warm_start_is_by_cross_entropy_for_its_steps():
+    plain, batches = learner(*PLAIN)
+    warm, _ = learner(*PLAIN, "objective.name=ap", "objective.warm_start=2")
+    assert [plain.step(batch) for batch in batches[:2]] == [
+        warm.step(batch) for batch in batches[:2]
+    ]
+    assert plain.step(batches[2]) != warm.step(batches[2])
+
+
+def test_the_previous_parameters_are_those_of_the_step_before():
+    found, batches = learner(
+        "objective.name=stable_ap(correction=fixed)", "objective.previous=true"
+    )
+    assert set(found.parts()) == {"network", "loss", "optimiser", "previous"}
+    found.step(batches[0])
+    before = found.network.projection.weight.detach().clone()
+    found.step(batches[1])
+    kept = found.previous.get_buffer("previous_projection__weight")
+    assert torch.equal(kept, before)
+    assert not torch.equal(kept, found.network.projection.weight)
+    assert set(learner()[0].parts()) == {"network", "loss", "optimiser"}
+
+
+def test_a_state_goes_on_where_it_was():
+    changes = ("objective.name=soap", "optimiser.name=sgd", *STILL)
+    whole, batches = learner(*changes)
+    for batch in batches[:2]:
+        whole.step(batch)
+    state = {name: copy.deepcopy(part.state_dict()) for name, part in whole.parts().items()}
+    other, _ = learner(*changes, "training.seed=5")
+    assert not states_equal(other.network.state_dict(), whole.network.state_dict())
+    for name, part in other.parts().items():
+        part.load_state_dict(state[name])
+    other.done = 2
+    assert [other.step(batch) for batch in batches[2:]] == [
+        whole.step(batch) for batch in batches[2:]
+    ]

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.tasks.compare.stubs import contest, table
+
+from rankwise.data import DataError
+from rankwise.tasks.compare.config import CONFIG, start_run
+from rankwise.tasks.compare.contest import contest_of
+
+
+def started(tmp_path, **options):
+    here = contest(tmp_path, **options)
+    start_run(tmp_path / "run", here, resume=False)
+    return here, tmp_path / "run" / CONFIG
+
+
+def test_what_was_asked_and_of_what(tmp_path):
+    table().with_columns(id=table()["day"].cast(str) + "x").write_csv(tmp_path / "table.csv")
+    here, config = started(tmp_path, seed=3, budget=9.0)
+    found = json.loads(config.read_text())
+    assert found["command"] == "rankwise compare"
+    assert found["data"] == str(tmp_path / "table.csv")
+    assert (found["metric"], found["seed"], found["budget"]) == ("ap", 3, 9.0)
+    assert found["drop"] == ["user", "day"]
+    assert found["sha256"] == hashlib.sha256((tmp_path / "table.csv").read_bytes()).hexdigest()
+    assert found["rows"] == 600
+    assert found["features"] == {
+        "a": "numeric", "b": "numeric", "c": "numeric", "word": "categorical"
+    }  # fmt: skip
+    assert found["left_out_columns"] == ["id"]
+    assert found["positive_value"] == "1"
+    assert found["splits"] == here.plan.as_json()
+    assert sum(found["splits"][part] for part in ("train", "validation", "test")) == 600
+    assert found["versions"]["python"] == platform.python_version()
+    assert found["versions"]["numpy"] == np.__version__
+    assert [path.name for path in config.parent.iterdir()] == [CONFIG]
+
+
+def test_a_run_is_only_gone_on_with_when_asked(tmp_path):
+    here, config = started(tmp_path)
+    before = config.read_bytes()
+    with pytest.raises(DataError, match=r"run already holds a run; pass --resume .* another --out"):
+        start_run(config.parent, here, resume=False)
+    start_run(config.parent, here, resume=True)
+    assert config.read_bytes() == before
+
+
+def test_more_time_may_be_asked_for_and_the_file_be_moved(tmp_path):
+    here, config = started(tmp_path)
+    (tmp_path / "moved").mkdir()
+    moved = shutil.move(here.settings.data, tmp_path / "moved" / "other.csv")
+    asked = replace(here.settings, data=moved, budget=500.0, trials=99)
+    start_run(config.parent, contest_of(asked), resume=True)
+    found = json.loads(config.read_text())
+    assert (found["budget"], found["trials"], found["data"]) == (500.0, 99, str(moved))
+
+
+def test_every_setting_that_is_another_is_named_and_the_run_left_alone(tmp_path):
+    _, config = started(tmp_path)
+    before = config.read_bytes()
+    other = contest(tmp_path, seed=1, drop=("user",), trials=4)
+    with pytest.raises(DataError) as caught:
+        start_run(config.parent, other, resume=True)
+    assert str(caught.value) == (
+        f"{config.parent}: the run cannot be resumed with other settings: "
+        "drop was ['user', 'day'] and is ['user'], seed was 0 and is 1"
+    )
+    assert config.read_bytes() == before
+
+
+def test_a_table_with_one_letter_changed_is_another(tmp_path):
+    here, config = started(tmp_path)
+    text = here.settings.data.read_text()
+    here.settings.data.write_text(text.replace("red", "rad", 1))
+    with pytest.raises(DataError, match="the run cannot be resumed with other data"):
+        start_run(config.parent, contest_of(here.settings), resume=True)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"command": "rankwise compare"}'])
+def test_a_config_of_something_else_is_not_gone_on_with(tmp_path, text):
+    here, config = started(tmp_path)
+    config.write_text(text)
+    with pytest.raises(DataError, match=r"config\.json: was not written by rankwise compare"):
+        start_run(config.parent, here, resume=True)
+    assert config.read_text() == text
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_folders_of_others_are_not_touched_and_empty_ones_are_taken(tmp_path, resume):
+    here = contest(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("mine")
+    for name in ("file", "full"):
+        with pytest.raises(
+            DataError, match=f"{name} is there and holds no run; pass another --out"
+        ):
+            start_run(tmp_path / name, here, resume=resume)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
+    (tmp_path / "empty").mkdir()
+    start_run(tmp_path / "empty", here, resume=resume)
+    assert (tmp_path / "empty" / CONFIG).is_file()

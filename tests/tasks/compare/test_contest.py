@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+from tests.tasks.compare.stubs import contest, settings, table
+
+from rankwise.data import DataError
+from rankwise.tasks.compare.contest import contest_of
+
+LISTS = {"group": "user", "drop": ("day",)}
+
+
+def scores(here, seed=0):
+    return np.random.default_rng(seed).normal(size=len(here.table)) + here.table.target
+
+
+def test_the_metric_is_that_of_the_rows_asked_for(tmp_path):
+    here = contest(tmp_path)
+    assert here.metric == "ap"
+    rows = here.plan.parts.test
+    given, target = scores(here)[rows], here.table.target[rows]
+    assert here.value(given, rows) == pytest.approx(average_precision_score(target, given))
+    assert here.value(given, rows, "auc") == pytest.approx(roc_auc_score(target, given))
+    assert here.value(given, rows) != here.value(given, here.plan.parts.train[: len(rows)])
+    found = here.interval(given, rows)
+    assert found.value == pytest.approx(here.value(given, rows))
+    assert found.low < found.value < found.high
+
+
+def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
+    here = contest(tmp_path, metric="ap", **LISTS)
+    rows = here.plan.parts.test
+    given, target, groups = scores(here)[rows], here.table.target[rows], here.groups(rows)
+    known = table()["user"].to_numpy()[rows]
+    each = []
+    for user in np.unique(known):
+        own = known == user
+        assert len(np.unique(groups[own])) == 1  # the groups are the users, by number
+        if 0 < target[own].sum() < own.sum():
+            each.append(average_precision_score(target[own], given[own]))
+    assert len(each) > 3
+    assert here.value(given, rows) == pytest.approx(np.mean(each))
+    assert contest(tmp_path).groups(rows) is None
+
+
+def test_no_list_is_in_two_parts(tmp_path):
+    parts = contest(tmp_path, **LISTS).plan.parts
+    known = table()["user"].to_numpy()
+    users = [set(known[rows]) for rows in (parts.train, parts.validation, parts.test)]
+    assert all(users)
+    assert not users[0] & users[1]
+    assert not users[0] & users[2]
+    assert not users[1] & users[2]
+
+
+def test_fits_that_are_averaged_have_seeds_of_their_own(tmp_path):
+    assert list(contest(tmp_path, seed=7, seeds=3).seeds) == [7, 8, 9]
+    assert list(contest(tmp_path).seeds) == [0]
+
+
+def test_the_seed_decides_the_parts(tmp_path):
+    tests = [set(contest(tmp_path, seed=seed).plan.parts.test.tolist()) for seed in (1, 1, 2)]
+    assert tests[0] == tests[1] != tests[2]
+
+
+def test_a_difference_has_a_sign_and_none_is_none(tmp_path):
+    here = contest(tmp_path, metric="auc")
+    rows = here.plan.parts.test
+    one, other = scores(here)[rows], scores(here, seed=1)[rows]
+    found, back = here.difference(one, other, rows), here.difference(other, one, rows)
+    target = here.table.target[rows]
+    expected = roc_auc_score(target, one) - roc_auc_score(target, other)
+    assert found.difference == pytest.approx(expected)
+    assert back.difference == pytest.approx(-expected)
+    assert back.p_value == pytest.approx(found.p_value)
+    assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
+    assert here.difference(one, one, rows).difference == 0
+
+
+def test_a_bootstrap_is_drawn_by_the_seed_that_was_asked_for(tmp_path):
+    same, again, other = (contest(tmp_path, metric="precision@10", seed=s) for s in (3, 3, 4))
+    rows = same.plan.parts.test
+    given, others = scores(same)[rows], scores(same, seed=1)[rows]
+    assert same.interval(given, rows) == again.interval(given, rows)
+    assert same.difference(given, others, rows) == again.difference(given, others, rows)
+    compared = [each.difference(given, others, rows) for each in (same, other)]
+    assert compared[0].difference == compared[1].difference
+    assert compared[0] != compared[1]
+
+
+def test_what_is_asked_decides_what_is_read(tmp_path):
+    here = contest(tmp_path, drop=("user", "day", "c"))
+    assert dict(zip(here.table.names, here.table.kinds, strict=True)) == {
+        "a": "numeric",
+        "b": "numeric",
+        "word": "categorical",
+    }
+    assert not here.table.graded
+    assert contest(tmp_path, metric="ndcg@5", **LISTS).table.names == ("a", "b", "c", "word")
+    assert {each.name for each in tmp_path.iterdir()} == {"table.csv"}  # nothing is written
+
+
+def test_relevances_are_for_metrics_that_take_them(tmp_path):
+    frame = table().with_columns(y=np.arange(600) % 3)
+    frame.write_csv(tmp_path / "table.csv")
+    here = contest(tmp_path, metric="ndcg@5", **LISTS)
+    assert here.table.graded
+    assert set(here.table.target) == {0, 1, 2}
+    with pytest.raises(DataError, match="has 3 values"):
+        contest(tmp_path)
+
+
+def test_a_table_of_a_target_alone_is_named(tmp_path):
+    asked = settings(tmp_path, drop=("user", "day", "a", "b", "c", "word"))
+    with pytest.raises(DataError, match=r"table\.csv: has no column left to learn from"):
+        contest_of(asked)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.tasks.compare.stubs import StubRanker, contest, stubbed, table
+
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.fitting import fit_members, judge, ranker_of, scored
+from rankwise.tasks.compare.ranks import apply_ranks
+
+__all__ = ["stubbed"]
+
+METRIC = Contender("linear", "ap")
+PLAIN = Contender("linear", "log_loss")
+
+
+def members(here, contender=METRIC, seeds=1, **params):
+    return fit_members(contender, params, here, here.plan.parts.train, range(seeds))
+
+
+@pytest.mark.parametrize("model", ["linear", "boosted", "neural"])
+def test_an_estimator_is_told_what_it_is_fitted_and_judged_by(model):
+    made = ranker_of(Contender(model, "pap@10"), {}, metric="auc", seed=11, rows=400)
+    known = made.get_params()
+    assert (known["objective"], known["metric"], known["random_state"]) == ("pap@10", "auc", 11)
+
+
+def test_chosen_options_are_the_estimators(stubbed):
+    made = ranker_of(METRIC, {"alpha": 0.25}, metric="ap", seed=0, rows=400)
+    assert made.alpha == 0.25
+    with pytest.raises(TypeError, match="beta"):
+        ranker_of(METRIC, {"beta": 1.0}, metric="ap", seed=0, rows=400)
+
+
+def test_a_member_for_every_seed(stubbed, tmp_path):
+    here = contest(tmp_path)
+    made = fit_members(METRIC, {}, here, here.plan.parts.train, range(4, 7))
+    assert [member.ranker.random_state for member in made] == [4, 5, 6]
+    assert all(member.ranker.metric == "ap" for member in made)
+
+
+def test_nothing_is_learnt_from_the_rows_it_is_judged_by(stubbed, tmp_path):
+    here = contest(tmp_path)
+    fitted, judged = here.plan.splits[0]
+    target, frame = here.table.target.copy(), here.table.features
+    target[judged] = 1 - target[judged]
+    told = np.isin(np.arange(600), judged)
+    words = np.where(told, "purple", frame["word"].to_numpy())
+    other = replace(
+        here,
+        table=replace(
+            here.table, target=target, features=frame.with_columns(word=pl.Series(words))
+        ),
+    )
+    one, two = (fit_members(METRIC, {}, each, fitted, range(1)) for each in (here, other))
+    rows = fitted[:50]
+    np.testing.assert_array_equal(scored(one, here, rows)[0], scored(two, other, rows)[0])
+    np.testing.assert_array_equal(one[0].knots, two[0].knots)
+
+
+def test_a_judgement_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_path):
+    here = contest(tmp_path)
+    fitted, rows = here.plan.splits[2]
+    found = judge(METRIC, {"alpha": 2.0}, here, (fitted, rows), range(2))
+    made = fit_members(METRIC, {"alpha": 2.0}, here, fitted, range(2))
+    scores, ranked = scored(made, here, rows)
+    np.testing.assert_array_equal(found.scores, scores)
+    np.testing.assert_array_equal(found.ranked, ranked)
+    assert found.value == here.value(scores, rows)
+    assert found.value > 2 * here.table.target[rows].mean()  # it has learnt something
+
+
+def test_ranks_of_one_member_are_in_the_order_of_its_scores(stubbed, tmp_path):
+    here = contest(tmp_path)
+    made, rows = members(here), here.plan.parts.test
+    scores, ranked = scored(made, here, rows)
+    np.testing.assert_array_equal(scores, made[0].scores(here.table.of(rows)))
+    np.testing.assert_allclose(ranked, apply_ranks(made[0].knots, scores))
+    assert (np.diff(ranked[np.argsort(scores)]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("objective", "classes"), [("log_loss", {0.0, 1.0}), ("ndcg@5", {0.0, 1.0, 2.0})]
+)
+def test_log_loss_knows_of_relevances_only_some_and_none(
+    stubbed, tmp_path, monkeypatch, objective, classes
+):
+    real, seen = StubRanker._fit_scores, []
+
+    def watched(self, data):
+        seen.append(set(np.unique(data.train.target).tolist()))
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", watched)
+    table().with_columns(y=np.arange(600) % 3).write_csv(tmp_path / "table.csv")
+    here = contest(tmp_path, metric="ndcg@5", group="user", drop=("day",))
+    members(here, Contender("linear", objective))
+    assert seen == [classes]
+
+
+def test_lists_are_given_whole(stubbed, tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        StubRanker, "fit", lambda self, X, y, groups=None: seen.append((len(y), groups)) or self
+    )
+    monkeypatch.setattr(StubRanker, "decision_function", lambda self, X: np.zeros(len(X)))
+    here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
+    rows = here.plan.parts.train
+    members(here)
+    ((count, groups),) = seen
+    assert count == len(rows)
+    np.testing.assert_array_equal(groups, here.table.groups[rows])
+
+
+def test_a_poor_fit_does_not_speak_of_it(stubbed, tmp_path, monkeypatch):
+    real = StubRanker._fit_scores
+
+    def loud(self, data):
+        warnings.warn("it has not converged", UserWarning, stacklevel=2)
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", loud)
+    assert len(members(contest(tmp_path))) == 1  # a warning would be an error here
+
+
+@pytest.mark.parametrize("model", ["linear", "boosted"])
+def test_words_and_gaps_are_made_numbers_only_for_those_that_need_it(tmp_path, model):
+    here = contest(tmp_path)
+    (member,) = members(here, Contender(model, "log_loss"))
+    takes = member.ranker.takes_missing and member.ranker.takes_categories
+    assert takes == (model == "boosted")
+    assert (member.preparation is None) == takes
+    rows = here.plan.parts.test
+    scores, _ = scored((member,), here, rows)
+    assert np.isfinite(scores).all()
+    assert here.value(scores, rows) > 2 * here.table.target[rows].mean()

@@ -1,0 +1,187 @@
+"""The step itself; whether it learns is in the tests of training."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from tests.tasks.detection.pictures import settings
+from tests.tasks.retrieval.cases import states_equal
+
+from rankwise.tasks.detection.batches import Batch
+from rankwise.tasks.detection.learner import Learner, make_loss, new_detector
+from rankwise.tasks.detection.settings import Objective, UsageError
+
+SGD = {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9, "s": 0}
+
+
+@pytest.fixture(autouse=True)
+def own_random_numbers():
+    with torch.random.fork_rng(devices=[]):
+        yield
+
+
+def batch(seed=0):
+    pictures = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(seed))
+    return Batch(
+        pictures,
+        [
+            {
+                "boxes": torch.tensor([[4.0, 4, 22, 24], [30, 30, 50, 48]]),
+                "labels": torch.tensor([0, 1]),
+            },
+            {"boxes": torch.tensor([[10.0, 20, 28, 38]]), "labels": torch.tensor([1])},
+        ],
+    )
+
+
+def test_the_seed_decides_the_detector_and_what_is_drawn_next():
+    found = []
+    for seed in (3, 3, 4):
+        network = new_detector(settings(training={"seed": seed}), 2)
+        found.append((network.state_dict(), torch.rand(3)))
+    assert states_equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    assert not states_equal(found[0][0], found[2][0])
+
+
+def test_every_loss_starts_from_the_same_weights():
+    one, other = (
+        new_detector(settings(objective={"name": name}), 2).state_dict()
+        for name in ("focal", "stable_ap")
+    )
+    differ = {name for name in one if not torch.equal(one[name], other[name])}
+    assert differ == {"head.scores.bias"}
+
+
+def test_the_total_is_the_weighted_sum_of_its_parts():
+    weights = {"box_weight": 3.0, "bias_weight": 0.5, "classification_weight": 0.25}
+    learner = Learner(settings(objective=weights), 2)
+    found = learner.losses(batch())
+    assert found.positives > 0
+    parts = 0.25 * found.classification + 3 * found.boxes + 0.5 * found.bias
+    torch.testing.assert_close(found.total, parts)
+    assert min(found.classification.item(), found.boxes.item()) > 0.01
+
+
+def test_the_two_forms_of_the_bias_differ_by_the_square_of_the_positives():
+    found = {
+        form: Learner(settings(objective={"bias_form": form}), 2).losses(batch())
+        for form in ("sum", "mean")
+    }
+    n = found["sum"].positives
+    assert n == found["mean"].positives > 1
+    assert found["sum"].bias.item() > 0
+    torch.testing.assert_close(found["sum"].bias, n**2 * found["mean"].bias)
+
+
+def test_a_step_is_one_of_gradient_descent():
+    learner = Learner(settings(optimiser=SGD), 2)
+    by_hand = copy.deepcopy(learner)
+    total = by_hand.losses(batch()).total
+    total.backward()
+    assert learner.step(batch()) == pytest.approx(total.item(), rel=1e-6)
+    assert learner.done == 1
+    after = dict(learner.network.named_parameters())
+    for name, parameter in by_hand.network.named_parameters():
+        if parameter.grad is None:  # of stages that no level looks at
+            assert name.startswith("features.stages.")
+            continue
+        wanted = parameter.detach() - 0.1 * parameter.grad
+        torch.testing.assert_close(after[name].detach(), wanted, rtol=1e-5, atol=1e-7)
+
+
+def moved(learner):
+    """How far one step moves all parameters together."""
+    before = torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+    learner.step(batch())
+    after = torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+    return (after - before).norm().item()
+
+
+def test_a_clipped_gradient_moves_it_as_far_as_it_is_long():
+    clipped = Learner(settings(optimiser=SGD, training={"clip": 0.01}), 2)
+    assert moved(clipped) == pytest.approx(0.1 * 0.01, rel=1e-3)
+    assert moved(Learner(settings(optimiser=SGD), 2)) > 0.1 * 0.02
+
+
+def test_the_rate_of_a_step_is_that_of_its_number():
+    asked = settings(optimiser={**SGD, "milestones": [3], "factor": 0.5}, training={"warm_up": 1})
+    learner, rates = Learner(asked, 2), []
+    for _ in range(4):
+        learner.step(batch())
+        rates.append(learner.optimiser.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.05, 0.1, 0.1, 0.05])
+
+
+def test_what_is_frozen_is_not_with_the_optimiser_and_stays():
+    learner = Learner(settings(network={"frozen": 5}, optimiser={"weight_decay": 0.5}), 2)
+    known = {id(p) for group in learner.optimiser.param_groups for p in group["params"]}
+    assert not known & {id(p) for p in learner.network.features.parameters()}
+    before = copy.deepcopy(learner.network.state_dict())
+    learner.step(batch())
+    after = learner.network.state_dict()
+    changed = [name for name in before if not torch.equal(before[name], after[name])]
+    assert {name.partition(".")[0] for name in changed} == {"pyramid", "head"}
+
+
+def test_maps_in_place_of_pictures_have_the_same_loss():
+    learner = Learner(settings(network={"frozen": 5}), 2)
+    given = batch()
+    with torch.no_grad():
+        maps = learner.network.maps(given.pictures)
+        plain, kept = learner.losses(given), learner.losses(Batch(maps, given.targets))
+    assert torch.equal(plain.total, kept.total)
+
+
+@pytest.mark.parametrize("name", ["soprc", "stable_ap"])
+def test_a_state_goes_on_where_it_was(name):
+    asked = settings(objective={"name": name}, optimiser=SGD)
+    whole = Learner(asked, 2)
+    for seed in range(2):
+        whole.step(batch(seed))
+    state = {part: copy.deepcopy(value.state_dict()) for part, value in whole.parts().items()}
+    other = Learner(settings(objective={"name": name}, optimiser=SGD, training={"seed": 9}), 2)
+    assert not states_equal(other.network.state_dict(), whole.network.state_dict())
+    for part, value in other.parts().items():
+        value.load_state_dict(state[part])
+    other.done = 2
+    assert [other.step(batch(seed)) for seed in (2, 3)] == [
+        whole.step(batch(seed)) for seed in (2, 3)
+    ]
+
+
+def test_half_precision_is_of_the_network_and_not_of_the_loss():
+    learner = Learner(settings(training={"precision": "bfloat16"}), 2)
+    seen = []
+    learner.network.head.scores.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
+    found = learner.losses(batch())
+    assert set(seen) == {torch.bfloat16}
+    assert found.total.dtype == torch.float32
+    assert all(p.dtype == torch.float32 for p in learner.network.parameters())
+
+
+def test_a_step_trains_a_network_that_was_being_judged():
+    learner = Learner(settings(), 2)
+    learner.network.eval()
+    learner.loss.eval()
+    learner.step(batch())
+    assert learner.network.training
+    assert learner.loss.training
+
+
+def test_a_list_for_each_class_is_another_loss():
+    pooled, apart = (
+        Learner(settings(objective={"pooled": together}), 2).losses(batch())
+        for together in (True, False)
+    )
+    assert pooled.classification.item() != apart.classification.item()
+    torch.testing.assert_close(pooled.boxes, apart.boxes)
+
+
+@pytest.mark.parametrize("name", ["", "ap(", "stable_ap(colour=3)", "xbm(ap)"])
+def test_a_loss_that_cannot_be_is_one_line(name):
+    with pytest.raises(UsageError, match=r"^objective: ") as caught:
+        make_loss(Objective(name=name), 2)
+    assert "\n" not in str(caught.value)

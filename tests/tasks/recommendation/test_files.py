@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tests.tasks.recommendation.cases import settings, two_kinds
+
+from rankwise.data.interactions import FeatureTable
+from rankwise.tasks.recommendation import UsageError, load_run, prepared
+from rankwise.tasks.recommendation.files import write_config, write_model
+from rankwise.tasks.recommendation.training import new_network
+
+DATA = two_kinds()
+FILES = ["config.json", "ids.json", "model.safetensors", "pairs.safetensors"]
+TOWERS = dict(model="two_tower", hidden=(5, 3))
+
+
+def features(rows):
+    values = np.random.default_rng(rows).normal(size=(rows, 2)).astype(np.float32)
+    return FeatureTable(("a", "b"), values, 0, ())
+
+
+def written(out, data=DATA, tables=(None, None), **options):
+    chosen = settings(**options)
+    problem = prepared(data, chosen, *tables)
+    with torch.random.fork_rng(devices=[]):
+        network = new_network(problem, chosen)
+        torch.nn.init.normal_(network.offsets.weight)
+    write_config(out, chosen, "kinds.csv")
+    write_model(out, problem, network)
+    return chosen, problem, network
+
+
+@pytest.mark.parametrize(
+    ("options", "tables"),
+    [
+        ({"threshold": 3.0}, (None, None)),
+        (TOWERS, (None, None)),
+        (TOWERS, (features(20), None)),
+        (TOWERS, (features(20), features(16))),
+    ],
+    ids=["factors", "towers", "features of users", "features of both"],
+)
+def test_everything_that_is_learnt_comes_back(tmp_path, options, tables):
+    chosen, problem, network = written(tmp_path, tables=tables, **options)
+    found, again, loaded = load_run(tmp_path)
+    assert found == chosen
+    assert again.fingerprint() == problem.fingerprint()
+    assert (again.users, again.items) == (DATA.users, DATA.items)
+    assert again.positive.dtype == np.bool_
+    assert again.user.dtype == again.item.dtype == np.int64
+    codes = torch.arange(16)
+    assert torch.equal(loaded.item_vectors(codes), network.item_vectors(codes))
+    assert torch.equal(loaded.user_vectors(codes), network.user_vectors(codes))
+    assert not loaded.training
+    assert sorted(path.name for path in tmp_path.iterdir()) == FILES
+
+
+def test_low_ratings_are_kept_as_seen_but_not_as_positives(tmp_path):
+    written(tmp_path, threshold=3.0)
+    _, problem, _ = load_run(tmp_path)
+    low = int((DATA.value < 3).sum())
+    assert low > 0
+    assert int((~problem.positive).sum()) == low
+    every = (0, 1, 2)
+    assert len(problem.pairs(every, positive=False).items) == len(DATA.value)
+    assert len(problem.pairs(every).items) == len(DATA.value) - low
+
+
+def test_the_config_says_what_it_was_trained_on(tmp_path):
+    written(tmp_path, hidden=(7,))
+    known = json.loads((tmp_path / "config.json").read_text())
+    assert known["data"] == "kinds.csv"
+    assert known["settings"]["hidden"] == [7]
+    assert known["settings"]["metric"] == "ndcg@3"
+
+
+def test_ids_of_any_letters(tmp_path):
+    users = ("ü 1", 'a"b', "c\\d", "", *DATA.users[4:])
+    written(tmp_path, replace(DATA, users=users))
+    assert load_run(tmp_path)[1].users == users
+
+
+def test_reading_uses_nobodys_random_numbers(tmp_path):
+    written(tmp_path)
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    load_run(tmp_path)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_file_that_is_missing_is_named(tmp_path, name):
+    written(tmp_path)
+    (tmp_path / name).unlink()
+    why = (
+        "is no such run" if name == "config.json" else "is not finished: train it on with --resume"
+    )
+    with pytest.raises(UsageError) as caught:
+        load_run(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: {why} ({name} is missing)"
+
+
+def _changed(out, name, change):
+    path = out / name
+    if name.endswith("json"):
+        known = json.loads(path.read_text())
+        change(known)
+        path.write_text(json.dumps(known))
+    else:
+        known = load_file(path)
+        change(known)
+        save_file(known, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("config.json", lambda k: k.pop("settings"), "'settings'"),
+        ("config.json", lambda k: k["settings"].update(dimensions=4), "argument 'dimensions'"),
+        ("config.json", lambda k: k["settings"].update(dimension=5), "size mismatch for users"),
+        ("ids.json", lambda k: k.pop("items"), "'items'"),
+        ("ids.json", lambda k: k["users"].pop(), "has the users 0 to 19, ids.json 19 names"),
+        ("ids.json", lambda k: k["users"].append("one more"), "size mismatch for users"),
+        ("model.safetensors", lambda k: k.pop("offsets.weight"), "Missing key.*offsets"),
+        ("pairs.safetensors", lambda k: k.pop("part"), "'part'"),
+        ("pairs.safetensors", lambda k: k["item"].add_(99), "has the items .* ids.json"),
+        ("config.json", lambda k: k["settings"].update(dimension=0), "dimension must be"),
+    ],
+)
+def test_files_that_do_not_go_together_are_one_line(tmp_path, name, change, message):
+    written(tmp_path)
+    _changed(tmp_path, name, change)
+    with pytest.raises(UsageError, match=f"is not a run that can be read: .*{message}") as caught:
+        load_run(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_was_cut_off_is_no_run(tmp_path):
+    written(tmp_path)
+    for name in FILES:
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(UsageError, match="is not a run that can be read"):
+            load_run(tmp_path)
+        (tmp_path / name).write_bytes(whole)
+    load_run(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "ids.json"])
+def test_text_that_is_not_utf8_is_no_run(tmp_path, name):
+    written(tmp_path)
+    (tmp_path / name).write_bytes(b"\xff\xfe{}")
+    with pytest.raises(UsageError, match="is not a run that can be read"):
+        load_run(tmp_path)
