@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 from rankwise.report import Figure, Section, Table
 from rankwise.studies.base import Outcome, Setting, write_outcome
@@ -12,7 +13,7 @@ def test_an_outcome_is_written_whole(tmp_path):
     outcome = Outcome(
         title="Title",
         rows=[{"loss": "a", "value": 1}],
-        summary={"seed": 3},
+        summary={"seed": 3, "means": [{"value": 0.5, "error": math.nan}], "pair": (1, "nan")},
         sections=[Section("Heading", ["text"], [figure], [table])],
         figures={"figure": figure},
         table=table,
@@ -25,7 +26,12 @@ def test_an_outcome_is_written_whole(tmp_path):
         "index.html",
         "summary.json",
     ]
-    assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {"seed": 3}
+    # What is no number, as the error of one draw, is null.
+    assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {
+        "seed": 3,
+        "means": [{"value": 0.5, "error": None}],
+        "pair": [1, "nan"],
+    }
     assert (tmp_path / "study" / "figure.png").read_bytes() == b"\x89PNG"
     assert "a &lt; b" in result.page.read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,8 +64,19 @@ class Result:
 def write_outcome(outcome: Outcome, folder: Path) -> Result:
     """``data.csv``, ``summary.json``, the figures and ``index.html`` in ``folder``."""
     write_csv(folder / "data.csv", outcome.rows)
-    write_json(folder / "summary.json", outcome.summary)
+    write_json(folder / "summary.json", _with_nulls(outcome.summary))
     for name, figure in outcome.figures.items():
         write_whole(folder / f"{name}.png", figure.png)
     where = write_whole(folder / "index.html", page(outcome.title, outcome.sections))
     return Result(where, outcome.table)
+
+
+def _with_nulls(value: object) -> object:
+    """What is no number as null: the error of a mean of one draw, a value that nothing has."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _with_nulls(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_nulls(each) for each in value]
+    return value

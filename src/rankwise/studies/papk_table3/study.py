@@ -195,10 +195,6 @@ def _duel(cells: list[Cell], plan: Plan) -> Table:
     return Table(("", *(f"k = {k}" for k in plan.ks)), rows, "Points, over the same splits.")
 
 
-def _short(name: str) -> str:
-    return name.removeprefix("GD-pAp@k-")
-
-
 def _summary(cells: list[Cell], plan: Plan, setting: Setting) -> dict[str, object]:
     return {
         "study": "papk-table3",

@@ -15,6 +15,9 @@ __all__ = ["write_npz"]
 
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> Path:
     """An npz without pickles; the same arrays make the same bytes."""
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"{name}: object arrays cannot be saved without pickles")
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return write_whole(path, buffer.getvalue())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 
 from rankwise.report import Section, Table
@@ -63,10 +62,7 @@ def study(setting: Setting) -> Outcome:
             "quick": setting.quick,
             "plan": asdict(plan),
             "training": asdict(measured.training),
-            "slopes": {
-                name: {key: None if math.isnan(x) else x for key, x in row.items()}
-                for name, row in slopes.items()
-            },
+            "slopes": slopes,
         },
         sections=sections,
         figures=figures,
