@@ -45,6 +45,7 @@ OBJECTIVES = {
     "prec@20, soft": "precision(20, surrogate=soft)",
     "recall@40": "recall(40, tau=.1)",
     "pap@20": "pap@20",
+    "pap@20, printed": "pap(20, score_scale=1)",
     "pap@20, max": "pap(20, surrogate=max)",
     "pap@20, ts": "pap(20, surrogate=ts)",
     "pap@20, ramp": "pap(20, surrogate=ramp)",
