@@ -109,3 +109,9 @@ def test_the_widths_rise_and_have_that_of_the_comparison_among_them() -> None:
         if method.ours:
             first = options(method.tries[0])
             assert first.get("tau_fpr", first.get("tau")) in TAUS
+
+
+def test_all_but_one_method_have_two_tries():
+    assert {method.name for method in METHODS if len(method.tries) != 2} == {"SoDeep"}
+    assert len({method.name for method in METHODS}) == 14
+    assert sum(method.ours for method in METHODS) == 3

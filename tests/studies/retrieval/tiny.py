@@ -6,12 +6,15 @@ from typing import Any
 
 from tests.tasks.retrieval.cases import splits
 
+from rankwise.studies.retrieval.benches import Pretrained
+from rankwise.studies.retrieval.features import features_of
 from rankwise.studies.retrieval.methods import ABLATIONS, METHODS
 from rankwise.studies.retrieval.plan import Budget, Plan
 from rankwise.studies.retrieval.problem import Problem
 from rankwise.tasks.retrieval.settings import Network, Views
 
 VIEWS = Views(resize=10, crop=8)
+NETWORK = Network("small", options={"width": 2})
 
 
 def plan(**changed: Any) -> Plan:
@@ -20,7 +23,7 @@ def plan(**changed: Any) -> Plan:
     names = ("triplet", "SupCon", "SOPRC", "StableAP")
     given: dict[str, Any] = {
         "problems": tuple(Problem(name, splits(), VIEWS) for name in ("first", "second")),
-        "extractor": Network("small", options={"width": 2}),
+        "extractor": NETWORK,
         "extractor_views": VIEWS,
         "pretrained": Budget(4, (0.01, 0.1), (2, 2), 1, 2),
         "scratch": Budget(2, (0.01,), (1, 0), 1, 1),
@@ -39,3 +42,9 @@ def plan(**changed: Any) -> Plan:
         "clock": lambda: 0.0,
     }
     return Plan(**{**given, **changed})
+
+
+def pretrained() -> Pretrained:
+    """The bench of the first problem, with features of a network that was never trained."""
+    tiny = plan()
+    return Pretrained(tiny.problems[0], tiny, features_of(tiny.problems[0].splits, NETWORK, VIEWS))
