@@ -13,7 +13,12 @@ def test_an_outcome_is_written_whole(tmp_path):
     outcome = Outcome(
         title="Title",
         rows=[{"loss": "a", "value": 1}],
-        summary={"seed": 3, "means": [{"value": 0.5, "error": math.nan}], "pair": (1, "nan")},
+        summary={
+            "seed": 3,
+            "means": [{"value": 0.5, "error": math.nan}],
+            "most": math.inf,
+            "pair": (1, "nan"),
+        },
         sections=[Section("Heading", ["text"], [figure], [table])],
         figures={"figure": figure},
         table=table,
@@ -26,10 +31,11 @@ def test_an_outcome_is_written_whole(tmp_path):
         "index.html",
         "summary.json",
     ]
-    # What is no number, as the error of one draw, is null.
+    # What is no number, as the error of one draw, or has no end is null.
     assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {
         "seed": 3,
         "means": [{"value": 0.5, "error": None}],
+        "most": None,
         "pair": [1, "nan"],
     }
     assert (tmp_path / "study" / "figure.png").read_bytes() == b"\x89PNG"

@@ -114,9 +114,10 @@ def test_a_wrong_name_gets_the_nearest_right_one(name, hint):
         run_study(name)
 
 
-def test_draws_are_checked(tmp_path):
+@pytest.mark.parametrize("draws", [0, 1, 2.5])
+def test_draws_are_checked(tmp_path, draws):
     with pytest.raises(ValueError, match=r"^draws must"):
-        run_study("stability", tmp_path, Setting(draws=0))
+        run_study("stability", tmp_path, Setting(draws=draws))
 
 
 def test_a_quick_plan_is_smaller_and_draws_are_taken():

@@ -72,8 +72,8 @@ def write_outcome(outcome: Outcome, folder: Path) -> Result:
 
 
 def _with_nulls(value: object) -> object:
-    """What is no number as null: the error of a mean of one draw, a value that nothing has."""
-    if isinstance(value, float) and math.isnan(value):
+    """What is no finite number as null: the error of a mean of one draw, a ratio to nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):
         return {key: _with_nulls(each) for key, each in value.items()}

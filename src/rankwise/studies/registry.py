@@ -48,6 +48,8 @@ def run_study(name: str, out: Path | str = "out", setting: Setting | None = None
     setting = Setting() if setting is None else setting
     if setting.draws is not None:
         require_count("draws", setting.draws)
+        if setting.draws < 2:  # one draw has no interval, and every figure is printed with one
+            raise ValueError("draws must be a whole number >= 2 or None, got 1")
     module = import_module(f"rankwise.studies.{name.replace('-', '_')}")
     study: Callable[[Setting], Outcome] = module.study
     folder = Path(out) / name

@@ -93,6 +93,17 @@ def test_one_rate_with_the_other_sign_refutes(rate):
     assert found.holds == "no"
 
 
+@pytest.mark.parametrize("rate", [min(RATES), max(RATES)])
+def test_no_bias_at_all_of_batch_ap_refutes_and_can_be_told(rate):
+    def of(name, at):
+        return 0.0 if (name, at) == ("batch AP", rate) else usual(name, at)
+
+    found = verdict(of)
+    assert found.ratio == math.inf
+    assert not found.signs
+    assert found.holds == "no"
+
+
 def test_at_the_prior_itself_nothing_is_asked():
     def of(name, rate):
         return 0.3 if rate == PRIOR else usual(name, rate)

@@ -136,7 +136,7 @@ def _verdict(law: str, size: int, away: Sequence[Bias]) -> Verdict:
     for row in away:
         by_name.setdefault(row.estimator, {})[row.rate] = row
     plain, ours = by_name["batch AP"], by_name["SOPRC"]
-    ratios = {rate: abs(ours[rate].bias / plain[rate].bias) for rate in plain}
+    ratios = {rate: _over(abs(ours[rate].bias), abs(plain[rate].bias)) for rate in plain}
     worst = max(ratios, key=ratios.__getitem__)
     return Verdict(
         law=law,
@@ -145,6 +145,11 @@ def _verdict(law: str, size: int, away: Sequence[Bias]) -> Verdict:
         batch_ap=(plain[min(plain)].bias, plain[max(plain)].bias),
         largest={n: max(abs(b.bias) for b in by_rate.values()) for n, by_rate in by_name.items()},
         ratio=ratios[worst],
-        error=ours[worst].estimate.standard_error / abs(plain[worst].bias),
-        signs=all((row.bias > 0) == (rate < PRIOR) for rate, row in plain.items()),
+        error=_over(ours[worst].estimate.standard_error, abs(plain[worst].bias)),
+        signs=all(row.bias * (PRIOR - rate) > 0 for rate, row in plain.items()),
     )
+
+
+def _over(part: float, whole: float) -> float:
+    """A ratio of two sizes; infinite over nothing, which is no fifth of anything."""
+    return part / whole if whole else math.inf
