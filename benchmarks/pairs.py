@@ -72,7 +72,7 @@ def log_sum_exp() -> Iterator[Result]:
     torch.manual_seed(0)
     scores = torch.randn(1_000_000)
     upper, lower = (side.clone().requires_grad_() for side in split(scores))
-    for surrogate in (Hinge(1.0), SquaredHinge(1.0)):
+    for surrogate in (Hinge(1.0), SquaredHinge(1.0), Square(1.0), Logistic(1.0)):
 
         def run(surrogate: Surrogate = surrogate) -> None:
             upper.grad = lower.grad = None

@@ -146,21 +146,25 @@ def _partial_auc(name: str, size: int) -> tuple[Any, Any]:
     from libauc import losses as theirs  # noqa: PLC0415
 
     from rankwise.objectives import PartialAUC, TwoWayPartialAUC  # noqa: PLC0415
-    from rankwise.pairs import SquaredHinge  # noqa: PLC0415
+    from rankwise.pairs import Logistic, Square, SquaredHinge  # noqa: PLC0415
 
-    published: Any = {}
-    if name.endswith("squared hinge"):
-        published = {"surrogate": SquaredHinge(1.0), "temperature": 1.0}
     if name == "PartialAUC, cvar":
         peer = theirs.pAUC_CVaR_Loss(data_len=size, pos_len=size, beta=0.2)
         return PartialAUC(0.2, form="cvar", items=size), peer
+    surrogates = {
+        "squared hinge": (SquaredHinge(1.0), "squared_hinge"),
+        "square": (Square(1.0), "squared"),
+        "logistic": (Logistic(1.0), "logistic"),
+    }
+    own, option = surrogates.get(name.rpartition(", ")[2], (None, "squared_hinge"))
+    published: Any = {} if own is None else {"surrogate": own, "temperature": 1.0}
     if name.startswith("PartialAUC, kl"):
         ours = PartialAUC(0.2, form="kl", items=size, **published)
-        return ours, theirs.pAUC_DRO_Loss(data_len=size)
+        return ours, theirs.pAUC_DRO_Loss(data_len=size, surr_loss=option)
     if published:
         published["positive_temperature"] = 1.0
     two_way = TwoWayPartialAUC(0.5, 0.5, form="kl", items=size, **published)
-    return two_way, theirs.tpAUC_KL_Loss(data_len=size)
+    return two_way, theirs.tpAUC_KL_Loss(data_len=size, surr_loss=option)
 
 
 def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912

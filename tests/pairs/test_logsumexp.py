@@ -5,10 +5,20 @@ import torch
 from hypothesis import given, settings
 from tests.pairs.cases import pair_lists
 
-from rankwise.pairs import Hinge, Linear, OneSidedHuber, SquaredHinge, pair_logsumexp
+from rankwise.pairs import (
+    Hinge,
+    Linear,
+    Logistic,
+    OneSidedHuber,
+    Square,
+    SquaredHinge,
+    pair_logsumexp,
+)
 from rankwise.pairs import logsumexp as module
 
-SORTED = [Hinge(0.75), Linear(0.5), SquaredHinge(1.25)]
+SORTED = [Hinge(0.75), Linear(0.5), SquaredHinge(1.25), Square(0.75), Logistic(1.5)]
+
+MANY = [SquaredHinge(1.0), Square(1.0), Logistic(1.0)]  # over the pairs where these are few
 
 
 def brute(surrogate, upper, lower, weight, temperature=1.0):
@@ -95,36 +105,65 @@ def test_bad_input_is_named(options, message):
         pair_logsumexp(Hinge(1.0), torch.zeros(3), torch.zeros(3), **options)
 
 
-def test_sorted_is_for_lines_and_hinges():
-    with pytest.raises(ValueError, match="must be Hinge, Linear or SquaredHinge"):
+def test_sorted_is_for_some_surrogates():
+    with pytest.raises(ValueError, match=r"must be Hinge, .* Square or Logistic for"):
         pair_logsumexp(OneSidedHuber(1.0), torch.zeros(3), torch.zeros(3), method="sorted")
 
 
-def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch):
+@pytest.mark.parametrize("surrogate", MANY, ids=str)
+def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch, surrogate):
     """A power of a distance overflows single precision, and then times 0 is no number."""
     monkeypatch.setattr(module, "accumulating", lambda t: t.float())
     upper, lower = torch.randn(300) * 1e4, torch.randn(200) * 1e4
-    total = pair_logsumexp(SquaredHinge(1.0), upper, lower)
-    dense = pair_logsumexp(SquaredHinge(1.0), upper, lower, method="dense")
+    total = pair_logsumexp(surrogate, upper, lower)
+    dense = pair_logsumexp(surrogate, upper, lower, method="dense")
     assert torch.equal(total, dense)
     assert torch.isfinite(total).all()
 
 
 @pytest.mark.parametrize("temperature", [1e-3, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
-def test_many_squares_are_those_of_the_pairs(temperature, spread):
+@pytest.mark.parametrize("surrogate", MANY, ids=str)
+def test_many_items_are_those_of_the_pairs(surrogate, temperature, spread):
     torch.manual_seed(0)
     upper, lower = ((torch.randn(3, n).double() * spread).requires_grad_() for n in (300, 200))
     weight = torch.rand(3, 200).double()
-    weight[:, lower.argmax(-1)] = 0  # the highest one does not count
+    for ends in (lower.argmax(-1), lower.argmin(-1)):  # what does not count is beyond all else
+        weight.scatter_(-1, ends.unsqueeze(-1), 0)
     weight.requires_grad_(spread == 1.0)
     leaves = [leaf for leaf in (upper, lower, weight) if leaf.requires_grad]
     found = {}
-    for method in ("auto", "dense"):
+    for method in ("auto", "sorted", "dense"):
         total = pair_logsumexp(
-            SquaredHinge(1.0), upper, lower, weight=weight, temperature=temperature, method=method
+            surrogate, upper, lower, weight=weight, temperature=temperature, method=method
         )
         slopes = torch.autograd.grad((total * torch.linspace(-1, 2, 300)).sum(), leaves)
         found[method] = [total.detach(), *slopes]
-    for fast, slow in zip(found["auto"], found["dense"], strict=True):
-        torch.testing.assert_close(fast, slow, rtol=1e-9, atol=1e-9)
+    for method in ("auto", "sorted"):
+        for fast, slow in zip(found[method], found["dense"], strict=True):
+            at_most = 1e-9 * max(1.0, float(slow.abs().max()))
+            torch.testing.assert_close(fast, slow, rtol=1e-9, atol=at_most)
+
+
+@pytest.mark.parametrize("surrogate", MANY, ids=str)
+def test_many_items_take_no_pairs(monkeypatch, surrogate):
+    def refused(*_):
+        raise AssertionError("all pairs were asked for")
+
+    monkeypatch.setattr(module, "dense_reduce", refused)
+    upper, lower = torch.randn(2, 400), torch.randn(2, 300)
+    assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
+    with pytest.raises(AssertionError, match="all pairs"):
+        pair_logsumexp(surrogate, upper[:, :9], lower[:, :9])  # of few, pairs cost less
+
+
+def test_where_cells_would_cost_more_than_pairs_pairs_are_taken(monkeypatch):
+    """Scores over dozens of octaves, in lists of some hundred."""
+    torch.manual_seed(0)
+    upper, lower = torch.randn(200).double() * 20, torch.randn(200).double() * 20
+    taken = []
+    dense = module.dense_reduce
+    monkeypatch.setattr(module, "dense_reduce", lambda *a: taken.append(1) or dense(*a))
+    found = [pair_logsumexp(Logistic(1.0), upper, lower, method=m) for m in ("auto", "sorted")]
+    assert len(taken) == 1
+    torch.testing.assert_close(*found)

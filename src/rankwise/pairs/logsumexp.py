@@ -1,31 +1,44 @@
 """``pair_logsumexp``: log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) for every i.
 
-What KL-regularised partial AUC, listwise and contrastive losses add up. For the hinge the lower
-side splits at the margin: below it every term is 1, above it e^{(c−u+l)/T} falls apart into a
-factor of u and a suffix sum of e^{l/T} that always contains its largest term: nothing can over- or
-underflow. For the squared hinge see :mod:`growing_squares`.
+What KL-regularised partial AUC, listwise and contrastive losses add up.
 """
 
 from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
 from rankwise.pairs.dense import dense_reduce
-from rankwise.pairs.knots import Knots, make_knots
+from rankwise.pairs.exponents import (
+    SMALLEST_POWER,
+    highest,
+    log_sum_exp_of_lines,
+    log_sum_exp_of_logistic,
+    log_sum_exp_of_one_sided_squares,
+    log_sum_exp_of_two_sided_squares,
+    safe_log,
+)
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
-from rankwise.pairs.squared_exponents import log_sum_exp_of_squares
-from rankwise.pairs.surrogates import Hinge, Linear, PairFunction, SquaredHinge
+from rankwise.pairs.surrogates import (
+    Hinge,
+    Linear,
+    Logistic,
+    PairFunction,
+    Square,
+    SquaredHinge,
+)
 
 __all__ = ["pair_logsumexp"]
 
-# Up to so many pairs in all, or for every item, dense blocks beat the sorted squared hinge.
+# Up to so many pairs in all, or for every item, dense blocks beat sorted lists and cells.
 _FEW_PAIRS, _PAIRS_OF_AN_ITEM = 1 << 15, 20
+_ENTRIES = 1 << 25  # of a matrix between cells, which is to be smaller than all pairs anyway
+_SORTED = Hinge, Linear, SquaredHinge, Square, Logistic
 
 
 def pair_logsumexp(
@@ -43,29 +56,30 @@ def pair_logsumexp(
     """For every element of ``upper``, log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature).
 
     ``"sorted"`` takes n log n, exact for :class:`Hinge` and :class:`Linear`, to ten digits for
-    :class:`SquaredHinge`; ``"dense"`` goes over all pairs in chunks, for any callable; ``"auto"``
-    takes the cheaper. Weights must not be negative; a list without any weight gives −inf. The other
-    arguments are those of :func:`rankwise.pairs.pair_sum`.
+    :class:`SquaredHinge`, :class:`Square` and, at temperatures up to 16, :class:`Logistic`;
+    ``"dense"`` goes over all pairs in chunks, for any callable; ``"auto"`` takes the cheaper.
+    Weights must not be negative; a list without any weight gives −inf. The other arguments are
+    those of :func:`rankwise.pairs.pair_sum`.
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     require_one_of("method", method, ("auto", "sorted", "dense"))
     require_positive("temperature", temperature)
     require_not_negative("weight", weight)
-    if method == "sorted" and not isinstance(surrogate, Hinge | Linear | SquaredHinge):
+    if method == "sorted" and not isinstance(surrogate, _SORTED):
         raise ValueError(
-            "surrogate must be Hinge, Linear or SquaredHinge for method='sorted', "
-            f"got {surrogate!r}; use method='dense'"
+            f"surrogate must be {', '.join(s.__name__ for s in _SORTED[:-1])} or "
+            f"{_SORTED[-1].__name__} for method='sorted', got {surrogate!r}; use method='dense'"
         )
 
     def of_rows(rows: Rows) -> Tensor:
         u, l, w = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))  # noqa: E741
-        if u.shape[-1] == 0 or l.shape[-1] == 0:
+        result = None
+        if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
-        elif method != "dense" and isinstance(surrogate, Hinge | Linear):
-            result = _split(surrogate, temperature, u, l, w)
-        elif isinstance(surrogate, SquaredHinge) and _sorts(u, l, w, method):
-            result = _of_squares(surrogate.margin, temperature, u, l, w)
-        else:
+        elif method != "dense":
+            sides = _Sides(u, l, w, temperature)
+            result = _by_sides(surrogate, sides, always=method == "sorted")
+        if result is None:
             reduction = partial(_log_sum_exp, temperature)
             result = dense_reduce(surrogate, reduction, u, l, w)
         return result.to(result_dtype(rows.upper))
@@ -80,68 +94,71 @@ def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
     top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
     top = top.masked_fill(top == -torch.inf, 0)
     total = torch.matmul((exponent - top).clamp(max=300).exp(), weight.unsqueeze(-1)).squeeze(-1)
-    return _safe_log(total) + top.squeeze(-1)
+    return safe_log(total) + top.squeeze(-1)
 
 
-def _top(lower: Tensor, weight: Tensor) -> Tensor:
-    """The highest lower that counts in every list, 0 where none does."""
-    top = lower.detach().masked_fill(weight == 0, -torch.inf).amax(-1, keepdim=True)
-    return top.masked_fill(top == -torch.inf, 0)
+class _Sides(NamedTuple):
+    """Lists in rows, (rows, n⁺) and twice (rows, n⁻)."""
+
+    upper: Tensor
+    lower: Tensor
+    weight: Tensor
+    temperature: float
+
+    def below_highest(self) -> tuple[Tensor, Tensor] | None:
+        """The highest lower that counts, and how far all are below it.
+
+        What is above has no weight and is put there; None where the slope of such a weight is asked
+        for: how much more its term would be than the largest one cannot be said.
+        """
+        top = highest(self.lower, self.weight)
+        if self.weight.requires_grad and bool((self.lower > top).any()):
+            return None
+        return top, (top - self.lower).clamp_min(0)
 
 
-def _sorts(upper: Tensor, lower: Tensor, weight: Tensor, method: str) -> bool:
-    """Whether the squared hinge goes by sorted lists rather than over all pairs."""
-    if method == "dense" or upper.dtype != torch.float64:  # powers of distances need its range
-        return False
-    if weight.requires_grad and (lower > _top(lower, weight)).any():
-        return False  # how much more a term would be than the largest one cannot be said there
+def _by_sides(surrogate: PairFunction, sides: _Sides, *, always: bool) -> Tensor | None:
+    """Without going over the pairs; None where that cannot be or, unless ``always``, costs more."""
+    upper, lower, weight, temperature = sides
+    if isinstance(surrogate, Hinge | Linear):
+        return log_sum_exp_of_lines(surrogate, temperature, upper, lower, weight)
     pairs = upper.numel() * lower.shape[-1]
     many = pairs > _FEW_PAIRS and pairs > _PAIRS_OF_AN_ITEM * (upper.numel() + lower.numel())
-    return many or method == "sorted"
+    if upper.dtype != torch.float64 or not (many or always):  # powers need the range of doubles
+        return None
+    at_most = _ENTRIES if always else min(pairs, _ENTRIES)
+    match surrogate:
+        case SquaredHinge(margin):
+            return _of_squares(margin, sides)
+        case Square(margin):
+            return _of_two_sided_squares(margin, sides, at_most)
+        case Logistic(scale) if temperature * SMALLEST_POWER <= 1:
+            return _of_logistic(scale, sides, at_most)
+    return None
 
 
-def _of_squares(
-    margin: float, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
-) -> Tensor:
-    unit, top = math.sqrt(temperature), _top(lower, weight)
-    # What is above the top has no weight, and may be anywhere.
-    return log_sum_exp_of_squares(
-        (margin + top - upper) / unit, ((top - lower) / unit).clamp_min(0), weight
+def _of_squares(margin: float, sides: _Sides) -> Tensor | None:
+    if (found := sides.below_highest()) is None:
+        return None
+    (top, below), unit = found, math.sqrt(sides.temperature)
+    return log_sum_exp_of_one_sided_squares(
+        (margin + top - sides.upper) / unit, below / unit, sides.weight
     )
 
 
-def _split(
-    surrogate: Hinge | Linear, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
-) -> Tensor:
-    upper, lower, margin = upper / temperature, lower / temperature, surrogate.margin / temperature
-    top = _top(lower, weight)
-    mass = weight * (lower - top).clamp(max=300).exp()
-    beyond = margin + top - upper  # the exponent of the largest term
-    if isinstance(surrogate, Linear):
-        return _safe_log(mass.sum(-1, keepdim=True)) + beyond
-    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
-    inside, outside = _masses(knots, mass, weight)
-    result = torch.logaddexp(
-        _safe_log(inside, floor=-1e300) + beyond, _safe_log(outside, floor=-1e300)
-    )
-    return torch.where((inside > 0) | (outside > 0), result, -torch.inf)
+def _of_two_sided_squares(margin: float, sides: _Sides, at_most: float) -> Tensor | None:
+    mirrored = sides._replace(lower=-sides.lower)
+    if (found := sides.below_highest()) is None or (other := mirrored.below_highest()) is None:
+        return None
+    (top, below), unit = found, math.sqrt(sides.temperature)
+    t, reach = margin + top - sides.upper, top + other[0]
+    v = torch.where(below > reach, reach, below)  # what is beyond has no weight
+    return log_sum_exp_of_two_sided_squares(t / unit, v / unit, sides.weight, at_most=at_most)
 
 
-def _masses(knots: Knots, mass: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """For every upper: Σ mass over lowers within the margin, Σ weight over those beyond it."""
-    n_knots = knots.line.shape[-1]
-    if knots.knots_are_upper:
-        slots = mass.new_zeros(*mass.shape[:-1], n_knots + 1)
-        inside = slots.scatter_add(-1, knots.slot, mass)[..., 1:].flip(-1).cumsum(-1).flip(-1)
-        outside = slots.scatter_add(-1, knots.slot, weight)[..., :-1].cumsum(-1)
-        empty = torch.zeros_like(inside)
-        return empty.scatter(-1, knots.order, inside), empty.scatter(-1, knots.order, outside)
-    pad = torch.nn.functional.pad
-    below = pad(mass.gather(-1, knots.order).cumsum(-1), (1, 0))
-    above = pad(weight.gather(-1, knots.order).flip(-1).cumsum(-1).flip(-1), (0, 1))
-    return below.gather(-1, knots.slot), above.gather(-1, knots.slot)
-
-
-def _safe_log(x: Tensor, floor: float = -torch.inf) -> Tensor:
-    """log x with ``floor`` and a zero gradient where x is 0."""
-    return torch.where(x > 0, torch.where(x > 0, x, 1).log(), floor)
+def _of_logistic(scale: float, sides: _Sides, at_most: float) -> Tensor | None:
+    if (found := sides.below_highest()) is None:
+        return None
+    top, below = found
+    t, power = scale * (top - sides.upper), 1 / sides.temperature
+    return log_sum_exp_of_logistic(t, scale * below, sides.weight, power, at_most=at_most)

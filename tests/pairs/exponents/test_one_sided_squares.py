@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.pairs import squared_exponents
-from rankwise.pairs.squared_exponents import log_sum_exp_of_squares
+from rankwise.pairs.exponents import one_sided_squares
+from rankwise.pairs.exponents.one_sided_squares import log_sum_exp_of_one_sided_squares
 
 
 def lists(rows=3, uppers=9, lowers=7):
@@ -21,10 +21,10 @@ def brute(t, v, weight):
 
 @pytest.mark.parametrize("items", [1, 40, 1 << 16])
 def test_value_and_gradients_in_blocks_of_any_size(monkeypatch, items):
-    monkeypatch.setattr(squared_exponents, "_ITEMS", items)
+    monkeypatch.setattr(one_sided_squares, "_ITEMS", items)
     inputs = [x.requires_grad_() for x in lists()]
-    torch.testing.assert_close(log_sum_exp_of_squares(*inputs), brute(*inputs))
-    assert torch.autograd.gradcheck(log_sum_exp_of_squares, inputs)
+    torch.testing.assert_close(log_sum_exp_of_one_sided_squares(*inputs), brute(*inputs))
+    assert torch.autograd.gradcheck(log_sum_exp_of_one_sided_squares, inputs)
 
 
 def test_a_list_without_weight_has_no_value_and_no_gradient():
@@ -32,7 +32,7 @@ def test_a_list_without_weight_has_no_value_and_no_gradient():
     weight[1] = 0
     t.requires_grad_()
     v.requires_grad_()
-    total = log_sum_exp_of_squares(t, v, weight)
+    total = log_sum_exp_of_one_sided_squares(t, v, weight)
     assert (total[1] == -torch.inf).all()
     assert torch.isfinite(total[[0, 2]]).all()
     for slope in torch.autograd.grad(total, (t, v), torch.ones_like(total)):
@@ -50,7 +50,7 @@ def test_what_is_far_beyond_the_cells_keeps_its_slopes(spread):
     v.requires_grad_()
     # The largest terms are those of v = 0, with a third and two thirds of all; autograd of the
     # definition has no digits left for them.
-    total = log_sum_exp_of_squares(t, v, weight)
+    total = log_sum_exp_of_one_sided_squares(t, v, weight)
     to_t, to_v = torch.autograd.grad(total.sum(), (t, v))
     torch.testing.assert_close(total[0, 2:], t[0, 2:] ** 2)
     torch.testing.assert_close(to_t[0, 2:], 2 * t[0, 2:])

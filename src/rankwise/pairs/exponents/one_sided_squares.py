@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from rankwise.pairs.growing_squares import FURTHEST, growing_squares
+from rankwise.pairs.exponents.growing_squares import FURTHEST, growing_squares
 
-__all__ = ["log_sum_exp_of_squares"]
+__all__ = ["log_sum_exp_of_one_sided_squares"]
 
 _ITEMS = 1 << 16  # of both sides, in the lists that are worked at once
 
 
-def log_sum_exp_of_squares(t: Tensor, v: Tensor, weight: Tensor) -> Tensor:
+def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Tensor:
     """For ``t`` (rows, n⁺) and ``v`` (rows, n⁻), not below 0; with Σ over v < t and the rest apart.
 
     In a list some v of a weight is to be 0: then e^{t²} is its largest term, or nothing is, and

@@ -1,0 +1,60 @@
+"""log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) of a hinge or a line, in n log n.
+
+The lower side splits at the margin: below it every term is 1, above it e^{(c−u+l)/T} falls apart
+into a factor of u and a suffix sum of e^{l/T} that always contains its largest term: nothing can
+over- or underflow.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rankwise.pairs.knots import Knots, make_knots
+from rankwise.pairs.surrogates import Hinge, Linear
+
+__all__ = ["highest", "log_sum_exp_of_lines", "safe_log"]
+
+
+def log_sum_exp_of_lines(
+    surrogate: Hinge | Linear, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
+) -> Tensor:
+    """For ``upper`` (rows, n⁺), ``lower`` and ``weight`` (rows, n⁻)."""
+    upper, lower, margin = upper / temperature, lower / temperature, surrogate.margin / temperature
+    top = highest(lower, weight)
+    mass = weight * (lower - top).clamp(max=300).exp()
+    beyond = margin + top - upper  # the exponent of the largest term
+    if isinstance(surrogate, Linear):
+        return safe_log(mass.sum(-1, keepdim=True)) + beyond
+    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
+    inside, outside = _masses(knots, mass, weight)
+    result = torch.logaddexp(
+        safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)
+    )
+    return torch.where((inside > 0) | (outside > 0), result, -torch.inf)
+
+
+def highest(lower: Tensor, weight: Tensor) -> Tensor:
+    """The highest lower that counts in every list, 0 where none does."""
+    top = lower.detach().masked_fill(weight == 0, -torch.inf).amax(-1, keepdim=True)
+    return top.masked_fill(top == -torch.inf, 0)
+
+
+def _masses(knots: Knots, mass: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """For every upper: Σ mass over lowers within the margin, Σ weight over those beyond it."""
+    n_knots = knots.line.shape[-1]
+    if knots.knots_are_upper:
+        slots = mass.new_zeros(*mass.shape[:-1], n_knots + 1)
+        inside = slots.scatter_add(-1, knots.slot, mass)[..., 1:].flip(-1).cumsum(-1).flip(-1)
+        outside = slots.scatter_add(-1, knots.slot, weight)[..., :-1].cumsum(-1)
+        empty = torch.zeros_like(inside)
+        return empty.scatter(-1, knots.order, inside), empty.scatter(-1, knots.order, outside)
+    pad = torch.nn.functional.pad
+    below = pad(mass.gather(-1, knots.order).cumsum(-1), (1, 0))
+    above = pad(weight.gather(-1, knots.order).flip(-1).cumsum(-1).flip(-1), (0, 1))
+    return below.gather(-1, knots.slot), above.gather(-1, knots.slot)
+
+
+def safe_log(x: Tensor, floor: float = -torch.inf) -> Tensor:
+    """log x with ``floor`` and a zero gradient where x is 0."""
+    return torch.where(x > 0, torch.where(x > 0, x, 1).log(), floor)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankwise.pairs.exponents.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
+
+
+def lists(spread=1.0, rows=2, uppers=150, lowers=120):
+    torch.manual_seed(0)
+    v = torch.rand(rows, lowers, dtype=torch.float64) * spread
+    v[:, 0] = 0
+    t = torch.randn(rows, uppers, dtype=torch.float64) * spread
+    return t, v, torch.rand(rows, lowers, dtype=torch.float64)
+
+
+def brute(t, v, weight, power):
+    exponent = -power * torch.nn.functional.logsigmoid(v.unsqueeze(-2) - t.unsqueeze(-1))
+    return torch.logsumexp(exponent + weight.log().unsqueeze(-2), -1)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 1.0, 10.0, 100.0, 1e4])
+@pytest.mark.parametrize("power", [SMALLEST_POWER, 0.5, 1.0, 1.5, 2.0, 10.0, 33.3, 1e3, 1e6])
+def test_value_and_gradients_are_those_of_the_pairs(power, spread):
+    inputs = [x.requires_grad_() for x in lists(spread)]
+    fast, slow = log_sum_exp_of_logistic(*inputs, power), brute(*inputs, power)
+    torch.testing.assert_close(fast, slow, rtol=1e-11, atol=1e-9)
+    flow = torch.rand_like(fast)
+    slopes = [torch.autograd.grad(each, inputs, flow) for each in (fast, slow)]
+    for a, b in zip(*slopes, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9 * float(b.abs().max()))
+
+
+def test_a_slope_that_is_next_to_nothing_keeps_its_digits():
+    """Uppers far above all lowers: σ(t) is a factor, not a sum of what cancels."""
+    t = torch.tensor([[-50.0, -100.0, -300.0]], dtype=torch.float64, requires_grad=True)
+    v = torch.tensor([[0.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    total = log_sum_exp_of_logistic(t, v, torch.ones_like(v), 2.0)
+    (to_t,) = torch.autograd.grad(total.sum(), t)
+    share = 1 + torch.exp(torch.tensor(-1.0).double())  # Σ e^{−v}, of two terms that are 1
+    torch.testing.assert_close(to_t, t.detach().exp() * share, rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("power", [0.3, 3.0])
+def test_gradcheck(power):
+    t, v, weight = lists(2.0, uppers=5, lowers=4)
+    inputs = [x.requires_grad_() for x in (t, v + 0.01, weight)]  # room for a small step
+    assert torch.autograd.gradcheck(lambda *x: log_sum_exp_of_logistic(*x, power), inputs)
+
+
+def test_a_list_without_weight_has_no_value_and_no_gradient():
+    t, v, weight = lists()
+    weight[1] = 0
+    t.requires_grad_()
+    v.requires_grad_()
+    total = log_sum_exp_of_logistic(t, v, weight, 2.0)
+    assert (total[1] == -torch.inf).all()
+    assert torch.isfinite(total[0]).all()
+    for slope in torch.autograd.grad(total, (t, v), torch.ones_like(total)):
+        assert torch.isfinite(slope).all()
+        assert (slope[1] == 0).all()
+        assert (slope[0] != 0).any()
+
+
+def test_no_more_than_so_many_entries():
+    assert log_sum_exp_of_logistic(*lists(), 1.0, at_most=100) is None
