@@ -157,6 +157,22 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
         pair_logsumexp(surrogate, upper[:, :9], lower[:, :9])  # of few, pairs cost less
 
 
+@pytest.mark.parametrize("surrogate", MANY, ids=str)
+@pytest.mark.parametrize("ends", [1e-5, 1e-12, 1e-30])
+def test_a_highest_lower_that_hardly_counts_costs_no_digits(surrogate, ends):
+    """What is far below it, and counts, is not to drown in the rounding of its term."""
+    torch.manual_seed(0)
+    upper, lower = torch.randn(300).double(), torch.randn(200).double()
+    weight = torch.ones_like(lower)
+    lower[0], lower[1] = 9, -9
+    weight[:2] = ends
+    options = dict(weight=weight, temperature=0.5)
+    found = pair_logsumexp(surrogate, upper, lower, **options)
+    torch.testing.assert_close(
+        found, brute(surrogate, upper, lower, weight, 0.5), rtol=1e-9, atol=1e-9
+    )
+
+
 def test_where_cells_would_cost_more_than_pairs_pairs_are_taken(monkeypatch):
     """Scores over dozens of octaves, in lists of some hundred."""
     torch.manual_seed(0)

@@ -38,6 +38,7 @@ __all__ = ["pair_logsumexp"]
 # Up to so many pairs in all, or for every item, dense blocks beat sorted lists and cells.
 _FEW_PAIRS, _PAIRS_OF_AN_ITEM = 1 << 15, 20
 _ENTRIES = 1 << 25  # of a matrix between cells, which is to be smaller than all pairs anyway
+_HEAVIER = 1e6  # than the highest lower: its digits are no measure of theirs
 _SORTED = Hinge, Linear, SquaredHinge, Square, Logistic
 
 
@@ -108,11 +109,15 @@ class _Sides(NamedTuple):
     def below_highest(self) -> tuple[Tensor, Tensor] | None:
         """The highest lower that counts, and how far all are below it.
 
-        What is above has no weight and is put there; None where the slope of such a weight is asked
-        for: how much more its term would be than the largest one cannot be said.
+        What is above has no weight and is put there. None where the slope of such a weight is asked
+        for, since how much more its term would be than the largest one cannot be said; and where
+        the highest counts for next to nothing, since terms are as exact as the largest would be.
         """
         top = highest(self.lower, self.weight)
         if self.weight.requires_grad and bool((self.lower > top).any()):
+            return None
+        at_top = self.weight.masked_fill(self.lower != top, 0).sum(-1)
+        if bool((self.weight.amax(-1) > _HEAVIER * at_top).any()):
             return None
         return top, (top - self.lower).clamp_min(0)
 

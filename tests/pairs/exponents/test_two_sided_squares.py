@@ -65,3 +65,14 @@ def test_the_largest_scores_of_all_stay_finite():
     torch.testing.assert_close(total.sqrt()[0] / 1e120, torch.tensor([2.0, 1.0, 1.0]).double())
     for slope in torch.autograd.grad(total.sum(), (t, v)):
         assert torch.isfinite(slope).all()
+
+
+def test_the_error_is_below_what_the_docs_say():
+    """Every distance from the end at every steepness: what is left beside the largest term."""
+    v = torch.logspace(-6, 1, 300, dtype=torch.float64).unsqueeze(-1)
+    v = torch.cat([v, torch.full_like(v, 12.0)], -1)  # a lower at the other end, of no weight
+    t = (6 + torch.logspace(-6, 4, 300, dtype=torch.float64)).expand(len(v), -1)
+    total = log_sum_exp_of_two_sided_squares(t, v, torch.tensor([1.0, 0.0]).double().expand_as(v))
+    left = torch.exp(-v[:, :1] * (2 * t - v[:, :1]))
+    digits = 1e-12 + left * t**2 * 1e-15  # t² has lost some itself
+    assert ((torch.exp(total - t**2) - left).nan_to_num().abs() < digits).all()

@@ -20,7 +20,7 @@ __all__ = ["SMALLEST_POWER", "log_sum_exp_of_logistic"]
 
 SMALLEST_POWER = 1 / 16
 """Below, what counts reaches beyond the range of doubles."""
-_LARGE = 1e4
+_LARGE = 1e3
 
 
 def log_sum_exp_of_logistic(
@@ -50,13 +50,13 @@ class _Plan:
         # Beyond this distance y is nothing beside 1 − q, or a term nothing beside the largest.
         reach = 40 / power + 30 + math.log(max(power, 1))
         t, v = t.clamp(max=reach), v.clamp(max=reach)
-        depth = min(0, math.floor(math.log2(4 / power)))  # q·p is at most 4 in the lowest cell
+        depth = min(-1, math.floor(math.log2(2 / power)))  # q·p is at most 2 in the lowest cell
         below = torch.exp(-t.abs()).clamp(max=1 - 2**-53)
         self.upper = octaves(below, t < 0, depth)
         self.q, self.q_bar = torch.sigmoid(t), torch.sigmoid(-t)
         near = v < math.log(2)
         self.y = torch.exp(-v)
-        self.lower = octaves(torch.where(near, -torch.expm1(-v), self.y), near, min(-1, depth))
+        self.lower = octaves(torch.where(near, -torch.expm1(-v), self.y), near, depth)
 
     @cached_property
     def kernel(self) -> Tensor:
