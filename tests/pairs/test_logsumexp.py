@@ -151,10 +151,19 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
         raise AssertionError("all pairs were asked for")
 
     monkeypatch.setattr(module, "dense_reduce", refused)
+    monkeypatch.setattr(module, "logsumexp_at_once", refused)
     upper, lower = torch.randn(2, 400), torch.randn(2, 300)
     assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
     with pytest.raises(AssertionError, match="all pairs"):
         pair_logsumexp(surrogate, upper[:, :9], lower[:, :9])  # of few, pairs cost less
+
+
+@pytest.mark.parametrize("surrogate", [*SORTED, OneSidedHuber(0.3)], ids=str)
+def test_of_few_items_all_pairs_are_kept(monkeypatch, surrogate):
+    monkeypatch.setattr(module, "dense_reduce", None)
+    monkeypatch.setattr(module, "_by_sides", None)
+    upper, lower = torch.randn(2, 90), torch.randn(2, 80)
+    assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
 
 
 @pytest.mark.parametrize("surrogate", MANY, ids=str)
@@ -162,7 +171,7 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
 def test_a_highest_lower_that_hardly_counts_costs_no_digits(surrogate, ends):
     """What is far below it, and counts, is not to drown in the rounding of its term."""
     torch.manual_seed(0)
-    upper, lower = torch.randn(300).double(), torch.randn(200).double()
+    upper, lower = torch.randn(500).double(), torch.randn(300).double()
     weight = torch.ones_like(lower)
     lower[0], lower[1] = 9, -9
     weight[:2] = ends
@@ -176,7 +185,7 @@ def test_a_highest_lower_that_hardly_counts_costs_no_digits(surrogate, ends):
 def test_where_cells_would_cost_more_than_pairs_pairs_are_taken(monkeypatch):
     """Scores over dozens of octaves, in lists of some hundred."""
     torch.manual_seed(0)
-    upper, lower = torch.randn(200).double() * 20, torch.randn(200).double() * 20
+    upper, lower = torch.randn(400).double() * 20, torch.randn(400).double() * 20
     taken = []
     dense = module.dense_reduce
     monkeypatch.setattr(module, "dense_reduce", lambda *a: taken.append(1) or dense(*a))

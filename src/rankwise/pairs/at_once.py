@@ -9,10 +9,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankwise.pairs.exponents import safe_log
 from rankwise.pairs.rows import Rows, accumulating, result_dtype, weights_of
 from rankwise.pairs.surrogates import Surrogate
 
-__all__ = ["sum_at_once"]
+__all__ = ["logsumexp_at_once", "sum_at_once"]
 
 
 def sum_at_once(surrogate: Surrogate, rows: Rows) -> Tensor:
@@ -20,6 +21,18 @@ def sum_at_once(surrogate: Surrogate, rows: Rows) -> Tensor:
     upper, lower, weight = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))
     total: Tensor = _AtOnce.apply(surrogate, upper, lower, weight)  # type: ignore[no-untyped-call]
     return total.to(result_dtype(rows.upper))
+
+
+def logsumexp_at_once(
+    surrogate: Surrogate, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
+) -> Tensor:
+    """log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature) for every upper, (rows, n⁺).
+
+    A weight of 0 leaves a term out and keeps its gradient.
+    """
+    unit = 1 / temperature
+    result: Tensor = _LogSum.apply(surrogate, unit, upper, lower, weight)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _AtOnce(torch.autograd.Function):
@@ -46,3 +59,39 @@ class _AtOnce(torch.autograd.Function):
         if ctx.needs_input_grad[3]:
             to_weight = torch.matmul(gradient.unsqueeze(-2), values).squeeze(-2)
         return None, to_upper, to_lower, to_weight
+
+
+class _LogSum(torch.autograd.Function):
+    @staticmethod
+    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+        ctx, surrogate: Surrogate, unit: float, upper: Tensor, lower: Tensor, weight: Tensor
+    ) -> Tensor:
+        difference = upper.unsqueeze(-1) - lower.unsqueeze(-2)
+        exponent = surrogate.value(difference) * unit
+        absent, counted = (weight == 0).unsqueeze(-2), exponent
+        if bool(absent.any()):
+            counted = exponent.masked_fill(absent, -torch.inf)
+        top = counted.amax(-1, keepdim=True)
+        top.masked_fill_(top == -torch.inf, 0)
+        mass = exponent.sub_(top).clamp_(max=300).exp_()
+        total = torch.matmul(mass, weight.unsqueeze(-1)).squeeze(-1)
+        slopes = None
+        if any(ctx.needs_input_grad[2:4]):
+            slopes = surrogate.derivative(difference) * mass * unit
+        scale = torch.where(total > 0, 1 / total, 0)
+        ctx.save_for_backward(slopes, mass if ctx.needs_input_grad[4] else None, weight, scale)
+        return safe_log(total) + top.squeeze(-1)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+        slopes, mass, weight, scale = ctx.saved_tensors
+        flow = torch.where(scale > 0, gradient * scale, 0)
+        to_upper = to_lower = to_weight = None
+        if ctx.needs_input_grad[2]:
+            to_upper = flow * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
+        if ctx.needs_input_grad[3]:
+            to_lower = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
+        if ctx.needs_input_grad[4]:
+            to_weight = torch.matmul(flow.unsqueeze(-2), mass).squeeze(-2)
+        return None, None, to_upper, to_lower, to_weight

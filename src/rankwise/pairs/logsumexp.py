@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
+from rankwise.pairs.at_once import logsumexp_at_once
 from rankwise.pairs.dense import dense_reduce
 from rankwise.pairs.exponents import (
     SMALLEST_POWER,
@@ -31,12 +32,14 @@ from rankwise.pairs.surrogates import (
     PairFunction,
     Square,
     SquaredHinge,
+    Surrogate,
 )
 
 __all__ = ["pair_logsumexp"]
 
-# Up to so many pairs in all, or for every item, dense blocks beat sorted lists and cells.
-_FEW_PAIRS, _PAIRS_OF_AN_ITEM = 1 << 15, 20
+# Up to so many pairs in all, to make them costs less than a sort, or cells, and its bookkeeping.
+_AT_ONCE_FOR_LINES, _AT_ONCE = 1 << 14, 1 << 17
+_PAIRS_OF_AN_ITEM = 20  # up to so many for every item, dense blocks beat sorted lists and cells
 _ENTRIES = 1 << 25  # of a matrix between cells, which is to be smaller than all pairs anyway
 _HEAVIER = 1e6  # than the highest lower: its digits are no measure of theirs
 _SORTED = Hinge, Linear, SquaredHinge, Square, Logistic
@@ -77,6 +80,8 @@ def pair_logsumexp(
         result = None
         if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
+        elif method == "auto" and isinstance(surrogate, Surrogate) and _few(surrogate, u, l):
+            result = logsumexp_at_once(surrogate, temperature, u, l, w)
         elif method != "dense":
             sides = _Sides(u, l, w, temperature)
             result = _by_sides(surrogate, sides, always=method == "sorted")
@@ -86,6 +91,11 @@ def pair_logsumexp(
         return result.to(result_dtype(rows.upper))
 
     return over_lists(of_rows, given)
+
+
+def _few(surrogate: Surrogate, upper: Tensor, lower: Tensor) -> bool:
+    at_most = _AT_ONCE_FOR_LINES if isinstance(surrogate, Hinge | Linear) else _AT_ONCE
+    return upper.numel() * lower.shape[-1] <= at_most
 
 
 def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
@@ -128,7 +138,7 @@ def _by_sides(surrogate: PairFunction, sides: _Sides, *, always: bool) -> Tensor
     if isinstance(surrogate, Hinge | Linear):
         return log_sum_exp_of_lines(surrogate, temperature, upper, lower, weight)
     pairs = upper.numel() * lower.shape[-1]
-    many = pairs > _FEW_PAIRS and pairs > _PAIRS_OF_AN_ITEM * (upper.numel() + lower.numel())
+    many = pairs > _PAIRS_OF_AN_ITEM * (upper.numel() + lower.numel())
     if upper.dtype != torch.float64 or not (many or always):  # powers need the range of doubles
         return None
     at_most = _ENTRIES if always else min(pairs, _ENTRIES)
