@@ -50,15 +50,7 @@ class _AtOnce(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
-        slopes, values, weight = ctx.saved_tensors
-        to_upper = to_lower = to_weight = None
-        if ctx.needs_input_grad[1]:
-            to_upper = gradient * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
-        if ctx.needs_input_grad[2]:
-            to_lower = torch.matmul(gradient.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
-        if ctx.needs_input_grad[3]:
-            to_weight = torch.matmul(gradient.unsqueeze(-2), values).squeeze(-2)
-        return None, to_upper, to_lower, to_weight
+        return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
 
 
 class _LogSum(torch.autograd.Function):
@@ -85,13 +77,25 @@ class _LogSum(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
-        slopes, mass, weight, scale = ctx.saved_tensors
+        *saved, scale = ctx.saved_tensors
         flow = torch.where(scale > 0, gradient * scale, 0)
-        to_upper = to_lower = to_weight = None
-        if ctx.needs_input_grad[2]:
-            to_upper = flow * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
-        if ctx.needs_input_grad[3]:
-            to_lower = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
-        if ctx.needs_input_grad[4]:
-            to_weight = torch.matmul(flow.unsqueeze(-2), mass).squeeze(-2)
-        return None, None, to_upper, to_lower, to_weight
+        return None, None, *_gradients(flow, *saved, wanted=ctx.needs_input_grad[2:])
+
+
+def _gradients(
+    flow: Tensor,
+    slopes: Tensor,
+    terms: Tensor,
+    weight: Tensor,
+    *,
+    wanted: tuple[bool, bool, bool],
+) -> list[Tensor | None]:
+    """Of upper, lower and weight, from a ``flow`` into Σ_j weight_j · terms_ij with its slopes."""
+    found: list[Tensor | None] = [None, None, None]
+    if wanted[0]:
+        found[0] = flow * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
+    if wanted[1]:
+        found[1] = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
+    if wanted[2]:
+        found[2] = torch.matmul(flow.unsqueeze(-2), terms).squeeze(-2)
+    return found

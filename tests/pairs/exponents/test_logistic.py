@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
+from tests.pairs.exponents.cases import assert_nothing_comes_of_no_weight
 
 from rankwise.pairs.exponents.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 
@@ -51,17 +53,7 @@ def test_gradcheck(power):
 
 
 def test_a_list_without_weight_has_no_value_and_no_gradient():
-    t, v, weight = lists()
-    weight[1] = 0
-    t.requires_grad_()
-    v.requires_grad_()
-    total = log_sum_exp_of_logistic(t, v, weight, 2.0)
-    assert (total[1] == -torch.inf).all()
-    assert torch.isfinite(total[0]).all()
-    for slope in torch.autograd.grad(total, (t, v), torch.ones_like(total)):
-        assert torch.isfinite(slope).all()
-        assert (slope[1] == 0).all()
-        assert (slope[0] != 0).any()
+    assert_nothing_comes_of_no_weight(partial(log_sum_exp_of_logistic, power=2.0), *lists())
 
 
 def test_no_more_than_so_many_entries():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.pairs.exponents.cases import assert_nothing_comes_of_no_weight
 
 from rankwise.pairs.exponents import one_sided_squares
 from rankwise.pairs.exponents.one_sided_squares import log_sum_exp_of_one_sided_squares
@@ -28,17 +29,7 @@ def test_value_and_gradients_in_blocks_of_any_size(monkeypatch, items):
 
 
 def test_a_list_without_weight_has_no_value_and_no_gradient():
-    t, v, weight = lists()
-    weight[1] = 0
-    t.requires_grad_()
-    v.requires_grad_()
-    total = log_sum_exp_of_one_sided_squares(t, v, weight)
-    assert (total[1] == -torch.inf).all()
-    assert torch.isfinite(total[[0, 2]]).all()
-    for slope in torch.autograd.grad(total, (t, v), torch.ones_like(total)):
-        assert torch.isfinite(slope).all()
-        assert (slope[1] == 0).all()
-        assert (slope[0] != 0).any()
+    assert_nothing_comes_of_no_weight(log_sum_exp_of_one_sided_squares, *lists())
 
 
 @pytest.mark.parametrize("spread", [1e6, 1e14, 1e30])

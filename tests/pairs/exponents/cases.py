@@ -1,0 +1,20 @@
+"""What the log-sum-exps of all surrogates are asked alike."""
+
+from __future__ import annotations
+
+import torch
+
+
+def assert_nothing_comes_of_no_weight(function, t, v, weight):
+    """A list without weight has the value −inf and no gradient; its neighbour has both."""
+    weight = weight.clone()
+    weight[1] = 0
+    t.requires_grad_()
+    v.requires_grad_()
+    total = function(t, v, weight)
+    assert (total[1] == -torch.inf).all()
+    assert torch.isfinite(total[0]).all()
+    for slope in torch.autograd.grad(total, (t, v), torch.ones_like(total)):
+        assert torch.isfinite(slope).all()
+        assert (slope[1] == 0).all()
+        assert (slope[0] != 0).any()
