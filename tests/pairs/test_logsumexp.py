@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from tests.pairs.cases import pair_lists
 
+from rankwise import unchecked
 from rankwise.pairs import (
     Hinge,
     Linear,
@@ -180,6 +181,19 @@ def test_a_highest_lower_that_hardly_counts_costs_no_digits(surrogate, ends):
     torch.testing.assert_close(
         found, brute(surrogate, upper, lower, weight, 0.5), rtol=1e-9, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("n", [50, 600])  # all pairs at once, and not
+@pytest.mark.parametrize("surrogate", [Hinge(1.0), *MANY], ids=str)
+def test_unchecked_nothing_is_made_of_what_is_no_number(surrogate, n):
+    torch.manual_seed(0)
+    upper, lower = torch.randn(n), torch.randn(n)
+    upper[3] = torch.nan
+    with unchecked():
+        found = pair_logsumexp(surrogate, upper, lower)
+        assert found[3].isnan()
+        lower[5] = torch.nan
+        assert pair_logsumexp(surrogate, upper.nan_to_num(), lower).isnan().all()
 
 
 def test_where_cells_would_cost_more_than_pairs_pairs_are_taken(monkeypatch):

@@ -31,7 +31,7 @@ def log_sum_exp_of_lines(
     result = torch.logaddexp(
         safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)
     )
-    return torch.where((inside > 0) | (outside > 0), result, -torch.inf)
+    return result.masked_fill((inside == 0) & (outside == 0), -torch.inf)
 
 
 def highest(lower: Tensor, weight: Tensor) -> Tensor:

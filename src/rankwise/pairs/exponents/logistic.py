@@ -20,7 +20,7 @@ __all__ = ["SMALLEST_POWER", "log_sum_exp_of_logistic"]
 
 SMALLEST_POWER = 1 / 16
 """Below, what counts reaches beyond the range of doubles."""
-_LARGE = 1e3
+_LARGE = 1e3  # power: that many times the rounding of a logarithm is too much
 
 
 def log_sum_exp_of_logistic(
@@ -65,7 +65,7 @@ class _Plan:
         negative, near = self.upper.first.unsqueeze(-1), self.lower.first
         q, q_bar = torch.where(negative, m, 1) / (1 + m), torch.where(negative, 1, m) / (1 + m)
         left = torch.addcmul(q_bar, q, torch.where(near, 1 - c, c)).log_()
-        if self.power > _LARGE:  # the digits count that a number close to 1 has not
+        if self.power > _LARGE:  # log1p has the digits that a number close to 1 has lost
             taken = q * torch.where(near, c, 1 - c)
             left = torch.where(taken < 0.5, torch.log1p(-taken), left)
         return left.mul_(self.power - 1).exp_()

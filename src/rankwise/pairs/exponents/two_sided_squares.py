@@ -90,7 +90,8 @@ def _power_above(x: Tensor) -> float:
 class _LogSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx, t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:  # type: ignore[no-untyped-def]
-        result, slope, scale = (torch.empty_like(t) for _ in range(3))
+        # What is no number has no end, and stays none.
+        result, slope, scale = (torch.full_like(t, torch.nan) for _ in range(3))
         common = weight * plan.common
         for end, kernel in zip(plan.ends, plan.kernels, strict=True):
             total, moment = (
