@@ -115,7 +115,7 @@ def test_sorted_is_for_some_surrogates():
 def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch, surrogate):
     """A power of a distance overflows single precision, and then times 0 is no number."""
     monkeypatch.setattr(module, "accumulating", lambda t: t.float())
-    upper, lower = torch.randn(300) * 1e4, torch.randn(200) * 1e4
+    upper, lower = torch.randn(700) * 1e4, torch.randn(300) * 1e4
     total = pair_logsumexp(surrogate, upper, lower)
     dense = pair_logsumexp(surrogate, upper, lower, method="dense")
     assert torch.equal(total, dense)
@@ -124,15 +124,18 @@ def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch, surrogate):
 
 @pytest.mark.parametrize("temperature", [1e-3, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("spread", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("all_count", [True, False])
 @pytest.mark.parametrize("surrogate", MANY, ids=str)
-def test_many_items_are_those_of_the_pairs(surrogate, temperature, spread):
+def test_many_items_are_those_of_the_pairs(surrogate, all_count, temperature, spread):
     torch.manual_seed(0)
     upper, lower = ((torch.randn(3, n).double() * spread).requires_grad_() for n in (300, 200))
     weight = torch.rand(3, 200).double()
-    for ends in (lower.argmax(-1), lower.argmin(-1)):  # what does not count is beyond all else
-        weight.scatter_(-1, ends.unsqueeze(-1), 0)
-    weight.requires_grad_(spread == 1.0)
-    leaves = [leaf for leaf in (upper, lower, weight) if leaf.requires_grad]
+    leaves = [upper, lower]
+    if all_count:
+        leaves.append(weight.requires_grad_())
+    else:  # what does not count is beyond all else, and its weight must not ask for a slope
+        for ends in (lower.argmax(-1), lower.argmin(-1)):
+            weight.scatter_(-1, ends.unsqueeze(-1), 0)
     found = {}
     for method in ("auto", "sorted", "dense"):
         total = pair_logsumexp(
@@ -142,7 +145,7 @@ def test_many_items_are_those_of_the_pairs(surrogate, temperature, spread):
         found[method] = [total.detach(), *slopes]
     for method in ("auto", "sorted"):
         for fast, slow in zip(found[method], found["dense"], strict=True):
-            at_most = 1e-9 * max(1.0, float(slow.abs().max()))
+            at_most = 1e-11 * max(1.0, float(slow.abs().max()))
             torch.testing.assert_close(fast, slow, rtol=1e-9, atol=at_most)
 
 
@@ -181,6 +184,19 @@ def test_a_highest_lower_that_hardly_counts_costs_no_digits(surrogate, ends):
     torch.testing.assert_close(
         found, brute(surrogate, upper, lower, weight, 0.5), rtol=1e-9, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("surrogate", MANY, ids=str)
+def test_a_weight_of_nothing_above_all_others_has_its_slope(surrogate):
+    torch.manual_seed(0)
+    upper, lower = torch.randn(500).double(), torch.randn(300).double()
+    weight = torch.ones_like(lower)
+    top = int(lower.argmax())
+    weight[top] = 0
+    total = pair_logsumexp(surrogate, upper, lower, weight=weight.requires_grad_())
+    (slope,) = torch.autograd.grad(total.sum(), weight)
+    term = surrogate.value(upper - lower[top])
+    torch.testing.assert_close(slope[top], torch.exp(term - total.detach()).sum())
 
 
 @pytest.mark.parametrize("n", [50, 600])  # all pairs at once, and not

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import math
 
+import pytest
+
 from rankwise.report import Figure, Section, Table
 from rankwise.studies.base import Outcome, Setting, write_outcome
 
@@ -31,7 +33,7 @@ def test_an_outcome_is_written_whole(tmp_path):
         "index.html",
         "summary.json",
     ]
-    # What is no number, as the error of one draw, or has no end is null.
+    # What is no number, or has no end, is null.
     assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {
         "seed": 3,
         "means": [{"value": 0.5, "error": None}],
@@ -40,6 +42,13 @@ def test_an_outcome_is_written_whole(tmp_path):
     }
     assert (tmp_path / "study" / "figure.png").read_bytes() == b"\x89PNG"
     assert "a &lt; b" in result.page.read_text()
+
+
+@pytest.mark.parametrize("draws", [0, 1, 2.5, True])
+def test_draws_are_two_at_least(draws):
+    with pytest.raises(ValueError, match=r"^draws must be a whole number >= [12]"):
+        Setting(draws=draws)
+    assert Setting(draws=2).draws == 2
 
 
 def test_without_a_progress_bar_the_work_goes_through_as_it_is():

@@ -114,12 +114,6 @@ def test_a_wrong_name_gets_the_nearest_right_one(name, hint):
         run_study(name)
 
 
-@pytest.mark.parametrize("draws", [0, 1, 2.5])
-def test_draws_are_checked(tmp_path, draws):
-    with pytest.raises(ValueError, match=r"^draws must"):
-        run_study("stability", tmp_path, Setting(draws=draws))
-
-
 def test_a_quick_plan_is_smaller_and_draws_are_taken():
     for module in (bias, stability):
         full, quick = (module.Plan.of(Setting(quick=q)) for q in (False, True))

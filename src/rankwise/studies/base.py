@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from rankwise.checks import require_count
 from rankwise.report import Figure, Section, Table, page, write_csv, write_json, write_whole
 
 __all__ = ["Outcome", "Result", "Setting", "Track", "write_outcome"]
@@ -39,6 +40,12 @@ class Setting:
     track: Track = _silently
     data: Path | None = None
     folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.draws is not None:
+            require_count("draws", self.draws)
+            if self.draws < 2:  # one draw has no interval, and every figure is told with one
+                raise ValueError("draws must be a whole number >= 2 or None, got 1")
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> Result:
 
 
 def _with_nulls(value: object) -> object:
-    """What is no finite number as null: the error of a mean of one draw, a ratio to nothing."""
+    """What is no finite number as null: the slope of a single size, a ratio to nothing."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):

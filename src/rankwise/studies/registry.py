@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from rankwise.checks import require_count
 from rankwise.studies.base import Outcome, Result, Setting, write_outcome
 
 __all__ = ["STUDIES", "UnknownStudyError", "run_study"]
@@ -46,10 +45,6 @@ def run_study(name: str, out: Path | str = "out", setting: Setting | None = None
     if name not in STUDIES:
         raise UnknownStudyError(name)
     setting = Setting() if setting is None else setting
-    if setting.draws is not None:
-        require_count("draws", setting.draws)
-        if setting.draws < 2:  # one draw has no interval, and every figure is printed with one
-            raise ValueError("draws must be a whole number >= 2 or None, got 1")
     module = import_module(f"rankwise.studies.{name.replace('-', '_')}")
     study: Callable[[Setting], Outcome] = module.study
     folder = Path(out) / name

@@ -71,7 +71,6 @@ def test_the_ratio_is_the_worst_over_the_rates_and_its_error_is_of_that_rate():
         (0.21, 0.001, "open"),
         (0.21, 0.0001, "no"),
         (-0.5, 0.001, "no"),
-        (0.05, math.nan, "open"),  # of one draw
     ],
 )
 def test_one_fifth_is_the_limit_and_noise_leaves_it_open(share, error, holds):

@@ -65,7 +65,7 @@ def test_the_weights_are_the_file_of_the_folder(plan, folder):
     assert plan.extractor.weights == str(folder / "weights" / "mobilenet_v2-0.pth")
 
 
-@pytest.mark.parametrize("draws", [1, 4])
+@pytest.mark.parametrize("draws", [2, 4])
 def test_draws_are_the_seeds_of_the_comparison(folder, draws):
     full, quick = (Plan.of(Setting(data=folder, quick=q, draws=draws)) for q in (False, True))
     assert full.pretrained.seeds == quick.pretrained.seeds == (draws, draws)

@@ -114,8 +114,6 @@ class Verdict:
     @property
     def holds(self) -> Literal["yes", "open", "no"]:
         """No ratio above one fifth; above it by no more than chance allows; or refuted."""
-        if math.isnan(self.error):  # one draw: nothing is known of the noise
-            return "open"
         if not self.signs or not self.ratio <= 0.2 + 3 * self.error:
             return "no"
         return "yes" if self.ratio <= 0.2 else "open"
