@@ -58,6 +58,7 @@ class Browser:
             self.fresh(phone=phone)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.emulate_media(color_scheme="dark" if dark else "light")
+        self._dark = dark
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -79,16 +80,20 @@ class Browser:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"waited in vain for {script}")
 
-    def open_until(self, path: Path, script: str) -> None:
-        """Load a page again until an expression is true.
+    def open_beside_until(self, path: Path, script: str) -> None:
+        """Load a page in another tab of the same reader, again until an expression is true.
 
-        What a page stores is written behind its back, and by another process than the next load's.
+        What a page stores is written behind its back, by another process than the next load's, and
+        is lost if the page is left before: this one stays open meanwhile.
         """
+        beside = self.page.context.new_page()
+        beside.emulate_media(color_scheme="dark" if self._dark else "light")
         for _ in range(PATIENCE // 500):
-            self.open(path)
-            if self.run(script):
+            beside.goto(path.resolve().as_uri())
+            if beside.evaluate(script):
+                beside.close()
                 return
-            self.page.wait_for_timeout(500)
+            beside.wait_for_timeout(500)
         raise AssertionError(f"opened {path} in vain for {script}")
 
     def text(self, selector: str) -> str:
