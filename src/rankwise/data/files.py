@@ -19,7 +19,7 @@ from scipy import sparse
 from rankwise.data.errors import DataError
 from rankwise.data.letor.lines import LAST, line_of
 
-__all__ = ["Sparse", "format_of", "read_frame", "read_svmlight"]
+__all__ = ["Sparse", "format_of", "read_frame", "read_svmlight", "scan_as_written"]
 
 _ENDINGS = {
     ".csv": "csv",
@@ -83,6 +83,13 @@ def read_frame(path: Path, kind: str) -> pl.DataFrame:
     if not frame.height:
         raise DataError(f"{path}: is empty: {frame.width} columns and no rows")
     return frame
+
+
+def scan_as_written(path: Path, kind: str) -> pl.LazyFrame:
+    """The columns of a csv file as text, those of a parquet file as they are."""
+    if kind == "parquet":
+        return pl.scan_parquet(path)
+    return pl.scan_csv(path, separator=_header(path)[1], infer_schema=False)
 
 
 def read_svmlight(path: Path) -> Sparse:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rankwise.tasks.compare.model import Model, load_model
     from rankwise.tasks.compare.predicting import Predicted, predict_file
     from rankwise.tasks.compare.running import Compared, Event, run
-    from rankwise.tasks.compare.scores import Evaluated, evaluate_scores
+    from rankwise.tasks.compare.scores import Evaluated, evaluate_run, evaluate_scores
     from rankwise.tasks.compare.settings import Settings, seconds_of
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Model",
     "Predicted",
     "Settings",
+    "evaluate_run",
     "evaluate_scores",
     "load_model",
     "predict_file",
@@ -36,6 +37,7 @@ _HOMES = {
     "Model": "model",
     "Predicted": "predicting",
     "Settings": "settings",
+    "evaluate_run": "scores",
     "evaluate_scores": "scores",
     "load_model": "model",
     "predict_file": "predicting",

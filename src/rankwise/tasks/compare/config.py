@@ -15,7 +15,7 @@ from rankwise.report import write_json
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = ["CONFIG", "start_run"]
+__all__ = ["CONFIG", "digest_of", "start_run"]
 
 CONFIG = "config.json"
 
@@ -37,7 +37,7 @@ def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
     settings, table = contest.settings, contest.table
     config = out / CONFIG
     asked = _plain(settings)
-    digest = _digest(settings.data)
+    digest = digest_of(settings.data)
     if config.exists():
         if not resume:
             raise DataError(
@@ -78,7 +78,8 @@ def _require_same(config: Path, asked: dict[str, Any], digest: str) -> None:
         raise DataError(f"{config.parent}: the run cannot be resumed with other settings: {words}")
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -6,7 +6,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,5 +123,5 @@ def ensemble(contender: Contender, parts: Sequence[Finished], contest: Contest) 
         test=test,
         test_ranked=test,
         probability=np.mean([part.probability for part in parts], axis=0),
-        model=Model(members, first.names, first.kinds, about),
+        model=replace(first, members=members, about=about),
     )

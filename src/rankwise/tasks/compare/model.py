@@ -21,13 +21,14 @@ from rankwise.report import write_json
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
 from rankwise.tasks.compare.preparation import Preparation
 from rankwise.tasks.compare.ranks import apply_ranks, rank_knots
+from rankwise.tasks.compare.training_rows import TrainingRows
 
 __all__ = ["Member", "Model", "load_model", "renamed"]
 
 Floats = NDArray[np.float64]
 
 _FORMAT, _VERSION = "rankwise model", 1
-_HEADER, _RANKS = "model.json", "ranks.npz"
+_HEADER, _RANKS, _TRAINING_ROWS = "model.json", "ranks.npz", "training_rows.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,7 @@ class Model:
     names: tuple[str, ...]  # of the features
     kinds: tuple[str, ...]
     about: dict[str, Any]  # target, positive, metric, contender: for those who find the folder
+    training_rows: TrainingRows | None = None  # None: an estimator saved by itself
 
     def scores(self, features: Features) -> Floats:
         """The score of every row, higher first."""
@@ -90,7 +92,7 @@ class Model:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
             made = Path(name) / "model"
             made.mkdir()
-            header = {
+            header: dict[str, Any] = {
                 "format": _FORMAT,
                 "version": _VERSION,
                 "about": self.about,
@@ -101,6 +103,10 @@ class Model:
                     for member in self.members
                 ],
             }
+            if self.training_rows is not None:
+                known = self.training_rows
+                header["training_rows"] = {"held_out": known.held_out, "repeated": known.repeated}
+                write_arrays(made / _TRAINING_ROWS, {"hashes": known.hashes})
             write_json(made / _HEADER, header)
             for number, member in enumerate(self.members):
                 member.ranker.save(made / f"{number}.ranker")
@@ -141,7 +147,14 @@ def load_model(path: Path) -> Model:
             )
             for number, each in enumerate(preparations)
         )
-        return Model(members, tuple(header["names"]), tuple(header["kinds"]), header["about"])
+        counts = header.get("training_rows")
+        return Model(
+            members,
+            tuple(header["names"]),
+            tuple(header["kinds"]),
+            header["about"],
+            counts and TrainingRows(**read_arrays(folder / _TRAINING_ROWS), **counts),
+        )
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
 

@@ -13,6 +13,7 @@ from rankwise.tasks.compare.choosing import Choice, validation_of
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.judging import every_metric
+from rankwise.tasks.compare.parts import write_parts
 
 __all__ = ["results_of", "write_results"]
 
@@ -69,6 +70,7 @@ def write_results(
     for number, each in enumerate(finished):
         arrays |= {f"score_{number}": each.test, f"probability_{number}": each.probability}
     write_arrays(folder / "predictions.npz", arrays)
+    write_parts(folder, contest.plan.parts)
     write_csv(folder / "tables.csv", [_row(each) for each in results["contenders"]])
     write_json(folder / "results.json", results)
 

@@ -22,6 +22,7 @@ from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.notes import notes_on
 from rankwise.tasks.compare.results import results_of, write_results
 from rankwise.tasks.compare.settings import Settings
+from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.tuning import ContenderError, Progress, Tuned, open_storage, tune
 
 __all__ = ["Compared", "Event", "run"]
@@ -128,7 +129,8 @@ def _finish(contender: Contender, contest: Contest, tuned: Tuned, seconds: float
         "target": contest.settings.target,
         "positive": contest.table.positive,
     }
-    model = Model(members, contest.table.names, contest.table.kinds, about)
+    training_rows = TrainingRows.of(contest.table, plan.parts)
+    model = Model(members, contest.table.names, contest.table.kinds, about, training_rows)
     test, ranked = scored(members, contest, plan.parts.test)
     return Finished(
         contender=contender,

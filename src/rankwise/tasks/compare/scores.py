@@ -1,4 +1,4 @@
-"""All metrics of a column of scores."""
+"""All metrics of a column of scores, or of the scores that a run gave its test rows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from rankwise.data import DataError, Table, read_table
+from rankwise.data import DataError, read_table
+from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
-from rankwise.tasks.compare.judging import every_metric, interval, is_graded, named
+from rankwise.report.comparison.run import read_run
+from rankwise.tasks.compare.judging import (
+    Floats,
+    Groups,
+    every_metric,
+    interval,
+    is_graded,
+    named,
+)
+from rankwise.tasks.compare.parts import require_run
+from rankwise.tasks.compare.prediction_columns import IN_TRAINING
 
-__all__ = ["Evaluated", "evaluate_scores"]
+__all__ = ["Evaluated", "evaluate_run", "evaluate_scores"]
 
 
 @dataclass(frozen=True)
@@ -28,11 +40,26 @@ class Evaluated:
     left_out: int  # lists that have one class only, and so no value
     metrics: dict[str, Interval]
     graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
+    trained_on: int | None = None  # rows that the model was trained on, where the file marks them
+    contender: str | None = None  # whose scores they are, where they are those of a run
+
+    @property
+    def warning(self) -> str | None:
+        """Why the numbers are too good, if the model was trained on some of the rows."""
+        if not self.trained_on:
+            return None
+        return (
+            f"{self.trained_on} of {self.rows} rows equal a row the model was trained on: these "
+            "numbers are not an estimate for new rows; `rankwise evaluate RUN` has one, from the "
+            "rows that the run held out"
+        )
 
     @property
     def caption(self) -> str:
         """The size of the data in words."""
         words = f"{self.rows} rows, {self.positives} positives"
+        if self.contender is not None:
+            words = f"{self.contender}, held-out test rows of {self.path}: {words}"
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
@@ -53,8 +80,10 @@ class Evaluated:
         }
         return {
             "data": str(self.path),
+            "contender": self.contender,
             "rows": self.rows,
             "positives": self.positives,
+            "rows_trained_on": self.trained_on,
             "lists": self.lists,
             "lists_left_out": self.left_out,
             "metrics": numbers,
@@ -73,7 +102,8 @@ def evaluate_scores(
 ) -> Evaluated:
     """Every metric that suits the data, or those named, with 95 % intervals.
 
-    The target may hold relevances where all metrics named take them.
+    The target may hold relevances where all metrics named take them. Rows that ``rankwise
+    predict`` has marked as trained on are counted.
     """
     for name in metrics or ():
         named(name, grouped=group is not None)
@@ -86,18 +116,76 @@ def evaluate_scores(
     if scores is None:
         raise DataError(f"{path}: there are no scores in it")
     found = {name: interval(name, scores, table.target, table.groups, seed=seed) for name in names}
-    lists, left_out, whole = _lists(table)
-    return Evaluated(table.path, len(table), table.positives, lists, left_out, found, whole)
+    lists, left_out, whole = _lists(table.target, table.groups, graded=table.graded)
+    return Evaluated(
+        table.path,
+        len(table),
+        table.positives,
+        lists,
+        left_out,
+        found,
+        whole,
+        trained_on=_trained_on(table.path),
+    )
 
 
-def _lists(table: Table) -> tuple[int | None, int, int]:
+def evaluate_run(
+    folder: Path, *, metrics: Sequence[str] | None = None, seed: int | None = None
+) -> Evaluated:
+    """Evaluate the recommended model of a comparison on the test rows that it held out.
+
+    The scores are those that the run kept; with the run's own seed, which is the default, the
+    numbers are those of its results.
+    """
+    require_run(folder)
+    try:
+        run = read_run(folder)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    target, groups = run.predictions.target, run.predictions.group
+    graded = run.config.get("positive_value") is None
+    for name in metrics or ():
+        named(name, grouped=run.grouped)
+        if graded and not is_graded(name):
+            raise DataError(
+                f"{folder}: the target holds relevances, which metric {name!r} does not take; "
+                "ndcg does, such as ndcg@10"
+            )
+    others = every_metric(len(target), grouped=run.grouped, graded=graded)
+    names = metrics or list(dict.fromkeys([run.metric, *others]))
+    scores = run.predictions.scores[run.recommended.number]
+    drawn = int(run.config.get("seed", 0)) if seed is None else seed
+    found = {name: interval(name, scores, target, groups, seed=drawn) for name in names}
+    lists, left_out, whole = _lists(target, groups, graded=graded)
+    return Evaluated(
+        folder,
+        len(target),
+        int(np.count_nonzero(target)),
+        lists,
+        left_out,
+        found,
+        whole,
+        contender=run.recommended.name,
+    )
+
+
+def _trained_on(path: Path) -> int | None:
+    """How many rows the file marks as trained on; None where it marks none."""
+    source = scan_as_written(path, format_of(path))
+    if IN_TRAINING not in source.collect_schema().names():
+        return None
+    marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
+    return int(marks.is_in(["true", "1"]).sum())
+
+
+def _lists(target: Floats, groups: Groups, *, graded: bool) -> tuple[int | None, int, int]:
     """How many lists there are, how many have nothing to rank, how many of these are positive."""
-    if table.groups is None:
+    if groups is None:
         return None, 0, 0
-    sizes = np.bincount(table.groups)
-    positives = np.bincount(table.groups, weights=table.target > 0)
+    sizes = np.bincount(groups)
+    positives = np.bincount(groups, weights=target > 0)
     empty = int((positives == 0).sum())
-    whole = 0 if table.graded else int((positives == sizes).sum())
+    whole = 0 if graded else int((positives == sizes).sum())
     return len(sizes), empty + whole, whole
 
 
