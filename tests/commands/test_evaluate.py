@@ -112,6 +112,8 @@ def test_one_positive_has_no_variance_but_a_value(tmp_path):
         (["--target", "grade", "--score", "s"], "has 4 values"),
         (["--target", "y", "--score", "s", "--metric", "app"], 'did you mean "ap"?'),
         (["--target", "y", "--score", "s", "--metric", "ndcg"], "belongs to with --group"),
+        (["--target", "y"], "--score must be given for a table"),
+        ([], "--target and --score must be given for a table"),
     ],
 )
 def test_bad_input_is_one_line_and_2(scored, tmp_path, arguments, message):
@@ -158,3 +160,13 @@ def test_values_can_be_read_where_there_is_little_room(scored, tmp_path, monkeyp
     for each in json.loads(out.read_text())["metrics"].values():
         for value in (each["value"], each["low"], each["high"]):
             assert f"{value:.4f}" in done.stdout
+
+
+def test_a_folder_is_that_of_a_run_which_knows_its_columns(tmp_path):
+    done = invoke(tmp_path, "--target", "y", "--positive", "1")
+    assert done.exit_code == 2
+    assert "--target, --positive: only for a table" in done.stderr
+    done = invoke(tmp_path)
+    assert done.exit_code == 2
+    assert "holds no run; pass the folder of a run of `rankwise compare`" in done.stderr
+    assert done.stderr.count("\n") == 1

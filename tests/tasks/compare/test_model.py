@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.fitting import fit_members, scored
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.ranks import apply_ranks
+from rankwise.tasks.compare.training_rows import TrainingRows
 
 __all__ = ["stubbed"]
 
@@ -34,6 +36,21 @@ def test_a_model_survives_its_folder(tmp_path, seeds):
         np.testing.assert_array_equal(again.probabilities(new), made.probabilities(new))
         assert (again.names, again.kinds, again.about) == (made.names, made.kinds, made.about)
     assert [each.name for each in (tmp_path / "run").iterdir()] == ["model"]
+
+
+def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
+    here = contest(tmp_path)
+    rows = TrainingRows.of(here.table, here.plan.parts)
+    folder = replace(model(here, 1), training_rows=rows).save(tmp_path / "model")
+    again = load_model(folder).training_rows
+    assert again is not None
+    np.testing.assert_array_equal(again.hashes, rows.hashes)
+    assert again.hashes.dtype == np.uint64
+    assert (again.held_out, again.repeated) == (rows.held_out, rows.repeated)
+    assert (folder / "training_rows.npz").stat().st_size < 10 * len(rows.hashes) + 1_000
+    (folder / "training_rows.npz").unlink()
+    with pytest.raises(DataError, match="holds no model that rankwise wrote"):
+        load_model(folder)
 
 
 def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp_path):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,7 @@ from tests.tasks.compare.stubs import settings, stubbed, table
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.parts import data_of_run, rows_of_part
 from rankwise.tasks.compare.predicting import predict_file
 from rankwise.tasks.compare.running import run
 
@@ -98,3 +101,101 @@ def test_svmlight_knows_features_by_number(tmp_path):
     (tmp_path / "wide.svm").write_text("0 9:1\n")
     with pytest.raises(DataError, match="has feature 9, the model's last is f3"):
         predict_file(tmp_path / "run", tmp_path / "wide.svm")
+
+
+def test_kept_columns_stand_before_the_scores_in_csv_and_parquet(tmp_path, model):
+    new = table(rows=60, seed=5).with_columns(code=pl.lit("007"))
+    new.write_csv(tmp_path / "new.csv")
+    new.write_parquet(tmp_path / "new.parquet")
+    plain = predict_file(model, tmp_path / "new.csv").frame
+    for name in ("new.csv", "new.parquet"):
+        found = predict_file(model, tmp_path / name, keep=["code,day", "y"])
+        assert found.frame.columns == ["code", "day", "y", "score", "probability"]
+        assert found.frame.select("score", "probability").equals(plain)
+        assert found.frame.select("code", "day", "y").equals(new.select("code", "day", "y"))
+        assert found.csv().splitlines()[1].startswith("007,0,")
+        assert pl.read_parquet(found.write(tmp_path / "p.parquet")).equals(found.frame)
+    every = predict_file(model, tmp_path / "new.csv", keep=["all"]).frame
+    assert every.columns == [*new.columns, "score", "probability"]
+
+
+def test_lists_cannot_be_written_as_csv(tmp_path, model):
+    new = table(rows=60, seed=5).with_columns(tags=pl.concat_list("day"))
+    new.write_parquet(tmp_path / "new.parquet")
+    found = predict_file(model, tmp_path / "new.parquet", keep=["tags"])
+    with pytest.raises(DataError, match=r"cannot write the column 'tags' .* as csv; write parquet"):
+        found.write(tmp_path / "p.csv")
+    assert not (tmp_path / "p.csv").exists()
+    assert pl.read_parquet(found.write(tmp_path / "p.parquet"))["tags"].to_list() == [
+        [day] for day in range(60)
+    ]
+
+
+def test_the_run_s_own_test_rows_get_the_scores_of_its_results(tmp_path, model):
+    rows = rows_of_part(model, "test")
+    found = predict_file(model, data_of_run(model), keep=["y"], rows=rows)
+    chosen = json.loads((model / "results.json").read_text())["recommended"]
+    with np.load(model / "predictions.npz") as arrays:
+        np.testing.assert_allclose(found.frame["score"], arrays[f"score_{chosen}"])
+        np.testing.assert_allclose(found.frame["probability"], arrays[f"probability_{chosen}"])
+        np.testing.assert_array_equal(found.frame["y"], arrays["target"])
+    assert found.warning is None
+    assert predict_file(model, data_of_run(model), rows=rows).frame.columns == [
+        "score", "probability"
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="has 600 rows, row 700 is wanted"):
+        predict_file(model, data_of_run(model), rows=np.array([699]))
+
+
+def test_rows_the_model_was_trained_on_are_counted_and_marked(tmp_path, model):
+    development = np.sort(
+        np.concatenate([rows_of_part(model, part) for part in ("train", "validation")])
+    )
+    expected = np.isin(np.arange(600), development)
+    frame = table()
+    frame.select(reversed(frame.columns)).write_parquet(tmp_path / "again.parquet")
+    for name in ("table.csv", "again.parquet"):
+        found = predict_file(model, tmp_path / name)
+        assert found.frame.columns == ["score", "probability", "in_training"]
+        np.testing.assert_array_equal(found.frame["in_training"], expected)
+        assert found.warning is not None
+        assert found.warning.startswith(
+            "480 of 600 rows (80.0 %) equal a row the model was trained"
+        )
+        assert "(0.0 % of the held-out rows do)" in found.warning
+    pl.concat([table(rows=60, seed=5), frame[development[:1].tolist()]]).write_csv(
+        tmp_path / "new.csv"
+    )
+    found = predict_file(model, tmp_path / "new.csv")
+    assert found.warning is not None
+    assert found.warning.startswith("1 of 61 rows")
+    assert found.frame["in_training"].to_list() == [*[False] * 60, True]
+
+
+def test_new_rows_get_no_mark_and_no_warning(tmp_path, model):
+    table(rows=60, seed=5).write_csv(tmp_path / "new.csv")
+    found = predict_file(model, tmp_path / "new.csv")
+    assert found.warning is None
+    assert found.frame.columns == ["score", "probability"]
+
+
+def test_duplicates_in_new_rows_are_no_warning_where_held_out_rows_have_as_many(tmp_path):
+    rounded = pl.col("a", "b", "c").round(0)
+    table(rows=1_500).with_columns(rounded).write_csv(tmp_path / "table.csv")
+    run(settings(tmp_path, trials=1), tmp_path / "run")
+    known = load_model(tmp_path / "run").training_rows
+    assert known is not None
+    assert 0.5 < known.duplicate_rate < 0.95
+    table(rows=300, seed=5).with_columns(rounded).write_csv(tmp_path / "new.csv")
+    assert predict_file(tmp_path / "run", tmp_path / "new.csv").warning is None
+    assert predict_file(tmp_path / "run", tmp_path / "table.csv").warning is not None
+
+
+def test_an_estimator_saved_by_itself_knows_no_training_rows(tmp_path, model):
+    ranker = next((model / "model").glob("*.ranker"))
+    loaded = load_model(ranker)
+    assert loaded.training_rows is None
+    names = loaded.names
+    rows = np.random.default_rng(0).normal(size=(20, len(names)))
+    pl.DataFrame(rows, schema=list(names)).write_csv(tmp_path / "new.csv")
+    assert predict_file(ranker, tmp_path / "new.csv").frame.columns == ["score", "probability"]

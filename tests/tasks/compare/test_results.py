@@ -136,7 +136,7 @@ def test_the_files_go_together(tmp_path):
     found = results_of(finished, Choice(1, 0, "because"), here, {})
     write_results(out, found, finished, here)
     assert {path.name for path in out.iterdir()} == {
-        "model", "predictions.npz", "results.json", "tables.csv"
+        "model", "parts.npz", "predictions.npz", "results.json", "tables.csv"
     }  # fmt: skip
     assert json.loads((out / "results.json").read_text()) == found
     assert load_model(out).about == {"number": 1}

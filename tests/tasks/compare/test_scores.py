@@ -3,11 +3,15 @@ from __future__ import annotations
 import json
 import math
 
+import polars as pl
 import pytest
+from tests.tasks.compare.stubs import settings, stubbed, table
 
 from rankwise.data import DataError
 from rankwise.metrics import Interval
-from rankwise.tasks.compare import Evaluated, evaluate_scores
+from rankwise.tasks.compare import Evaluated, evaluate_run, evaluate_scores, run
+
+__all__ = ["stubbed"]
 
 # By score: a finds 1, 0, 0, 1; b has positives only, c none; d finds 0, 1.
 LISTS = "q,y,s\na,1,3\na,0,2\na,0,1\na,1,0\nb,1,1\nb,1,2\nc,0,1\nc,0,0\nd,0,3\nd,1,2\n"
@@ -131,3 +135,71 @@ def test_lists_of_positives_count_in_ndcg_and_the_caption_says_so(tmp_path):
     first = (1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3))
     expected = (first + 1 + 1 / math.log2(3)) / 3
     assert found.metrics["ndcg@10"].value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"metric": "opauc(max_fpr=0.3)", "seed": 3}, {"group": "user"}]
+)
+def test_a_run_is_evaluated_with_the_numbers_of_its_results(tmp_path, stubbed, asked):
+    options = {"trials": 1, "drop": ("day",) if "group" in asked else ("user", "day"), **asked}
+    results = run(settings(tmp_path, **options), tmp_path / "run").results
+    (tmp_path / "table.csv").unlink()  # the run has kept the scores
+    found = evaluate_run(tmp_path / "run")
+    best = results["contenders"][results["recommended"]]
+    assert list(found.metrics) == [results["metric"], *results["other_metrics"]]
+    first = found.metrics[results["metric"]]
+    assert best["test"] == {"value": first.value, "low": first.low, "high": first.high}
+    for name, values in results["other_metrics"].items():
+        assert found.metrics[name].value == pytest.approx(values[results["recommended"]])
+        assert found.metrics[name].low <= found.metrics[name].value <= found.metrics[name].high
+    assert found.contender == best["name"]
+    assert found.rows == results["data"]["test"]
+    assert (found.lists is not None) == ("group" in asked)
+    assert found.caption.startswith(f"{best['name']}, held-out test rows of {tmp_path / 'run'}: ")
+    assert found.warning is None
+
+
+def test_a_run_of_relevances_takes_only_metrics_of_relevances(tmp_path, stubbed):
+    graded = pl.col("y") + (pl.col("a") > 0)
+    table().with_columns(y=graded).write_csv(tmp_path / "table.csv")
+    asked = settings(tmp_path, trials=1, metric="ndcg@10", group="user", drop=("day",))
+    results = run(asked, tmp_path / "run").results
+    found = evaluate_run(tmp_path / "run")
+    assert list(found.metrics) == ["ndcg@10", "ndcg", "ndcg@5"]
+    best = results["contenders"][results["recommended"]]["test"]
+    assert found.metrics["ndcg@10"].value == best["value"]
+    with pytest.raises(DataError, match="target holds relevances, which metric 'ap' does not take"):
+        evaluate_run(tmp_path / "run", metrics=["ap"])
+    assert list(evaluate_run(tmp_path / "run", metrics=["ndcg@3"]).metrics) == ["ndcg@3"]
+
+
+def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
+    run(settings(tmp_path, trials=1), tmp_path / "run")
+    with pytest.raises(DataError, match="holds no run; pass the folder of a run"):
+        evaluate_run(tmp_path)
+    (tmp_path / "run" / "predictions.npz").write_bytes(b"none")
+    with pytest.raises(DataError, match="is not a file of plain arrays"):
+        evaluate_run(tmp_path / "run")
+    (tmp_path / "run" / "results.json").unlink()
+    with pytest.raises(DataError, match="the run is not finished"):
+        evaluate_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("True", "False"), ("1", "0")])
+def test_rows_marked_as_trained_on_are_reported(tmp_path, words):
+    yes, no = words
+    text = f"y,s,in_training\n1,4,{yes}\n0,3,{no}\n1,2,{yes}\n0,1,{yes}\n"
+    found = evaluate_scores(written(tmp_path, text), target="y", score="s", metrics=["auc"])
+    assert found.warning is not None
+    assert found.warning.startswith(
+        "3 of 4 rows equal a row the model was trained on: these numbers are not an estimate for "
+        "new rows"
+    )
+    assert found.as_json()["rows_trained_on"] == 3
+
+
+def test_without_marks_nothing_is_said_of_training(tmp_path):
+    for text, count in (("y,s\n1,4\n0,3\n", None), ("y,s,in_training\n1,4,false\n0,3,\n", 0)):
+        found = evaluate_scores(written(tmp_path, text), target="y", score="s", metrics=["auc"])
+        assert found.warning is None
+        assert found.as_json()["rows_trained_on"] == count

@@ -153,7 +153,7 @@ def load_model(path: Path) -> Model:
             tuple(header["names"]),
             tuple(header["kinds"]),
             header["about"],
-            counts and TrainingRows(**read_arrays(folder / _TRAINING_ROWS), **counts),
+            counts and TrainingRows(read_arrays(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
