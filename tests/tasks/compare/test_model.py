@@ -51,6 +51,10 @@ def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
     (folder / "training_rows.npz").unlink()
     with pytest.raises(DataError, match="holds no model that rankwise wrote"):
         load_model(folder)
+    header = json.loads((folder / "model.json").read_text())
+    del header["training_rows"]
+    (folder / "model.json").write_text(json.dumps(header))
+    assert load_model(folder).training_rows is None  # given away without them
 
 
 def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
@@ -68,6 +69,18 @@ def test_the_hash_stays_the_same_between_versions():
         7914628294609614841,
     ]
     assert found.tolist() == expected
+
+
+def test_the_hash_of_a_time_does_not_depend_on_its_unit():
+    days = [date(1969, 5, 1), date(1970, 1, 1), None, date(2024, 2, 29)]
+    column = pl.Series("day", days)
+    expected = row_hashes(pl.DataFrame(column), ["day"])
+    assert len(set(expected.tolist())) == 4
+    for unit in ("ms", "us", "ns"):
+        same = pl.DataFrame(column.cast(pl.Datetime(unit)))
+        np.testing.assert_array_equal(row_hashes(same, ["day"]), expected)
+    spans = pl.Series("span", [timedelta(1), timedelta(days=1, microseconds=1), None])
+    assert len(set(row_hashes(pl.DataFrame(spans), ["span"]).tolist())) == 3
 
 
 def test_equal_values_in_other_columns_are_another_row():

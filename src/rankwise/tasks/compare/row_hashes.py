@@ -16,6 +16,8 @@ __all__ = ["UInts", "row_hashes"]
 
 UInts = NDArray[np.uint64]
 
+_NO_TIME = -(2**63)
+
 
 def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     """Hash every row by the names and values of its columns, in whatever order they stand.
@@ -49,6 +51,8 @@ def _of_sparse(features: sparse.csr_array, keys: UInts) -> UInts:
 def _bits(column: pl.Series) -> UInts:
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return _float_bits(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    if column.dtype.is_temporal():
+        return _time_bits(column)
     words = column.cast(pl.String)
     distinct = words.unique().drop_nulls()
     distinct = distinct.filter(distinct != "")
@@ -57,6 +61,13 @@ def _bits(column: pl.Series) -> UInts:
     hashes = pl.Series([_hash_of(word) for word in distinct], dtype=pl.UInt64)
     found = words.replace_strict(distinct, hashes, default=0, return_dtype=pl.UInt64)
     return found.fill_null(0).to_numpy()
+
+
+def _time_bits(column: pl.Series) -> UInts:
+    """Microseconds, whatever unit the column has."""
+    moments = column.dtype in (pl.Date, pl.Datetime)
+    spans = column.dt.epoch("us") if moments else column.cast(pl.Duration("us")).to_physical()
+    return spans.cast(pl.Int64).fill_null(_NO_TIME).to_numpy().view(np.uint64)
 
 
 def _float_bits(values: NDArray[np.float64]) -> UInts:
