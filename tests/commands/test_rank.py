@@ -79,6 +79,43 @@ def test_evaluates_and_speaks_trec(trained, tmp_path):
     assert line in again.output  # the same ranking, by its own judgements
 
 
+def values_of(done):
+    """The numbers of the table by metric, from what a command printed."""
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.stdout.splitlines() if " ± " in line]
+    return {name: (value, spread) for name, value, sign, spread in (r for r in rows if r[2] == "±")}
+
+
+def test_one_ranking_has_one_number_from_lists_and_from_its_run_and_qrels(trained, tmp_path):
+    test, out, _ = trained
+    more = "".join(f"2 qid:90 1:{n} 2:0 3:1 #docid = all{n}\n" for n in range(4))
+    more += "".join(f"0 qid:91 1:{n} 2:0 3:1 #docid = none{n}\n" for n in range(4))
+    lists = tmp_path / "lists.txt"
+    lists.write_text(test.read_text() + more)
+    run, qrels = tmp_path / "run.txt", tmp_path / "qrels.txt"
+    asked = ["--metrics", "ndcg@10,ap,mrr,precision@2,recall@2"]
+    written = ["--write-run", str(run), "--write-qrels", str(qrels)]
+    first = RUN.invoke(app, ["evaluate", str(out), str(lists), *asked, *written])
+    second = RUN.invoke(app, ["evaluate", str(run), str(qrels), *asked])
+    assert values_of(first) == values_of(second)
+    assert len(values_of(first)) == 5
+    for done in (first, second):
+        assert "Means over the queries with a relevant document, 25 of" in done.output
+        assert "1 query without a relevant document is left out of ndcg@10, ap," in done.output
+
+
+def test_ties_that_matter_are_reported_with_their_rule(trained, tmp_path):
+    _, out, _ = trained
+    lists, run, qrels = (tmp_path / name for name in ("lists.txt", "run.txt", "qrels.txt"))
+    lists.write_text("".join(f"{n % 2} qid:1 1:1 2:1 3:1\n" for n in range(4)))
+    written = ["--write-run", str(run), "--write-qrels", str(qrels)]
+    done = RUN.invoke(app, ["evaluate", str(out), str(lists), "--metrics", "mrr", *written])
+    assert "1 query has documents of different relevance with one score" in done.output
+    assert "the mean over their orders" in done.output
+    done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--metrics", "mrr"])
+    assert "they are ordered by document id, last first" in done.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,6 +155,9 @@ def test_malformed_lines_and_folders(tmp_path):
     assert "are for the folder of a run" in one_line(done)
     done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--relevant", "1.5"])
     assert "--relevant must be one" in one_line(done)
+    run.write_text("q Q0 a 1 1.0 t\n")
+    done = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--relevant", "0"])
+    assert "relevant must be a finite number above 0, got 0" in one_line(done)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,18 @@ def test_value_of_a_metric() -> None:
     assert value("ap", scores, Part(None, target, weight)) == pytest.approx(wanted)
 
 
-def test_lists_of_one_class_are_left_out_in_silence() -> None:
+def test_lists_without_a_positive_are_left_out_in_silence() -> None:
     part = Part(None, np.array([0.0, 1, 0, 0]), groups=np.array([0, 0, 1, 1]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert value("ap", np.array([2.0, 1, 0, 0]), part) == 0.5
+
+
+def test_lists_of_positives_alone_count_as_in_trec_eval() -> None:
+    part = Part(None, np.array([0.0, 1, 1, 1]), groups=np.array([0, 0, 1, 1]))
+    scores = np.array([2.0, 1, 0, 0])
+    assert value("ap", scores, part) == (0.5 + 1) / 2
+    assert value("auc", scores, part) == 0  # of pairs, which the second list has not
+    # One list of rows has nothing to rank without a negative.
+    with pytest.warns(RuntimeWarning, match="only one class"):
+        assert np.isnan(value("ap", scores[2:], Part(None, part.target[2:])))

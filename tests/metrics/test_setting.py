@@ -1,11 +1,14 @@
 import math
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+import rankwise
 from rankwise import metrics as m
 from rankwise.metrics import setting
 from rankwise.metrics.setting import mean_over_lists, setting_of
@@ -80,3 +83,38 @@ def test_import_brings_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        ("ap", 1.0),
+        ("mrr", 1.0),
+        ("hit@2", 1.0),
+        ("precision@4", 3 / 4),
+        ("recall@2", 2 / 3),
+        ("r_precision", 1.0),
+        ("map@r", 1.0),
+        ("ndcg", 1.0),
+        ("auc", math.nan),
+        ("opauc(max_fpr=.5)", math.nan),
+        ("tpauc(min_tpr=.5, max_fpr=.5)", math.nan),
+        ("pap@2", math.nan),
+        ("auprc(prior=.5)", math.nan),
+    ],
+)
+def test_a_list_of_positives_alone_has_a_value_by_the_rule_of_trec_eval(name, alone):
+    # Three positives, tied or not; a list of both classes; negatives alone.
+    scores = torch.tensor([3.0, 2, 1, 1, 1, 1, 2, 1, 2, 1])
+    target = torch.tensor([1.0, 1, 1, 1, 1, 1, 1, 0, 0, 0])
+    groups = torch.tensor([0, 0, 0, 1, 1, 1, 2, 2, 3, 3])
+    own = rankwise.metric(name).setting
+    by_rule = replace(own, average="none", positives_alone=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        values = by_rule(scores, target, None, groups, None).tolist()
+        before = replace(own, average="none")(scores, target, None, groups, None).tolist()
+    assert values[:2] == pytest.approx([alone, alone], nan_ok=True)
+    assert values[2:] == pytest.approx(before[2:], nan_ok=True)
+    assert not math.isnan(values[2])
+    assert math.isnan(values[3])

@@ -143,7 +143,9 @@ def _judged_file(
         say([f"{missing} of {len(judged)} queries are not in the run and count 0"], error=True)
     names = names_of("metrics", metrics)
     least = 1 if relevant is None else int(relevant)
-    return list(judged), task.judged_run(ranked, judged, names, relevant=least)
+    found = task.judged_run(ranked, judged, names, relevant=least)
+    _say_tied(task.tied_run_queries(ranked, judged), "are ordered by document id, last first")
+    return list(judged), found
 
 
 def _judged_lists(
@@ -162,12 +164,24 @@ def _judged_lists(
     names = names_of("metrics", metrics)
     least = settings.relevant if relevant is None else relevant
     found = task.judged(scores, lists, names, relevant=least)
+    _say_tied(
+        task.tied_queries(scores, lists),
+        "count as the mean over their orders (ap: all as above); in a run file trec_eval, and "
+        "rankwise with it, orders them by document id",
+    )
     run, qrels = files
     if run is not None:
         write_run(run, task.as_run(lists, scores))
     if qrels is not None:
         write_qrels(qrels, task.as_qrels(lists))
     return list(lists.queries), found
+
+
+def _say_tied(queries: int, rule: str) -> None:
+    """How ties between documents of different relevance count, where there are any."""
+    if queries:
+        there = "1 query has" if queries == 1 else f"{queries} queries have"
+        say([f"{there} documents of different relevance with one score: they {rule}"], error=True)
 
 
 def _options(given: list[str]) -> dict[str, Any]:

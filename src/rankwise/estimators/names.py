@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from torch import nn
@@ -48,14 +49,17 @@ def metric_name(name: str) -> str:
 
 
 def value(name: str, scores: Floats, part: Part) -> float:
-    """A metric, by name, of the scores of some rows; lists of one class are left out of it."""
+    """A metric, by name, of the scores of some rows.
+
+    Where the rows are lists, every list with a positive counts, as in trec_eval; metrics of pairs
+    of a positive and a negative leave out the lists without a negative, too.
+    """
+    lists = part.groups is not None
+    setting = replace(metric(name).setting, positives_alone=lists)
     with warnings.catch_warnings():
-        if part.groups is not None:
+        if lists:
             warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)
-        found = metric(name).value(
-            np.asarray(scores, dtype=np.float64),
-            part.target,
-            groups=part.groups,
-            weight=part.weight,
+        found = setting(
+            np.asarray(scores, dtype=np.float64), part.target, None, part.groups, part.weight
         )
     return float(found)

@@ -35,7 +35,7 @@ def _auprc(ranking: Ranking, prior: float) -> Tensor:
     return _mean_over_positives(ranking, prior * tpr, (1 - prior) * fpr)
 
 
-AVERAGE_PRECISION = Kernel(_average_precision, shortcut=fast_average_precision)
+AVERAGE_PRECISION = Kernel(_average_precision, pairs=False, shortcut=fast_average_precision)
 AUPRC = Kernel(_auprc, _check_prior)
 
 

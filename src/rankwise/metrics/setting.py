@@ -45,18 +45,26 @@ class Kernel:
     function: Callable[..., Tensor]  # (ranking, **options) -> (rows,) values
     check: Callable[..., None] = _any_options  # (**options): raises, before there are any data
     graded: bool = False  # targets are relevances >= 0 rather than classes
+    pairs: bool = True  # compares positives with negatives, so it needs both
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
     shortcut: Callable[[NDArray[Any], NDArray[Any], Ties], float] | None = None
 
-    def __call__(self, ranking: Ranking, **options: Any) -> Tensor:
-        """One value per list, NaN where the list has only one class (or no relevant item)."""
+    def __call__(
+        self, ranking: Ranking, *, positives_alone: bool = False, **options: Any
+    ) -> Tensor:
+        """One value per list, NaN where the list has only one class (or no relevant item).
+
+        With ``positives_alone`` a list of positives alone has a value, unless ``pairs``.
+        """
         if ranking.levels == 0:
             return ranking.weight.new_full((len(ranking.weight),), math.nan)
         values = self.function(ranking, **options)
         if self.graded:
             return values
-        one_class = (ranking.n_positives == 0) | (ranking.n_negatives == 0)
-        return values.masked_fill(one_class.squeeze(-1), math.nan)
+        undefined = ranking.n_positives == 0
+        if self.pairs or not positives_alone:
+            undefined = undefined | (ranking.n_negatives == 0)
+        return values.masked_fill(undefined.squeeze(-1), math.nan)
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,7 @@ class Setting:
     ties: Ties
     average: Average
     options: dict[str, Any]
+    positives_alone: bool = False  # trec_eval's rule: every list with a positive has a value
 
     def __post_init__(self) -> None:
         require_one_of("ties", self.ties, ("standard", "against"))
@@ -170,7 +179,9 @@ class Setting:
             rows = slice(start, start + step)
             present = None if weight is None else weight[rows]
             ranking = rank_items(scores[rows], target[rows], present, self.ties)
-            values[rows] = self.kernel(ranking, **self.options)
+            values[rows] = self.kernel(
+                ranking, positives_alone=self.positives_alone, **self.options
+            )
         return values
 
 

@@ -82,12 +82,12 @@ def _log_choose(n: Tensor, k: Tensor) -> Tensor:
     return torch.where(k <= n, value, -torch.inf)
 
 
-PRECISION_AT_K = Kernel(_precision_at_k, require_k)
-RECALL_AT_K = Kernel(_recall_at_k, require_k)
-HIT_AT_K = Kernel(_hit_at_k, require_k)
-R_PRECISION = Kernel(_r_precision)
-MAP_AT_R = Kernel(_map_at_r)
-MEAN_RECIPROCAL_RANK = Kernel(_mean_reciprocal_rank)
+PRECISION_AT_K = Kernel(_precision_at_k, require_k, pairs=False)
+RECALL_AT_K = Kernel(_recall_at_k, require_k, pairs=False)
+HIT_AT_K = Kernel(_hit_at_k, require_k, pairs=False)
+R_PRECISION = Kernel(_r_precision, pairs=False)
+MAP_AT_R = Kernel(_map_at_r, pairs=False)
+MEAN_RECIPROCAL_RANK = Kernel(_mean_reciprocal_rank, pairs=False)
 
 
 @computed_by(PRECISION_AT_K)

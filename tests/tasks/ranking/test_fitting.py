@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.tasks.ranking.cases import written
@@ -36,6 +38,35 @@ def test_a_validation_file_is_what_is_held_out(tmp_path):
     assert train.groups.min() == other.groups.min() == 0
 
 
+@pytest.mark.parametrize("model", ["linear", "mlp", "boosted"])
+def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
+    train = read_letor(written(tmp_path / "train.txt"))
+    text = written(tmp_path / "other.txt", queries=5, seed=2).read_text()
+    # A query with only relevant documents, and one with none.
+    more = "".join(f"{r} qid:{9 + (r == 0)} 1:{n} 2:1 3:0\n" for r in (2, 0) for n in range(3))
+    (tmp_path / "other.txt").write_text(text + more)
+    other = read_letor(tmp_path / "other.txt")
+    ranker = fitted(Settings("ap", model, "ap", options=QUICK[model]), train, other)
+    found = judged(scores_of(ranker, other), other, ["ap"])["ap"]
+    assert (found.plain["queries"], found.plain["left_out"]) == (6, 1)
+    y, groups = other.target >= 1, other.groups
+    assert ranker.score(other.columns(train.width), y, groups=groups) == pytest.approx(found.mean)
+    if model == "mlp":
+        assert max(ranker.history_) == pytest.approx(found.mean)
+
+
+def test_a_metric_of_relevances_seen_as_two_classes_has_another_name(tmp_path):
+    data = read_letor(written(tmp_path / "train.txt"))
+    words = "ndcg@3 of two classes (relevant from 1 on)"
+    assert Settings("ap", "mlp", "ndcg@3").stops_by(data) == words
+    assert Settings("ndcg@3", "mlp", "ndcg@3").stops_by(data) == "ndcg@3"
+    assert Settings("ap", "mlp", "ap").stops_by(data) == "ap"
+    two = replace(data, target=np.minimum(data.target, 1))
+    assert Settings("ap", "mlp", "ndcg@3").stops_by(two) == "ndcg@3"
+    with pytest.raises(UsageError, match="metric ap stops training by two classes"):
+        fitted(Settings("ndcg@3", "mlp", "ap"), data)
+
+
 def test_one_relevance_is_nothing_to_rank(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("1 qid:1 1:1\n1 qid:1 1:2\n")
@@ -62,8 +93,9 @@ def test_a_relevance_whose_gain_is_infinite(tmp_path):
         ({"objective": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
         ({"objective": "opauc(max_fpr=2)"}, "max_fpr=2"),
         ({"metric": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
-        ({"relevant": float("nan")}, "relevant must be a finite number, got nan"),
-        ({"relevant": float("inf")}, "relevant must be a finite number, got inf"),
+        ({"relevant": float("nan")}, "relevant must be a finite number above 0, got nan"),
+        ({"relevant": float("inf")}, "relevant must be a finite number above 0, got inf"),
+        ({"relevant": 0.0}, "relevant must be a finite number above 0, got 0.0; pass the smallest"),
         ({"validation": 1.0}, "validation must be a share in"),
         ({"seed": -1}, "seed must be a whole number >= 0"),
         ({"options": {"layers": 3}}, "mlp has no option 'layers'; it has batch_size"),

@@ -1,10 +1,17 @@
 """Learning to rank: scorers of judged lists, trained on the metric they are judged by."""
 
 from rankwise.tasks.ranking.fitting import MODELS, Settings, fitted
-from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged
+from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, tied_queries
 from rankwise.tasks.ranking.page import notes_of, results_table
 from rankwise.tasks.ranking.running import Finished, load_run, run, scores_of
-from rankwise.tasks.ranking.trec import TREC, as_qrels, as_run, judged_run, queries_without_run
+from rankwise.tasks.ranking.trec import (
+    TREC,
+    as_qrels,
+    as_run,
+    judged_run,
+    queries_without_run,
+    tied_run_queries,
+)
 from rankwise.tasks.usage import UsageError
 
 __all__ = [
@@ -23,6 +30,8 @@ __all__ = [
     "notes_of",
     "judged_run",
     "queries_without_run",
+    "tied_queries",
+    "tied_run_queries",
     "TREC",
     "as_run",
     "as_qrels",

@@ -58,6 +58,21 @@ class Settings:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
+    @property
+    def metric_is_graded(self) -> bool:
+        """Whether the metric of validation takes relevances rather than two classes."""
+        return named_metric(self.metric).setting.kernel.graded
+
+    def stops_by(self, *parts: Letor) -> str:
+        """The metric of validation as training sees it, in words.
+
+        An objective of two classes turns relevances into two classes, for the metric as well.
+        """
+        graded = any(len(np.unique(part.target)) > 2 for part in parts)
+        if not graded or not self.metric_is_graded or is_graded(self.objective):
+            return self.metric
+        return f"{self.metric} of two classes (relevant from {self.relevant:g} on)"
+
     def ranker_class(self) -> Ranker:
         """The estimator with its defaults."""
         made: Ranker = getattr(rankwise.estimators, MODELS[self.model])()
@@ -107,6 +122,12 @@ def fitted(
     if is_graded(settings.objective):
         for part in parts:
             require_gains(part, settings.gains())
+            if not settings.metric_is_graded and len(np.unique(part.target)) > 2:
+                raise UsageError(
+                    f"metric {settings.metric} stops training by two classes, but the objective "
+                    f"{settings.objective} trains on the relevances of {part.path}; pass a metric "
+                    "of relevances, such as ndcg@10 (--metrics still reports any metric)"
+                )
     targets = [settings.target(part) for part in parts]
     for part, own in zip(parts, targets, strict=True):
         if not own.any() or (own == own[0]).all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ __all__ = [
     "require_gains",
     "require_metrics",
     "require_relevant",
+    "tied_queries",
 ]
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
@@ -36,6 +37,7 @@ class Judged:
 
     name: str
     values: NDArray[np.float64]
+    pairs: bool = False  # compares relevant documents with others, so a query needs both
 
     @property
     def mean(self) -> float:
@@ -67,9 +69,12 @@ def require_metrics(names: Sequence[str]) -> None:
 
 
 def require_relevant(relevant: float) -> None:
-    """Raise where no document could be told relevant or not."""
-    if not math.isfinite(relevant):
-        raise UsageError(f"relevant must be a finite number, got {relevant!r}")
+    """Raise where all documents would be relevant, or none."""
+    if not (math.isfinite(relevant) and relevant > 0):
+        raise UsageError(
+            f"relevant must be a finite number above 0, got {relevant!r}; pass the smallest "
+            "relevance of a document that counts as relevant, such as 1"
+        )
 
 
 def gains_of(names: Sequence[str]) -> dict[str, object]:
@@ -93,7 +98,9 @@ def judged(
 ) -> dict[str, Judged]:
     """Metrics of scores for every query; metrics of two classes count from ``relevant`` on.
 
-    Tied scores count as the mean over their orders, never by the order of the file.
+    As in trec_eval every query with a relevant document has a value, also where all its documents
+    are relevant; metrics of pairs, such as ``auc``, need another document, too. Tied scores count
+    as the mean over their orders (``ap``: all of them as above), never by the order of the file.
     """
     require_metrics(names)
     require_relevant(relevant)
@@ -105,7 +112,18 @@ def judged(
         target = data.target if made.setting.kernel.graded else binary
         with warnings.catch_warnings():  # what is left out is counted and said
             warnings.simplefilter("ignore", RuntimeWarning)
-            options = {**made.options, "average": "none"}
-            each = made.metric(scores, target, groups=data.groups, **options)
-        found[name] = Judged(name, each)
+            setting = replace(made.setting, average="none", positives_alone=True)
+            each = setting(scores, target, None, data.groups, None)
+        kernel = made.setting.kernel
+        found[name] = Judged(name, each, pairs=kernel.pairs and not kernel.graded)
     return found
+
+
+def tied_queries(scores: NDArray[np.float64], data: Letor) -> int:
+    """Queries in which documents of different relevance have one score, in single precision."""
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    order = np.lexsort((data.target, single, data.groups))
+    group, score, target = data.groups[order], single[order], data.target[order]
+    tied = (np.diff(group) == 0) & (score[1:] == score[:-1]) & (target[1:] != target[:-1])
+    return len(np.unique(group[1:][tied]))

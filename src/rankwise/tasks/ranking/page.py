@@ -22,8 +22,13 @@ def write_results(
     counts: Sequence[tuple[str, int, int, int]],
     results: Mapping[str, Mapping[str, Judged]],
     history: Sequence[float],
+    *,
+    stopped_by: str,
 ) -> Path:
-    """``results.json`` and ``index.html``, whose path is returned."""
+    """``results.json`` and ``index.html``, whose path is returned.
+
+    ``stopped_by`` is the metric of ``history`` in words.
+    """
     plain = {part: {n: j.plain for n, j in found.items()} for part, found in results.items()}
     write_json(out / "results.json", {"results": plain, "history": list(history)})
     sections = [
@@ -34,7 +39,7 @@ def write_results(
         )
     ]
     if history:
-        sections.append(Section("Training", figures=[_curve(settings, history)]))
+        sections.append(Section("Training", figures=[_curve(stopped_by, history)]))
     data = Table(
         ("part", "queries", "documents", "relevant"), [(n, *map(_number, c)) for n, *c in counts]
     )
@@ -54,7 +59,10 @@ def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:
         f"{max((int(j.plain['queries'] or 0) for j in found.values()), default=0)} of {part}"
         for part, found in results.items()
     )
-    words = f"Means over queries, {sizes}; ± is a 95 % interval over them, not over trainings."
+    words = (
+        f"Means over the queries with a relevant document, {sizes}; ± is a 95 % interval over "
+        "queries, not over trainings."
+    )
     return Table(("metric", *results), rows, words)
 
 
@@ -62,13 +70,15 @@ def notes_of(results: Mapping[str, Mapping[str, Judged]]) -> list[str]:
     """Queries for which a metric is not defined, in words."""
     said = []
     for part, found in results.items():
-        left = {name: int(j.plain["left_out"] or 0) for name, j in found.items()}
-        for count in sorted(set(left.values()) - {0}):
-            names = ", ".join(name for name, n in left.items() if n == count)
-            said.append(
-                f"{part}: {count} queries without a relevant document (or without any other) are "
-                f"left out of {names}."
-            )
+        left = {name: (j.pairs, int(j.plain["left_out"] or 0)) for name, j in found.items()}
+        for pairs, count in sorted(set(left.values())):
+            if not count:
+                continue
+            names = ", ".join(name for name, why in left.items() if why == (pairs, count))
+            queries = "1 query" if count == 1 else f"{count} queries"
+            lacks = "a relevant document or without any other" if pairs else "a relevant document"
+            verb = "is" if count == 1 else "are"
+            said.append(f"{part}: {queries} without {lacks} {verb} left out of {names}.")
     return said
 
 
@@ -85,14 +95,14 @@ def _number(count: int) -> str:
     return f"{count:,}"
 
 
-def _curve(settings: Settings, history: Sequence[float]) -> Figure:
+def _curve(metric: str, history: Sequence[float]) -> Figure:
     canvas = Canvas(figsize=(7.0, 3.2), layout="constrained")
     axes = canvas.subplots()
     best = max(range(len(history)), key=lambda n: history[n])
     axes.plot(range(1, len(history) + 1), history, ".-", color="#00796b", linewidth=1.1)
     axes.plot(best + 1, history[best], "o", color="#b71c1c", markersize=6)
     axes.set_xlabel("epoch", fontsize=9)
-    axes.set_ylabel(f"{settings.metric}, validation", fontsize=9)
+    axes.set_ylabel(f"{metric}, validation", fontsize=9)
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
@@ -100,7 +110,7 @@ def _curve(settings: Settings, history: Sequence[float]) -> Figure:
     # Without the date and version the same data make the same file.
     canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
     words = (
-        f"{settings.metric} on validation over {len(history)} epochs; the best, "
+        f"{metric} on validation over {len(history)} epochs; the best, "
         f"{history[best]:.4f} after epoch {best + 1}, was kept."
     )
     return Figure(buffer.getvalue(), words, words)

@@ -84,7 +84,9 @@ def run(
         for name, part in parts.items()
     ]
     history = [float(v) for v in getattr(ranker, "history_", [])]
-    page = write_results(out, settings, counts, results, history)
+    learnt = [part for part in (train, validation) if part is not None]
+    stopped_by = settings.stops_by(*learnt)
+    page = write_results(out, settings, counts, results, history, stopped_by=stopped_by)
     # Last: a folder without it holds no run that has ended.
     write_json(out / CONFIG, asked)
     (out / CHECKPOINT).unlink(missing_ok=True)

@@ -14,10 +14,10 @@ from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.metrics.ndcg import LARGEST
 from rankwise.naming.grammar import parse
 from rankwise.tasks import ranked
-from rankwise.tasks.ranking.judging import Judged
+from rankwise.tasks.ranking.judging import Judged, require_relevant
 from rankwise.tasks.usage import UsageError
 
-__all__ = ["TREC", "as_qrels", "as_run", "judged_run", "queries_without_run"]
+__all__ = ["TREC", "as_qrels", "as_run", "judged_run", "queries_without_run", "tied_run_queries"]
 
 TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
@@ -29,11 +29,12 @@ def judged_run(
 ) -> dict[str, Judged]:
     """Metrics of a run over the queries of the qrels, in their order.
 
-    A document that was not judged is not relevant; a query that the run does not have counts 0, one
-    without a relevant document is left out. As in trec_eval documents stand by their scores in
-    single precision, tied ones by their ids, the last first; what was not retrieved is nowhere, so
-    it counts in what there is to find and never as found.
+    Every query with a relevant document counts, as for lists (:func:`judged`); one without is left
+    out, one that the run does not have counts 0. A document without a judgment is not relevant. As
+    in trec_eval documents stand by their scores in single precision, tied ones by their ids, the
+    last first; what was not retrieved counts in what there is to find and never as found.
     """
+    require_relevant(relevant)
     asked = [_asked(name) for name in names]
     if any(kind == "ndcg" and not linear for kind, _, linear in asked):
         _require_gains(qrels)
@@ -136,6 +137,21 @@ def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
     for number, row in enumerate(rows):
         found[number, : len(row)] = torch.tensor(row, dtype=torch.float64)
     return found
+
+
+def tied_run_queries(run: Run, qrels: Qrels) -> int:
+    """Judged queries in which retrieved documents of different relevance have one score."""
+    return sum(_is_tied(run.get(query, {}), judged) for query, judged in qrels.items())
+
+
+def _is_tied(documents: Mapping[str, float], judged: Mapping[str, int]) -> bool:
+    relevance: dict[float, int] = {}
+    with np.errstate(over="ignore"):
+        for document, score in documents.items():
+            own = max(0, judged.get(document, 0))
+            if relevance.setdefault(float(np.float32(score)), own) != own:
+                return True
+    return False
 
 
 def queries_without_run(run: Mapping[str, object], qrels: Mapping[str, object]) -> int:
