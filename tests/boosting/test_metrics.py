@@ -37,3 +37,12 @@ def test_lists_are_averaged_and_those_of_one_class_left_out() -> None:
 def test_unknown_metrics_are_refused_at_once() -> None:
     with pytest.raises(ValueError, match="no metric is called"):
         lightgbm_metric("nonsense")
+
+
+def test_a_metric_is_shown_under_the_name_of_rankwise() -> None:
+    target, scores = np.array([0.0, 1, 0, 1]), np.array([0.1, 0.4, 0.3, 0.2])
+    name, value, _ = lightgbm_metric("pr_auc")(
+        scores, lgb.Dataset(np.zeros((4, 1)), target).construct()
+    )
+    assert (name, value) == ("ap", average_precision(scores, target))
+    assert xgboost_metric("roc_auc")(scores, xgb.DMatrix(np.zeros((4, 1)), target))[0] == "auc"

@@ -170,3 +170,16 @@ def test_a_folder_is_that_of_a_run_which_knows_its_columns(tmp_path):
     assert done.exit_code == 2
     assert "holds no run; pass the folder of a run of `rankwise compare`" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_names_that_people_type_are_shown_under_ours(scored, tmp_path):
+    path, frame = scored
+    typed = ("roc_auc", "average_precision", "auprc", "P@5", "recall_10")
+    asked = [part for name in typed for part in ("--metric", name)]
+    out = tmp_path / "numbers.json"
+    done = invoke(path, "--target", "y", "--score", "s", *asked, "--json", str(out))
+    assert done.exit_code == 0, done.output
+    numbers = json.loads(out.read_text())["metrics"]
+    assert list(numbers) == ["auc", "ap", "precision@5", "recall@10"]
+    assert numbers["auc"]["value"] == pytest.approx(roc_auc_score(frame["y"], frame["s"]))
+    assert "roc_auc" not in done.output

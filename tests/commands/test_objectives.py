@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rankwise.cli import app
+from rankwise.naming.aliases import ALIASES
 from rankwise.naming.entry import shown_names
 from rankwise.naming.table import ENTRIES, METRICS
 
@@ -23,6 +24,20 @@ def test_every_name_is_there_in_one_piece(flags, entries, columns):
     assert max(map(len, found)) <= (columns or 100)
     first = {line.split()[0] for line in found if line.strip()}
     assert {name for entry in entries for name in shown_names(entry)} <= first
+
+
+@pytest.mark.parametrize("columns", [40, 100])
+def test_every_alias_is_listed_with_its_name(columns):
+    found = lines("--metrics", columns=columns)
+    start = next(n for n, line in enumerate(found) if line.split()[:2] == ["alias", "name"])
+    first = {line.split()[0]: line for line in found[start + 2 :] if line.strip()}
+    for alias in ALIASES:
+        assert alias.spelling in first
+        assert alias.shown in first[alias.spelling] or columns == 40
+    # Of a metric without an objective there is no alias among the objectives.
+    objectives = {line.split()[0] for line in lines(columns=columns) if line.strip()}
+    assert "roc_auc" in objectives
+    assert "recip_rank" not in objectives
 
 
 def test_the_table_in_a_hundred_columns():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rankwise.naming.aliases import ALIASES
 from rankwise.naming.entry import shown_names
 from rankwise.naming.markdown import main, updated
 from rankwise.naming.table import ENTRIES, METRICS
@@ -20,10 +21,12 @@ def test_every_name_is_on_the_page():
     page = PAGE.read_text(encoding="utf-8")
     for entry in (*ENTRIES, *METRICS):
         assert all(f"`{name}`" in page for name in shown_names(entry))
+    for alias in ALIASES:
+        assert f"| `{alias.spelling}` | `{alias.shown}` |" in page
 
 
 def test_what_stands_between_the_marks_is_replaced(tmp_path, monkeypatch):
-    names = ("objectives", "baselines", "metrics")
+    names = ("objectives", "baselines", "metrics", "aliases")
     blank = "".join(f"<!-- {name} -->\nold\n<!-- end -->\nkept\n" for name in names)
     path = tmp_path / "page.md"
     path.write_text(blank)
@@ -32,7 +35,7 @@ def test_what_stands_between_the_marks_is_replaced(tmp_path, monkeypatch):
     page = path.read_text()
     assert page == updated(blank)
     assert "old" not in page
-    assert page.count("kept") == 3
+    assert page.count("kept") == 4
     assert "| `soap` | `SOAP` | `ap` |" in page
 
 

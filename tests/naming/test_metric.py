@@ -61,7 +61,6 @@ def test_a_metric_prints_the_name_of_its_entry(entry):
     ("name", "message"),
     [
         ("precision", r'metric "precision" needs k: write "precision@10"'),
-        ("auprc", r'metric "auprc" needs prior: write "auprc\(prior=…\)"'),
         ("ap@5", r'metric "ap" takes no @k'),
         ("ndcg(kk=5)", r'metric "ndcg" has no option "kk"; it has k, '),
         ("ap(weight=2)", r'metric "ap" has no option "weight"; it has '),

@@ -17,7 +17,8 @@ def test_no_two_entries_share_a_name(entries):
     # A class may have several entries, but its name is that of one without fixed options.
     own = {canonical(all_names(entry)[-1]) for entry in entries}
     for name in own:
-        found = (find_objective if entries is ENTRIES else find_metric)(Spec(name))
+        # With a value: "auprc" without its prior is an alias of "ap".
+        found = (find_objective if entries is ENTRIES else find_metric)(Spec(name, args=(0.5,)))
         assert canonical(all_names(found)[-1]) == name
         assert not getattr(found, "fixed", {})
 

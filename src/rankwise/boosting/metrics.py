@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.boosting.rows import rows_of
+from rankwise.naming import canonical_metric
 from rankwise.naming import metric as named_metric
 
 __all__ = ["lightgbm_metric", "xgboost_metric"]
@@ -21,7 +22,7 @@ def lightgbm_metric(name: str) -> Callable[[NDArray[Any], Any], tuple[str, float
     ``name`` is one that :func:`rankwise.metric` reads. Weights and lists are those of the data set.
     With ``params={"metric": "none"}`` it is the only one, which early stopping then goes by.
     """
-    value = _value(name)
+    value, name = _value(name), canonical_metric(name)
 
     def feval(scores: NDArray[Any], data: Any) -> tuple[str, float, bool]:
         return name, value(scores, data), True
@@ -36,7 +37,7 @@ def xgboost_metric(name: str) -> Callable[[NDArray[Any], Any], tuple[str, float]
     ``xgboost.callback.EarlyStopping``. ``params={"disable_default_eval_metric": True}`` makes it
     the only one.
     """
-    value = _value(name)
+    value, name = _value(name), canonical_metric(name)
 
     def custom_metric(scores: NDArray[Any], data: Any) -> tuple[str, float]:
         return name, value(scores, data)

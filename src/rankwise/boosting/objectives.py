@@ -14,11 +14,10 @@ from rankwise.boosting.gradient import Curvature, ObjectiveGradient, log_loss_gr
 from rankwise.boosting.mixing import Mixed
 from rankwise.boosting.rows import Floats, rows_of
 from rankwise.naming import objective as named_objective
-from rankwise.naming.grammar import parse
 from rankwise.naming.objective import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.naming.spec import Spec, Value, canonical
-from rankwise.naming.table import find_objective
+from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective
 
 __all__ = [
@@ -148,7 +147,7 @@ def gradient_of(
 
 def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
     """The objective of a name, if it is one of single scores and without a memory."""
-    spec = parse(name)
+    spec = read(name)
     entry = find_objective(spec)
     own = LOGITS.get(canonical(spec.name), {})
     if own and len(spec.args) <= len(_RANGE) and set(spec.options) <= set(_RANGE):

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankwise.commands.console import paper
+from rankwise.naming.aliases import ALIASES, Alias
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, shown_names
 from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
 
@@ -20,8 +21,15 @@ __all__ = ["objectives"]
 def objectives(
     metrics: Annotated[bool, typer.Option("--metrics", help="The metrics instead.")] = False,
 ) -> None:
-    """List the objectives by name: the metric of each, when to use it, what it needs and costs."""
-    paper().print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))
+    """List the objectives by name: the metric of each, when to use it, what it needs and costs.
+
+    Below them are the aliases, spellings of other libraries that are understood as well.
+    """
+    console = paper()
+    console.print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))
+    shown = METRICS if metrics else OBJECTIVES
+    first = {entry.names[0] for entry in shown}
+    console.print(_aliases(alias for alias in ALIASES if alias.name in first))
 
 
 def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
@@ -44,6 +52,15 @@ def _metrics(entries: Iterable[MetricEntry]) -> Table:
     table.add_column("options")
     for entry in entries:
         table.add_row(_names(entry), Text(entry.what), Text(", ".join(entry.options) or "–"))
+    return table
+
+
+def _aliases(aliases: Iterable[Alias]) -> Table:
+    table = _table("alias")
+    table.add_column("name", max_width=19, overflow="fold")
+    table.add_column("who spells it so", ratio=1)
+    for alias in aliases:
+        table.add_row(Text(alias.spelling), Text(alias.shown), Text(alias.source))
     return table
 
 

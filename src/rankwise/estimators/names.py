@@ -11,9 +11,8 @@ from torch import nn
 from rankwise.estimators.data import Floats, Part
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import ObjectiveEntry, load
-from rankwise.naming.grammar import parse
 from rankwise.naming.spec import canonical
-from rankwise.naming.table import find_objective
+from rankwise.naming.table import find_objective, read
 
 __all__ = ["entry_of", "is_graded", "is_log_loss", "made", "metric_name", "value"]
 
@@ -22,12 +21,12 @@ _LOG_LOSS = ("logloss", "crossentropy", "bce")
 
 def is_log_loss(name: str) -> bool:
     """Whether this is the plain log-loss, under any of its names."""
-    return canonical(parse(name).name) in _LOG_LOSS
+    return canonical(read(name).name) in _LOG_LOSS
 
 
 def entry_of(name: str) -> ObjectiveEntry:
     """What the table of names says of an objective; ``log_loss`` is cross-entropy."""
-    return find_objective(parse("cross_entropy" if is_log_loss(name) else name))
+    return find_objective(read("cross_entropy" if is_log_loss(name) else name))
 
 
 def is_graded(name: str) -> bool:

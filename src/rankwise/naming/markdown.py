@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from rankwise.naming.aliases import ALIASES, Alias
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names, shown_names
 from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
 
@@ -18,6 +19,7 @@ def updated(page: str) -> str:
         "objectives": _objectives(OBJECTIVES),
         "baselines": _objectives(BASELINES),
         "metrics": _metrics(METRICS),
+        "aliases": _aliases(ALIASES),
     }
     for name, table in tables.items():
         start, mark, rest = page.partition(f"<!-- {name} -->\n")
@@ -57,6 +59,11 @@ def _metrics(entries: Iterable[MetricEntry]) -> str:
         for entry in entries
     )
     return _table(("name", "function", "what it is", "options"), rows)
+
+
+def _aliases(aliases: Iterable[Alias]) -> str:
+    rows = ((f"`{alias.spelling}`", f"`{alias.shown}`", alias.source) for alias in aliases)
+    return _table(("alias", "name", "who spells it so"), rows)
 
 
 def _names(entry: ObjectiveEntry | MetricEntry) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rankwise.metrics import Metric
 from rankwise.naming.entry import MetricEntry, load
-from rankwise.naming.grammar import parse
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objective import canonical_text, signature_of_objective
 from rankwise.naming.options import Signature, bind, require_given, signature_of
 from rankwise.naming.spec import Spec
-from rankwise.naming.table import find_metric, find_objective
+from rankwise.naming.table import find_metric, find_objective, read, resolve
 from rankwise.naming.values import made
 
-__all__ = ["metric", "metric_of"]
+__all__ = ["canonical_metric", "metric", "metric_of"]
 
 _DATA = ("scores", "target", "mask", "groups", "weight")
 
@@ -22,7 +21,7 @@ def metric(name: str) -> Metric:
     ``metric(name).value(scores, target)`` is its value for one set of scores. The ``repr`` of a
     metric is a name, too. The names are in docs/naming.md.
     """
-    spec = parse(name)
+    spec = read(name)
     entry = find_metric(spec)
     signature = _signature(entry)
     given = bind(signature, spec)
@@ -40,10 +39,21 @@ def metric_of(objective: str) -> str:
     >>> metric_of("opauc(max_fpr=.1, form=kl)")
     'opauc(max_fpr=0.1)'
     """
-    return str(_metric_of(parse(objective)))
+    return str(_metric_of(read(objective)))
+
+
+def canonical_metric(name: str) -> str:
+    """The name that rankwise has for a metric: what results are shown under.
+
+    >>> canonical_metric("P_5"), canonical_metric("roc_auc"), canonical_metric("ndcg@10")
+    ('precision@5', 'auc', 'ndcg@10')
+    """
+    spec = read(name)
+    return canonical_text(name, spec, find_metric(spec).names[0])
 
 
 def _metric_of(spec: Spec) -> Spec:
+    spec = resolve(spec)
     entry = find_objective(spec)
     signature = signature_of_objective(entry)
     given = bind(signature, spec)
@@ -51,7 +61,7 @@ def _metric_of(spec: Spec) -> Spec:
         require_given(signature, given, among=["objective"])
         inner = given["objective"]
         return _metric_of(inner if isinstance(inner, Spec) else Spec(str(inner)))
-    stands_for = parse(entry.metric)
+    stands_for = read(entry.metric)
     found = _signature(find_metric(stands_for))
     shared = [option for option in found.order if option in signature.defaults]
     require_given(signature, given, among=shared)

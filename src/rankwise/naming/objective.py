@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
@@ -10,10 +11,10 @@ from rankwise.naming.entry import FACTS, ObjectiveEntry, load
 from rankwise.naming.grammar import parse
 from rankwise.naming.options import Signature, bind, require_given, signature_of
 from rankwise.naming.spec import Spec
-from rankwise.naming.table import find_objective
+from rankwise.naming.table import find_objective, read, resolve
 from rankwise.naming.values import made
 
-__all__ = ["objective", "signature_of_objective"]
+__all__ = ["canonical_objective", "canonical_text", "objective", "signature_of_objective"]
 
 
 def objective(
@@ -36,7 +37,7 @@ def objective(
         How many items and lists (queries, users or classes) the data set has.
     """
     facts = {"prior": prior, "items": items, "lists": lists}
-    return _made(parse(name), {fact: value for fact, value in facts.items() if value is not None})
+    return _made(read(name), {fact: value for fact, value in facts.items() if value is not None})
 
 
 def signature_of_objective(entry: ObjectiveEntry) -> Signature:
@@ -46,7 +47,20 @@ def signature_of_objective(entry: ObjectiveEntry) -> Signature:
     return signature_of("objective", entry.names[0], init, at=entry.at, without=entry.fixed)
 
 
+def canonical_objective(name: str) -> str:
+    """The name that rankwise has for an objective: what results are shown under."""
+    spec = read(name)
+    return canonical_text(name, spec, find_objective(spec).names[0])
+
+
+def canonical_text(name: str, spec: Spec, first: str) -> str:
+    """A name as it was typed if it is the first one of its entry, else written anew."""
+    typed = parse(name)
+    return name.strip() if typed == spec and spec.name == first else str(replace(spec, name=first))
+
+
 def _made(spec: Spec, facts: dict[str, Any]) -> nn.Module:
+    spec = resolve(spec)
     entry = find_objective(spec)
     signature = signature_of_objective(entry)
     named = bind(signature, spec)

@@ -62,7 +62,10 @@ def bind(signature: Signature, spec: Spec) -> dict[str, Value]:
     given: dict[str, Value] = {}
     if spec.k is not None:
         if signature.at is None:
-            raise ValueError(f"{signature.title} takes no @k, got @{spec.k}")
+            raise ValueError(
+                f"{signature.title} takes no @k, got @{spec.k}: it has no counterpart of a cut at "
+                f'rank {spec.k}; write "{signature.name}"'
+            )
         given[signature.at] = spec.k
     order = [option for option in signature.order if option not in given]
     if len(spec.args) > len(order):

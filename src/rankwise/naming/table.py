@@ -7,7 +7,9 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar
 
+from rankwise.naming.aliases import ALIASES, alias_of, split_cut
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
+from rankwise.naming.grammar import parse
 from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
 from rankwise.naming.spec import Spec, canonical
 
@@ -19,6 +21,8 @@ __all__ = [
     "find_metric",
     "find_objective",
     "nearest",
+    "read",
+    "resolve",
 ]
 
 _Entry = TypeVar("_Entry", ObjectiveEntry, MetricEntry)
@@ -39,12 +43,34 @@ def _by_name(entries: tuple[_Entry, ...]) -> Mapping[str, _Entry]:
 _OBJECTIVES, _METRICS = _by_name(ENTRIES), _by_name(METRICS)
 
 
+def read(text: str) -> Spec:
+    """A name with its options, an alias under the name that rankwise has for it."""
+    return resolve(parse(text))
+
+
+def resolve(spec: Spec) -> Spec:
+    """The same under the name of the tables where it is an alias, or ends in a cut: ``P_5``."""
+    alias = alias_of(spec)
+    if alias is not None:
+        return alias.applied(spec)
+    cut = None if _is_known(spec) else split_cut(spec)
+    if cut is None:
+        return spec
+    found = resolve(cut)
+    return found if _is_known(found) else spec
+
+
+def _is_known(spec: Spec) -> bool:
+    return canonical(spec.name) in _OBJECTIVES or canonical(spec.name) in _METRICS
+
+
 def find_objective(spec: Spec) -> ObjectiveEntry:
     """The entry of an objective; a ValueError suggests the nearest name there is."""
-    entry = _OBJECTIVES.get(canonical(spec.name))
+    form = canonical(resolve(spec).name)
+    entry = _OBJECTIVES.get(form)
     if entry is not None:
         return entry
-    if canonical(spec.name) in _METRICS:
+    if form in _METRICS:
         raise ValueError(
             f'"{spec.name}" is a metric without an objective of its own; '
             "`rankwise objectives` lists the objectives with their metrics"
@@ -54,7 +80,7 @@ def find_objective(spec: Spec) -> ObjectiveEntry:
 
 def find_metric(spec: Spec) -> MetricEntry:
     """The entry of a metric; a ValueError suggests the nearest name there is."""
-    entry = _METRICS.get(canonical(spec.name))
+    entry = _METRICS.get(canonical(resolve(spec).name))
     if entry is not None:
         return entry
     objective = _OBJECTIVES.get(canonical(spec.name))
@@ -74,9 +100,11 @@ def nearest(word: str, known: tuple[str, ...]) -> str | None:
 
 def _unknown(kind: str, name: str, entries: Mapping[str, _Entry], command: str) -> str:
     base, at, _ = name.partition("@")
-    entry = entries.get(canonical(base))
+    entry = entries.get(canonical(resolve(Spec(base)).name))
     if at and entry is not None and entry.at is not None:  # "ndcg@k"
         return f'"{name}" needs a number after @: write "{base}@10"'
-    near = nearest(base, tuple(known for entry in entries.values() for known in all_names(entry)))
+    own = [known for entry in entries.values() for known in all_names(entry)]
+    aliases = [alias.example for alias in ALIASES if canonical(alias.name) in entries]
+    near = nearest(base, (*own, *aliases))
     hint = f'did you mean "{near}"? ' if near else ""
     return f'no {kind} is called "{name}": {hint}`{command}` lists them all'

@@ -66,3 +66,8 @@ def test_a_metric_without_an_objective_gets_average_precision(metric, objective)
 def test_what_cannot_compete(words, message):
     with pytest.raises(DataError, match=message):
         contenders("ap", words)
+
+
+def test_objectives_are_shown_under_the_names_of_rankwise():
+    found = contenders("ap", "linear:log_loss,boosted:roc_auc,boosted:average_precision")
+    assert [each.name for each in found] == ["linear, log-loss", "boosted, auc", "boosted, ap"]

@@ -39,3 +39,8 @@ def test_what_cannot_be_asked(options, message):
 
 def test_a_mean_over_lists_with_lists():
     assert Settings(Path("a.csv"), "y", metric="ndcg@10", group="user").metric == "ndcg@10"
+
+
+@pytest.mark.parametrize(("typed", "name"), [("roc_auc", "auc"), ("PR_AUC", "ap"), ("ap", "ap")])
+def test_the_metric_is_kept_under_the_name_of_rankwise(typed, name):
+    assert Settings(Path("t.csv"), "y", typed).metric == name

@@ -84,6 +84,12 @@ def test_a_relevance_whose_gain_is_infinite(tmp_path):
     assert scores_of(ranker, data)[1] > scores_of(ranker, data)[0]
 
 
+def test_settings_keep_the_names_of_rankwise():
+    settings = Settings("average_precision", "mlp", "nDCG@10")
+    assert (settings.objective, settings.metric) == ("ap", "ndcg@10")
+    assert Settings("log_loss").objective == "log_loss"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -19,7 +19,7 @@ from rankwise.tasks.ranking import (
     tied_queries,
     tied_run_queries,
 )
-from rankwise.tasks.ranking.judging import require_metrics
+from rankwise.tasks.ranking.judging import known_metrics
 
 DATA = Letor(
     Path("small"),
@@ -102,6 +102,12 @@ def test_queries_with_ties_that_matter_are_counted_the_same_in_lists_and_runs():
     assert tied_queries(1 + 1e-12 * coarse, data) >= tied
 
 
+def test_metrics_are_shown_under_the_names_of_rankwise():
+    found = judged(SCORES, DATA, ["map", "P_2", "nDCG@3", "precision@2"])
+    assert list(found) == ["ap", "precision@2", "ndcg@3"]
+    assert [each.name for each in found.values()] == list(found)
+
+
 def test_names_that_are_none():
     with pytest.raises(UsageError, match="nddcg"):
         judged(SCORES, DATA, ["nddcg"])
@@ -125,6 +131,6 @@ def test_a_relevance_whose_gain_is_infinite_is_named(tmp_path):
 
 def test_options_that_are_wrong():
     with pytest.raises(UsageError, match="k must be a whole number >= 1, got 0"):
-        require_metrics(["ap", "ndcg@0"])
+        known_metrics(["ap", "ndcg@0"])
     with pytest.raises(UsageError, match="relevant must be a finite number above 0, got nan"):
         judged(SCORES, DATA, ["ap"], relevant=float("nan"))

@@ -103,6 +103,37 @@ def test_lists_become_files_and_back(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("map", "ap"),
+        ("MAP", "ap"),
+        ("map_cut_7", "ap@7"),
+        ("AP@7", "ap@7"),
+        ("recip_rank", "mrr"),
+        ("RR", "mrr"),
+        ("P_5", "precision@5"),
+        ("P@5", "precision@5"),
+        ("R@20", "recall@20"),
+        ("recall_20", "recall@20"),
+        ("success_3", "hit@3"),
+        ("nDCG@10", "ndcg@10"),
+        ("ndcg_cut_10", "ndcg@10(gain=linear)"),
+    ],
+)
+def test_names_of_trec_eval_and_ir_measures_are_shown_under_ours(tmp_path, typed, name):
+    run, qrels = (read(path) for read, path in zip(
+        (read_run, read_qrels), random_files(tmp_path, 0, False), strict=True))  # fmt: skip
+    found = judged_run(run, qrels, [typed])
+    assert list(found) == [found[name].name] == [name]
+    np.testing.assert_array_equal(found[name].values, judged_run(run, qrels, [name])[name].values)
+
+
+def test_a_cut_of_the_reciprocal_rank_has_no_counterpart():
+    with pytest.raises(UsageError, match="mrr is over the whole ranking: 'RR@10' has no counter"):
+        judged_run({}, {}, ["RR@10"])
+
+
+@pytest.mark.parametrize(
     "name", ["auc", "precision", "mrr@3", "ndcg(gain=cubic)", "ap(gain=linear)", "@"]
 )
 def test_metrics_that_are_none(name):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tasks.recommendation.cases import pairs_of
 
 from rankwise import metrics
-from rankwise.tasks.recommendation import Scores, UsageError, evaluate, measure_of
+from rankwise.tasks.recommendation import Scores, Settings, UsageError, evaluate, measure_of
 
 NAMES = ["ndcg@3", "recall@3", "precision@3", "map@3", "pap@2", "hit@2", "mrr"]
 LIBRARY = {
@@ -102,6 +102,32 @@ def test_a_constant_score_is_worth_its_chance():
                      [measure_of("precision@4"), measure_of("pap@4")])  # fmt: skip
     assert found.values["precision@4"].item() == pytest.approx(2 / 10)
     assert found.values["pap@4"].item() == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("nDCG@10", "ndcg@10"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("P@5", "precision@5"),
+        ("P_5", "precision@5"),
+        ("R@10", "recall@10"),
+        ("recall_10", "recall@10"),
+        ("MAP@10", "map@10"),
+        ("Success@3", "hit@3"),
+        ("RR", "mrr"),
+        ("recip_rank", "mrr"),
+    ],
+)
+def test_names_that_people_type_are_shown_under_ours(typed, name):
+    assert str(measure_of(typed)) == name
+    assert Settings(metric=typed).metric == name
+
+
+@pytest.mark.parametrize("name", ["map_cut_10", "AP@10", "ap"])
+def test_average_precision_that_divides_by_all_positives_has_no_counterpart(name):
+    with pytest.raises(UsageError, match=r"has no counterpart here: .* is map@k"):
+        measure_of(name)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from rankwise.data import DataError
+from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
 
 __all__ = ["BOTH", "CLASSES", "LOG_LOSS", "MODELS", "Contender", "contenders", "objective_for"]
@@ -98,4 +99,4 @@ def _known(objective: str) -> str:
         named_objective(objective, prior=0.5, items=1, lists=1)
     except ValueError as error:
         raise DataError(f"--contenders: {error}") from error
-    return objective
+    return canonical_objective(objective)

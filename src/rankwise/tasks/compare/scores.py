@@ -14,6 +14,7 @@ import polars as pl
 from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
+from rankwise.naming import canonical_metric
 from rankwise.report.comparison.run import read_run
 from rankwise.tasks.compare.judging import (
     Floats,
@@ -107,7 +108,8 @@ def evaluate_scores(
     """
     for name in metrics or ():
         named(name, grouped=group is not None)
-    graded = bool(metrics) and all(map(is_graded, metrics or ()))
+    metrics = [canonical_metric(name) for name in metrics or ()]
+    graded = bool(metrics) and all(map(is_graded, metrics))
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded
     )
@@ -152,7 +154,8 @@ def evaluate_run(
                 "ndcg does, such as ndcg@10"
             )
     others = every_metric(len(target), grouped=run.grouped, graded=graded)
-    names = metrics or list(dict.fromkeys([run.metric, *others]))
+    asked = [canonical_metric(name) for name in metrics or ()]
+    names = asked or list(dict.fromkeys([run.metric, *others]))
     scores = run.predictions.scores[run.recommended.number]
     drawn = int(run.config.get("seed", 0)) if seed is None else seed
     found = {name: interval(name, scores, target, groups, seed=drawn) for name in names}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankwise.data import DataError
+from rankwise.naming import canonical_metric
 from rankwise.tasks.compare.judging import named
 
 __all__ = ["Settings", "seconds_of"]
@@ -33,6 +34,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         named(self.metric, grouped=self.group is not None)
+        object.__setattr__(self, "metric", canonical_metric(self.metric))
         for name in ("trials", "seeds"):
             if getattr(self, name) < 1:
                 raise DataError(f"--{name} must be at least 1, got {getattr(self, name)}")

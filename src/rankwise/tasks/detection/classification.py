@@ -8,9 +8,8 @@ from torch import Tensor, nn
 from rankwise.baselines import DistributionalRanking
 from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.naming import objective as by_name
-from rankwise.naming.grammar import parse
 from rankwise.naming.spec import Spec
-from rankwise.naming.table import find_objective
+from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective, OneVsRest
 
 __all__ = ["ClassificationLoss"]
@@ -98,7 +97,7 @@ def one_hot(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def _named(name: str, pooled: bool, classes: int | None) -> nn.Module:
-    spec = parse(name)
+    spec = read(name)
     entry = find_objective(spec)
     options = dict(spec.options)
     if entry.names[0] == "focal" and len(spec.args) < 2:

@@ -15,8 +15,9 @@ import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
-from rankwise.estimators.names import is_graded
+from rankwise.estimators.names import is_graded, is_log_loss
 from rankwise.estimators.names import made as named_objective
+from rankwise.naming import canonical_metric, canonical_objective
 from rankwise.naming import metric as named_metric
 from rankwise.tasks.ranking.judging import require_gains, require_relevant
 from rankwise.tasks.usage import UsageError
@@ -57,6 +58,9 @@ class Settings:
             self.gains()
         except ValueError as error:
             raise UsageError(str(error)) from None
+        object.__setattr__(self, "metric", canonical_metric(self.metric))
+        if not is_log_loss(self.objective):
+            object.__setattr__(self, "objective", canonical_objective(self.objective))
 
     @property
     def metric_is_graded(self) -> bool:

@@ -14,7 +14,7 @@ from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.metrics import mean_over_lists
 from rankwise.metrics.ndcg import LARGEST
-from rankwise.naming import metric
+from rankwise.naming import canonical_metric, metric
 from rankwise.tasks.usage import UsageError
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "Judged",
     "gains_of",
     "judged",
+    "known_metrics",
     "require_gains",
-    "require_metrics",
     "require_relevant",
     "tied_queries",
 ]
@@ -59,13 +59,16 @@ class Judged:
         return f"{found.mean:.4f} ± {1.96 * found.standard_error:.4f}"
 
 
-def require_metrics(names: Sequence[str]) -> None:
-    """Raise for a name that is no metric, or has options that are wrong."""
+def known_metrics(names: Sequence[str]) -> list[str]:
+    """The names that rankwise has for metrics; raises for one that is none, or wrong options."""
+    found = []
     for name in names:
         try:
             metric(name)
+            found.append(canonical_metric(name))
         except ValueError as error:
             raise UsageError(str(error)) from None
+    return list(dict.fromkeys(found))
 
 
 def require_relevant(relevant: float) -> None:
@@ -102,7 +105,7 @@ def judged(
     are relevant; metrics of pairs, such as ``auc``, need another document, too. Tied scores count
     as the mean over their orders (``ap``: all of them as above), never by the order of the file.
     """
-    require_metrics(names)
+    names = known_metrics(names)
     require_relevant(relevant)
     require_gains(data, gains_of(names))
     binary = (data.target >= relevant).astype(np.float64)

@@ -20,8 +20,8 @@ from rankwise.tasks.ranking.judging import (
     Judged,
     gains_of,
     judged,
+    known_metrics,
     require_gains,
-    require_metrics,
 )
 from rankwise.tasks.ranking.page import write_results
 from rankwise.tasks.run_folder import require_free
@@ -57,8 +57,7 @@ def run(
     from its checkpoint, to the same model as if it never had been; one that has ended is judged
     again.
     """
-    names = list(dict.fromkeys((*metrics, settings.metric)))
-    require_metrics(names)
+    names = known_metrics((*metrics, settings.metric))
     require_free(out, "rank", resume=resume)
     given = {"train": train, "validation": validation, "test": test}
     parts = {name: part for name, part in given.items() if part is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,7 +13,8 @@ from torch import Tensor
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.metrics.ndcg import LARGEST
-from rankwise.naming.grammar import parse
+from rankwise.naming.spec import canonical
+from rankwise.naming.table import read
 from rankwise.tasks import ranked
 from rankwise.tasks.ranking.judging import Judged, require_relevant
 from rankwise.tasks.usage import UsageError
@@ -22,6 +24,7 @@ __all__ = ["TREC", "as_qrels", "as_run", "judged_run", "queries_without_run", "t
 TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
 _WITHOUT_K = ("ndcg", "ap", "mrr")
+_KINDS = {kind: kind for kind in (*_WITH_K, *_WITHOUT_K)}
 
 
 def judged_run(
@@ -35,13 +38,13 @@ def judged_run(
     last first; what was not retrieved counts in what there is to find and never as found.
     """
     require_relevant(relevant)
-    asked = [_asked(name) for name in names]
-    if any(kind == "ndcg" and not linear for kind, _, linear in asked):
+    asked = dict(_asked(name) for name in names)
+    if any(kind == "ndcg" and not linear for kind, _, linear in asked.values()):
         _require_gains(qrels)
     hits, gains, ideal, found = _ranked(run, qrels, relevant)
     has = found > 0
     judged = {}
-    for name, (kind, k, linear) in zip(names, asked, strict=True):
+    for name, (kind, k, linear) in asked.items():
         if kind == "ndcg":
             best = ranked.dcg(_gain(ideal, linear), k)
             values = ranked.dcg(_gain(gains, linear), k) / best
@@ -70,25 +73,31 @@ def as_qrels(data: Letor) -> Qrels:
     return found
 
 
-def _asked(name: str) -> tuple[str, int | None, bool]:
+def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
+    """The name that rankwise has for a metric, and its kind, its cut and whether it is linear."""
     try:
-        spec = parse(name)
+        spec = read(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    kind = _KINDS.get(canonical(spec.name), "")
     gain = spec.options.get("gain", "exponential")
     others = set(spec.options) - {"gain"} or spec.args
     wrong_gain = gain not in ("exponential", "linear") or (
-        "gain" in spec.options and spec.name != "ndcg"
+        "gain" in spec.options and kind != "ndcg"
     )
-    known = spec.name in _WITHOUT_K or (spec.name in _WITH_K and spec.k is not None)
-    if not known or others or wrong_gain or (spec.name == "mrr" and spec.k is not None):
+    known = kind in _WITHOUT_K or (kind in _WITH_K and spec.k is not None)
+    if kind == "mrr" and spec.k is not None:
+        raise UsageError(
+            f'mrr is over the whole ranking: {name!r} has no counterpart here; write "mrr"'
+        )
+    if not known or others or wrong_gain:
         raise UsageError(
             "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
             f"mrr, precision@k, recall@k, hit@k, got {name!r}"
         )
     if spec.k == 0:
         raise UsageError(f"k must be a whole number >= 1, got {name!r}")
-    return spec.name, spec.k, gain == "linear"
+    return str(replace(spec, name=kind)), (kind, spec.k, gain == "linear")
 
 
 def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:

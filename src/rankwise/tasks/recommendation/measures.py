@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,9 +12,11 @@ from torch import Tensor
 
 from rankwise import metrics
 from rankwise.naming.grammar import parse
+from rankwise.naming.spec import canonical
+from rankwise.naming.table import resolve
 from rankwise.tasks import ranked
 from rankwise.tasks.recommendation.catalogue import Top
-from rankwise.tasks.recommendation.settings import UsageError
+from rankwise.tasks.usage import UsageError
 
 __all__ = ["DEFAULT", "MEASURES", "Measure", "measure_of", "ranks_needed"]
 
@@ -65,19 +67,29 @@ class Measure:
 def measure_of(name: str) -> Measure:
     """The measure of a name such as ``"ndcg@10"`` or ``"mrr"``."""
     try:
-        spec = parse(name)
+        typed = parse(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    own = canonical(typed.name) == "map"  # elsewhere an alias of ap, which has no cut
+    spec = replace(typed, name="map") if own else resolve(typed)
+    kind = canonical(spec.name)
+    if kind == "ndcg":  # of two classes the linear gain of ndcg_cut_10 is the same
+        spec = replace(spec, options=typed.options)
+    if kind == "ap":
+        raise UsageError(
+            f"{name!r} has no counterpart here: average precision over the first k ranks is map@k, "
+            "which divides by min(k, positives), not by all positives as trec_eval's map_cut_k"
+        )
     kinds = ", ".join(kind if kind == "mrr" else f"{kind}@k" for kind in MEASURES)
-    if spec.name not in MEASURES or spec.args or spec.options:
+    if kind not in MEASURES or spec.args or spec.options:
         raise UsageError(f"a metric must be one of {kinds}, got {name!r}")
-    if spec.name == "mrr":
+    if kind == "mrr":
         if spec.k is not None:
-            raise UsageError(f"mrr is over the whole catalogue, got {name!r}")
+            raise UsageError(f"mrr is over the whole catalogue, got {name!r}; write mrr")
         return Measure("mrr", None)
     if not isinstance(spec.k, int) or spec.k < 1:
-        raise UsageError(f"{spec.name} needs a number of ranks, such as {spec.name}@10")
-    return Measure(spec.name, spec.k)
+        raise UsageError(f"{kind} needs a number of ranks, such as {kind}@10")
+    return Measure(kind, spec.k)
 
 
 def ranks_needed(measures: list[Measure]) -> int:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from numbers import Integral
 
+from rankwise.tasks.recommendation.measures import measure_of
 from rankwise.tasks.usage import UsageError
 
 __all__ = ["LISTS", "MODELS", "SAMPLING", "SPLITS", "Settings", "UsageError"]
@@ -43,6 +44,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # a list, where it was JSON
+        object.__setattr__(self, "metric", str(measure_of(self.metric)))
         choices = (("model", MODELS), ("sampling", SAMPLING), ("lists", LISTS), ("split", SPLITS))
         for name, known in choices:
             value = getattr(self, name)
