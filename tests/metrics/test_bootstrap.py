@@ -1,8 +1,10 @@
+import itertools
 import math
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 from rankwise import metrics as m
@@ -138,3 +140,51 @@ def test_bad_input():
         m.bootstrap_interval(m.auroc, SCORES, TARGET, level=0)
     with pytest.warns(RuntimeWarning, match="1 of 1 lists have only one class"):
         assert math.isnan(m.bootstrap_interval(m.auroc, SCORES, TARGET * 0).low)
+
+
+def test_values_of_the_same_lists_are_compared_by_swapping_them():
+    rng = np.random.default_rng(3)
+    a, b = rng.random(10), rng.random(10)
+    found = m.compare_lists(a, b)
+    # All swaps, written out.
+    signs = np.array(list(itertools.product([1, -1], repeat=10)))
+    expected = (np.abs(signs @ (a - b)) >= abs((a - b).sum()) - 1e-12).mean()
+    assert found.p_value == expected
+    assert (found.value_a, found.value_b) == pytest.approx((a.mean(), b.mean()))
+    assert found.difference == pytest.approx((a - b).mean())
+    assert found.low < found.difference < found.high
+    # Random swaps come to the same, and never to zero.
+    assert m.compare_lists(a, b, resamples=1000).p_value == pytest.approx(expected, abs=0.05)
+    sure = m.compare_lists(np.ones(60), np.zeros(60), resamples=200)
+    assert sure.p_value == 1 / 201
+
+
+def test_many_lists_have_the_p_value_of_a_t_test():
+    rng = np.random.default_rng(4)
+    a = rng.normal(size=400)
+    b = a + rng.normal(0.1, 1, size=400)
+    found, expected = m.compare_lists(a, b), scipy.stats.ttest_rel(a, b)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=0.01)
+    reach = expected.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((reach.low, reach.high), abs=0.02)
+
+
+def test_few_lists_are_never_significant():
+    for lists, p in ((1, 1.0), (2, 0.5), (4, 0.125)):
+        found = m.compare_lists(np.ones(lists), np.zeros(lists))
+        assert found.p_value == p
+        assert math.isnan(found.low) == (lists == 1)
+
+
+def test_lists_without_a_value_are_left_out_and_equal_ones_are_equal():
+    a, b = np.array([0.5, np.nan, 0.25, 1]), np.array([0.25, 1, 0.5, np.nan])
+    found = m.compare_lists(a, b)
+    assert (found.value_a, found.value_b, found.p_value) == (0.375, 0.375, 1)
+    assert m.compare_lists(torch.ones(30), torch.ones(30)).p_value == 1
+    nothing = m.compare_lists(a[:2], b[2:])
+    assert math.isnan(m.compare_lists(a[1:2], b[1:2]).p_value)
+    assert nothing.value_a == 0.5
+    with pytest.raises(ValueError, match="values_b must have the shape of values_a"):
+        m.compare_lists(a, b[:2])
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\)"):
+        m.compare_lists(a, b, level=95)

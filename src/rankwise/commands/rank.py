@@ -10,6 +10,9 @@ import typer
 
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
+from rankwise.commands.rank_compare import compare
+from rankwise.commands.rank_files import TREC, read_judged_run, whole_relevance
+from rankwise.commands.rank_predict import predict
 from rankwise.commands.shared import Seed, names_of, one_line, say, show
 
 __all__ = ["app"]
@@ -17,7 +20,6 @@ __all__ = ["app"]
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
-_TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"
 
 Relevant = Annotated[float, typer.Option(help="Relevance from which a document is a positive.")]
 
@@ -88,7 +90,7 @@ def evaluate(  # noqa: PLR0917
     run: Annotated[Path, typer.Argument(help="Folder of a finished run, or a run file of TREC.")],
     data: Annotated[Path, typer.Argument(help="Lists as for train, or qrels for a run file.")],
     metrics: Annotated[
-        str | None, typer.Option(help=f"Parted by commas. Default: {_METRICS}; run file: {_TREC}.")
+        str | None, typer.Option(help=f"Parted by commas. Default: {_METRICS}; run file: {TREC}.")
     ] = None,
     relevant: Annotated[
         float | None, typer.Option(help="Relevance of a positive. Default: as trained, or 1.")
@@ -108,7 +110,7 @@ def evaluate(  # noqa: PLR0917
         if run.is_file():
             if write_run is not None or write_qrels is not None:
                 raise task.UsageError("--write-run and --write-qrels are for the folder of a run")
-            queries, found = _judged_file(run, data, metrics or _TREC, relevant)
+            queries, found = _judged_file(run, data, metrics or TREC, relevant)
         else:
             queries, found = _judged_lists(run, data, metrics or _METRICS, relevant,
                                            (write_run, write_qrels))  # fmt: skip
@@ -124,25 +126,20 @@ def evaluate(  # noqa: PLR0917
             write_csv(out, rows)
 
 
+app.command()(predict)
+app.command()(compare)
+
+
 def _judged_file(
     run: Path, qrels: Path, metrics: str, relevant: float | None
 ) -> tuple[list[str], dict[str, Any]]:
-    from rankwise.data.letor import read_qrels, read_run  # noqa: PLC0415
+    from rankwise.data.letor import read_qrels  # noqa: PLC0415
     from rankwise.tasks import ranking as task  # noqa: PLC0415
 
-    if relevant is not None and not relevant.is_integer():
-        raise task.UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
-    ranked, judged = read_run(run), read_qrels(qrels)
-    missing = task.queries_without_run(ranked, judged)
-    if missing == len(judged):
-        raise task.UsageError(
-            f"{run} has none of the {len(judged)} queries of {qrels}, such as "
-            f"{next(iter(judged))!r}; its own are such as {next(iter(ranked))!r}"
-        )
-    if missing:
-        say([f"{missing} of {len(judged)} queries are not in the run and count 0"], error=True)
-    names = names_of("metrics", metrics)
-    least = 1 if relevant is None else int(relevant)
+    least, names = whole_relevance(relevant), names_of("metrics", metrics)
+    judged = read_qrels(qrels)
+    ranked, remarks = read_judged_run(run, judged, qrels)
+    say(remarks, error=True)
     found = task.judged_run(ranked, judged, names, relevant=least)
     _say_tied(task.tied_run_queries(ranked, judged), "are ordered by document id, last first")
     return list(judged), found

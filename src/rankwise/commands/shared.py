@@ -44,7 +44,10 @@ def show(table: Table) -> None:
     """A table on standard output, first column to the left."""
     shown = Shown(box=SIMPLE_HEAD, padding=0)
     for number, name in enumerate(table.header):
-        shown.add_column(name, justify="right" if number else "left", no_wrap=True)
+        if number:
+            shown.add_column(name, justify="right", no_wrap=True)
+        else:  # where there is little room a name folds: a value cut short would be another value
+            shown.add_column(name, overflow="fold")
     for row in table.rows:
         shown.add_row(*map(str, row))
     paper().print(shown)

@@ -36,7 +36,7 @@ of the values of ``average="none"`` with its counts and standard error.
 
 from rankwise.metrics.ap import auprc, average_precision
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
-from rankwise.metrics.bootstrap import bootstrap_interval, compare
+from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
     RocCurve,
@@ -84,6 +84,7 @@ __all__ = [
     "logit_interval",
     "Interval",
     "compare",
+    "compare_lists",
     "delong_test",
     "Comparison",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.checks import require_count
-from rankwise.metrics.inputs import Array, Items, read_items
+from rankwise.checks import require_count, require_same_shape
+from rankwise.metrics.inputs import Array, Items, read_items, to_tensor
 from rankwise.metrics.intervals import Comparison, Interval, require_level
 from rankwise.metrics.ranking import Ranking, rank_items
 from rankwise.metrics.setting import Setting, setting_of
 
-__all__ = ["bootstrap_interval", "compare"]
+__all__ = ["bootstrap_interval", "compare", "compare_lists"]
 
 BLOCK = 2**21  # resampled items at a time: near the processor, yet few waits for other threads
 
@@ -73,6 +74,65 @@ def compare(
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     p_value = min(1.0, 2 * (1 + rarer) / (1 + resamples))
     return Comparison(a, b, a - b, low, high, p_value, level, "bootstrap")
+
+
+def compare_lists(
+    values_a: Array,
+    values_b: Array,
+    *,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Paired comparison of the values that a metric has for the same lists, such as queries.
+
+    Lists without a value (NaN) in either are left out. The interval is the percentile interval of
+    the mean difference over lists drawn with replacement. The p-value is that of the two-sided
+    randomization test, in which the two models swap places in each list with probability 1/2: exact
+    where 2^lists is at most ``resamples``, else over random swaps, and then never zero. Below two
+    lists there is no interval.
+
+    >>> import numpy as np
+    >>> values = np.array([0.5, 0.25, 1.0, 0.5])
+    >>> compare_lists(values + 0.125, values).p_value
+    0.125
+    """
+    require_level(level)
+    require_count("resamples", resamples)
+    first, second = to_tensor(values_a), to_tensor(values_b)
+    require_same_shape("values_b", second, "values_a", first)
+    both = torch.stack([first.double().flatten(), second.double().flatten()])
+    both = both[:, ~both.isnan().any(0)]
+    a, b = both.mean(1).tolist()
+    rng = np.random.default_rng(seed)
+    low = high = math.nan
+    if both.shape[1] > 1:
+        draws = _by_lists(both, resamples, rng)
+        low, high = _percentiles(draws[0] - draws[1], level)
+    p_value = _randomization(both[0] - both[1], resamples, rng)
+    return Comparison(a, b, a - b, low, high, p_value, level, "randomization")
+
+
+def _randomization(differences: Tensor, resamples: int, rng: np.random.Generator) -> float:
+    """The share of the swaps that give a mean difference as far from zero as the observed one."""
+    lists = len(differences)
+    if lists == 0:
+        return math.nan
+    exact = 2**lists <= resamples
+    rows = 2**lists if exact else resamples
+    # Sums of the same numbers in another order differ by their rounding.
+    observed = float(differences.sum().abs()) - 1e-9 * float(differences.abs().sum())
+    step, as_far = max(1, BLOCK // lists), 0
+    for start in range(0, rows, step):
+        some = min(step, rows - start)
+        if exact:
+            codes = torch.arange(start, start + some).unsqueeze(1)
+            swapped = (codes >> torch.arange(lists)) & 1
+        else:
+            swapped = torch.from_numpy(rng.integers(2, size=(some, lists)))
+        sums = (1 - 2 * swapped.double()) @ differences
+        as_far += int((sums.abs() >= observed).sum())
+    return as_far / rows if exact else (1 + as_far) / (1 + rows)
 
 
 def _resampled(

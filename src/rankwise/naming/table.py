@@ -103,8 +103,8 @@ def _unknown(kind: str, name: str, entries: Mapping[str, _Entry], command: str) 
     entry = entries.get(canonical(resolve(Spec(base)).name))
     if at and entry is not None and entry.at is not None:  # "ndcg@k"
         return f'"{name}" needs a number after @: write "{base}@10"'
-    own = [known for entry in entries.values() for known in all_names(entry)]
-    aliases = [alias.example for alias in ALIASES if canonical(alias.name) in entries]
+    own: list[str] = [known for entry in entries.values() for known in all_names(entry)]
+    aliases: list[str] = [alias.example for alias in ALIASES if canonical(alias.name) in entries]
     near = nearest(base, (*own, *aliases))
     hint = f'did you mean "{near}"? ' if near else ""
     return f'no {kind} is called "{name}": {hint}`{command}` lists them all'

@@ -161,3 +161,43 @@ def test_columns_for_a_model(tmp_path):
     assert found.columns(7)[:, 5:].max() == 0
     with pytest.raises(DataError, match="has feature 4, the last of the model is 3"):
         found.columns(4)
+
+
+UNJUDGED = {
+    "no relevance": "{rest}",
+    "a constant": "0 {rest}",
+    "a negative one": "-1 {rest}",
+    "a question mark": "? {rest}",
+    "no number": "nan {rest}",
+}
+
+
+@pytest.mark.parametrize("line", UNJUDGED.values(), ids=UNJUDGED)
+def test_documents_without_a_judgment(tmp_path, line):
+    rest = [text.partition(" ")[2] for text in MQ2008.splitlines()]
+    path = written(
+        tmp_path, "# a comment: first\n" + "".join(line.format(rest=r) + "\n" for r in rest)
+    )
+    found = read_letor(path, judged=False)
+    known = read_letor(written(tmp_path, MQ2008, "judged.txt"))
+    assert (found.features != known.features).nnz == 0
+    assert found.queries == known.queries
+    assert found.documents == known.documents
+    assert found.groups.tolist() == known.groups.tolist()
+    assert found.target.tolist() == [0, 0, 0]
+
+
+def test_documents_without_a_judgment_or_a_query(tmp_path):
+    path = written(tmp_path, "1:3 2:4\n2:1\n1:1 3:5\n")
+    written(tmp_path, "2\n1\n", "train.txt.query")
+    found = read_letor(path, judged=False)
+    assert found.groups.tolist() == [0, 0, 1]
+    assert found.features[:, 1].tolist() == [3, 0, 1]
+
+
+def test_a_malformed_line_without_a_judgment_is_named(tmp_path):
+    path = written(tmp_path, "qid:1 1:1\nqid:1 1=2\n")
+    with pytest.raises(DataError, match="line 2: '1=2' is no feature:value"):
+        read_letor(path, judged=False)
+    with pytest.raises(DataError, match="line 1: the relevance 'qid:1' is no number"):
+        read_letor(path)

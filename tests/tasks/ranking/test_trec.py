@@ -10,7 +10,7 @@ from ir_measures import AP, RR, P, R, Success, nDCG
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor, read_qrels, read_run, write_qrels, write_run
 from rankwise.metrics import ndcg
-from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run
+from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run, run_remarks
 
 PEERS = {
     "ndcg@10(gain=linear)": nDCG @ 10,
@@ -100,6 +100,26 @@ def test_lists_become_files_and_back(tmp_path):
     path.write_text("0.5 qid:7 1:1\n0 qid:7 1:2\n")
     with pytest.raises(UsageError, match="qrels want whole numbers"):
         as_qrels(read_letor(path))
+
+
+def test_a_document_that_stands_twice_in_a_list_is_not_lost(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:7 1:1 # good\n0 qid:7 1:2 # bad\n2 qid:7 1:3 # good\n")
+    data = read_letor(path)
+    for made in (lambda: as_run(data, np.zeros(3)), lambda: as_qrels(data)):
+        with pytest.raises(DataError, match="line 3: document 'good' was already there for query"):
+            made()
+
+
+def test_queries_of_one_file_alone_are_remarked():
+    run, qrels = {"a": {}, "b": {}}, {"b": {}, "c": {}, "d": {}}
+    assert run_remarks(run, qrels, "run.txt", "qrels.txt") == [
+        "run.txt: 2 of 3 judged queries not in the run, counted as 0",
+        "run.txt: 1 of 2 queries without judgments, left out",
+    ]
+    assert run_remarks(run, run, "run.txt", "qrels.txt") == []
+    with pytest.raises(UsageError, match="has none of the 1 queries of qrels"):
+        run_remarks(run, {"x": {}}, "run.txt", "qrels.txt")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
 
-__all__ = ["LAST", "complain", "document_of", "line_of", "sizes_of"]
+__all__ = ["LAST", "complain", "document_of", "labeled", "line_of", "sizes_of"]
 
 LAST = 1_000_000
 """The greatest number of a feature: columns are held, or learnt from, as wide as the last one."""
@@ -21,22 +21,32 @@ LAST = 1_000_000
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PAIR = re.compile(rf"(\d+):({_NUMBER})")
 _DOCUMENT = re.compile(rb"docid\s*=\s*(\S+)")
+_NO_LABEL = re.compile(rb"^[ \t]*(?=[^\s#:]+:)", re.MULTILINE)  # the first word is name:value
+_UNKNOWN_LABEL = re.compile(rb"^[ \t]*(?:\?|nan|na|none)(?=[ \t])", re.MULTILINE | re.IGNORECASE)
 _WIDE = 80  # characters of a line that a message shows
 _LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit numbers
 _LAYOUT = "relevance qid:query feature:value …"
 
 
-def complain(path: Path) -> None:
-    """Raise for the first line that is malformed, or has a query where the first has none."""
+def complain(path: Path, *, judged: bool = True) -> None:
+    """Raise for the first line that is malformed, or has a query where the first has none.
+
+    Unless ``judged``, lines may lack the relevance.
+    """
     first: bool | None = None
     for number, line in _data_lines(path):
-        why, queried = _wrong(line)
+        why, queried = _wrong(line if judged else labeled(line.encode()).decode())
         first = queried if first is None else first
         if not why and queried != first:
             why = "no qid:, other lines have one" if first else "qid:, the first line has none"
         if why:
             shown = line if len(line) <= _WIDE else line[:_WIDE] + "…"
             raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
+
+
+def labeled(text: bytes) -> bytes:
+    """Lines with a relevance of 0 where there is none, or a word for a missing one."""
+    return _NO_LABEL.sub(b"0 ", _UNKNOWN_LABEL.sub(b"0", text))
 
 
 def line_of(path: Path, row: int) -> int:

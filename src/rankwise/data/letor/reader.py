@@ -15,7 +15,7 @@ from scipy import sparse
 
 from rankwise.data.errors import DataError
 from rankwise.data.letor.letor import Letor, Matrix
-from rankwise.data.letor.lines import LAST, complain, document_of, line_of, sizes_of
+from rankwise.data.letor.lines import LAST, complain, document_of, labeled, line_of, sizes_of
 
 __all__ = ["read_letor"]
 
@@ -23,21 +23,23 @@ _CHUNK = 1 << 25  # bytes of text at a time
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 
 
-def read_letor(path: str | Path, *, sizes: str | Path | None = None) -> Letor:
+def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: bool = True) -> Letor:
     """Read ``relevance qid:query feature:value … # comment`` lines; :class:`DataError` if wrong.
 
     The text is read in chunks and kept as 32-bit numbers. Without ``qid:`` the queries are those of
     a file of ``sizes``, one number a line, by default ``.query`` beside the file, as LightGBM has
     it. The lines of a query must stand together. Comments such as ``#docid = GX008-86`` name the
-    documents.
+    documents. With ``judged=False`` the relevance may be missing, and is not used where it is
+    there: all relevances are 0.
     """
     path = Path(path)
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise DataError(f"{path}: {what}")
     blocks, targets, found, names = [], [], [], []
-    for chunk in _chunks(path):
-        block = _parsed(path, chunk)
+    for text in _chunks(path):
+        chunk = text if judged else labeled(text)
+        block = _parsed(path, chunk, judged=judged)
         if block is None:
             continue
         features, target, queries = block
@@ -50,8 +52,11 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None) -> Letor:
     if not blocks:
         raise DataError(f"{path}: is empty")
     target = np.concatenate(targets)
-    _check_relevances(path, target)
-    ids, groups = _queries(path, np.concatenate(found), len(target), sizes)
+    if judged:
+        _check_relevances(path, target)
+    else:
+        target = np.zeros_like(target)
+    ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
     documents = tuple(names) if any(names) else None
     return Letor(path, _joined(blocks), target, groups, ids, documents)
 
@@ -59,7 +64,7 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None) -> Letor:
 Block = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]
 
 
-def _parsed(path: Path, chunk: bytes) -> Block | None:
+def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block | None:
     """Features, relevances and query ids of some lines; the ids are none where no line has one."""
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
@@ -68,14 +73,14 @@ def _parsed(path: Path, chunk: bytes) -> Block | None:
             io.BytesIO(chunk), query_id=True, zero_based=True, dtype=np.float32
         )
     except (ValueError, OverflowError) as error:
-        complain(path)
+        complain(path, judged=judged)
         raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
     if not len(target):
         return None
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
     fits = features.shape[1] <= LAST + 1
     if not (finite and fits) or len(queries) not in (0, len(target)):
-        complain(path)
+        complain(path, judged=judged)
         raise DataError(
             f"{path}: some lines have qid: and others have not, or a value is no number"
         )
@@ -126,7 +131,7 @@ def _check_relevances(path: Path, target: NDArray[np.float64]) -> None:
 
 
 def _queries(
-    path: Path, ids: NDArray[np.int64], rows: int, sizes: str | Path | None
+    path: Path, ids: NDArray[np.int64], rows: int, sizes: str | Path | None, *, judged: bool
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The id of every query in the order of the file, and the query of every row."""
     beside = path.with_name(path.name + ".query") if sizes is None else Path(sizes)
@@ -140,7 +145,7 @@ def _queries(
         groups = np.repeat(np.arange(len(counts)), counts)
         return tuple(str(number + 1) for number in range(len(counts))), groups
     if len(ids) != rows:
-        complain(path)
+        complain(path, judged=judged)
     first = np.flatnonzero(np.diff(ids, prepend=ids[0] - 1))
     runs = ids[first]
     order = np.argsort(runs, kind="stable")

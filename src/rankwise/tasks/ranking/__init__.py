@@ -1,15 +1,17 @@
 """Learning to rank: scorers of judged lists, trained on the metric they are judged by."""
 
+from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.fitting import MODELS, Settings, fitted
 from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, tied_queries
 from rankwise.tasks.ranking.page import notes_of, results_table
-from rankwise.tasks.ranking.running import Finished, load_run, run, scores_of
+from rankwise.tasks.ranking.running import Finished, load_run, run, scores_frame, scores_of
 from rankwise.tasks.ranking.trec import (
     TREC,
     as_qrels,
     as_run,
     judged_run,
     queries_without_run,
+    run_remarks,
     tied_run_queries,
 )
 from rankwise.tasks.usage import UsageError
@@ -26,10 +28,15 @@ __all__ = [
     "Finished",
     "load_run",
     "scores_of",
+    "scores_frame",
     "results_table",
     "notes_of",
     "judged_run",
     "queries_without_run",
+    "run_remarks",
+    "compare_runs",
+    "RunComparison",
+    "comparison_table",
     "tied_queries",
     "tied_run_queries",
     "TREC",

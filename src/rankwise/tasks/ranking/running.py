@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
@@ -27,7 +28,7 @@ from rankwise.tasks.ranking.page import write_results
 from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.usage import UsageError
 
-__all__ = ["Finished", "load_run", "run", "scores_of"]
+__all__ = ["Finished", "load_run", "run", "scores_frame", "scores_of"]
 
 CONFIG, MODEL, CHECKPOINT = "config.json", "model.ranker", "checkpoint.pt"
 
@@ -122,3 +123,19 @@ def scores_of(ranker: Ranker, data: Letor) -> NDArray[np.float64]:
     """The scores of the documents."""
     found: NDArray[np.float64] = ranker.decision_function(data.columns(ranker.n_features_in_))
     return found
+
+
+def scores_frame(data: Letor, scores: NDArray[np.float64]) -> pl.DataFrame:
+    """Query, document, rank and score of every document, in the order of the file.
+
+    Tied documents share the rank of the first of them.
+    """
+    frame = pl.DataFrame(
+        {
+            "query": [data.queries[group] for group in data.groups.tolist()],
+            "document": [data.document(row) for row in range(len(data))],
+            "score": scores,
+        }
+    )
+    rank = pl.col("score").rank("min", descending=True).over("query")
+    return frame.select("query", "document", rank.alias("rank"), "score")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -19,11 +20,20 @@ from rankwise.tasks import ranked
 from rankwise.tasks.ranking.judging import Judged, require_relevant
 from rankwise.tasks.usage import UsageError
 
-__all__ = ["TREC", "as_qrels", "as_run", "judged_run", "queries_without_run", "tied_run_queries"]
+__all__ = [
+    "TREC",
+    "as_qrels",
+    "as_run",
+    "judged_run",
+    "queries_without_run",
+    "run_remarks",
+    "tied_run_queries",
+]
 
 TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
 _WITHOUT_K = ("ndcg", "ap", "mrr")
+_Value = TypeVar("_Value", int, float)
 _KINDS = {kind: kind for kind in (*_WITH_K, *_WITHOUT_K)}
 
 
@@ -56,20 +66,28 @@ def judged_run(
 
 
 def as_run(data: Letor, scores: NDArray[np.float64]) -> Run:
-    """The scores of lists as a run."""
-    found: Run = {query: {} for query in data.queries}
-    for row, group in enumerate(data.groups.tolist()):
-        found[data.queries[group]][data.document(row)] = float(scores[row])
-    return found
+    """The scores of lists as a run; a document that stands twice in one list raises."""
+    return _by_document(data, scores.tolist())
 
 
 def as_qrels(data: Letor) -> Qrels:
-    """The relevances of lists as judgements; those that are no whole numbers raise."""
+    """The relevances of lists as judgments; those that are no whole numbers raise."""
     if (data.target != data.target.round()).any():
         raise UsageError(f"{data.path}: qrels want whole numbers as relevances")
-    found: Qrels = {query: {} for query in data.queries}
-    for row, group in enumerate(data.groups.tolist()):
-        found[data.queries[group]][data.document(row)] = int(data.target[row])
+    return _by_document(data, data.target.astype(np.int64).tolist())
+
+
+def _by_document(data: Letor, values: Sequence[_Value]) -> dict[str, dict[str, _Value]]:
+    """Values by query and document."""
+    found: dict[str, dict[str, _Value]] = {query: {} for query in data.queries}
+    for row, (group, value) in enumerate(zip(data.groups.tolist(), values, strict=True)):
+        query, document = data.queries[group], data.document(row)
+        if document in found[query]:
+            raise DataError(
+                f"{data.place(row)}: document {document!r} was already there for query {query!r}; "
+                "in a run and in qrels every document of a query needs an id of its own"
+            )
+        found[query][document] = value
     return found
 
 
@@ -166,3 +184,21 @@ def _is_tied(documents: Mapping[str, float], judged: Mapping[str, int]) -> bool:
 def queries_without_run(run: Mapping[str, object], qrels: Mapping[str, object]) -> int:
     """Judged queries that the run does not have."""
     return sum(query not in run for query in qrels)
+
+
+def run_remarks(run: Run, qrels: Qrels, name: object, judgments: object) -> list[str]:
+    """Queries that are only in the run or only in the qrels; no query in both raises."""
+    missing = queries_without_run(run, qrels)
+    if missing == len(qrels):
+        raise UsageError(
+            f"{name} has none of the {len(qrels)} queries of {judgments}, such as "
+            f"{next(iter(qrels))!r}; its own are such as {next(iter(run))!r}"
+        )
+    said = []
+    if missing:
+        said.append(
+            f"{name}: {missing} of {len(qrels)} judged queries not in the run, counted as 0"
+        )
+    if unjudged := queries_without_run(qrels, run):
+        said.append(f"{name}: {unjudged} of {len(run)} queries without judgments, left out")
+    return said
