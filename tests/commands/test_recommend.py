@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 
 import polars as pl
@@ -71,7 +72,32 @@ def test_writes_recommendations(trained, tmp_path, ending):
     assert done.exit_code == 0, done.output
     assert "20 users, 60 rows" in done.output
     frame = pl.read_csv(path) if ending == "csv" else pl.read_parquet(path)
-    assert frame.columns == ["user", "rank", "item", "score"]
+    assert frame.columns == ["user", "rank", "item", "score", "source"]
+    assert frame["source"].unique().to_list() == ["model"]
+
+
+def test_recommendations_are_printed_without_a_file(trained, tmp_path, monkeypatch):
+    _, out, _ = trained
+    monkeypatch.chdir(tmp_path)
+    done = RUN.invoke(app, ["topk", str(out), "--k", "3", "--users", "u3,u5"])
+    assert done.exit_code == 0, done.output
+    frame = pl.read_csv(io.StringIO(done.stdout))
+    assert frame.columns == ["user", "rank", "item", "score", "source"]
+    assert frame["user"].to_list() == ["u3"] * 3 + ["u5"] * 3
+    assert done.stderr.strip() == "2 users, 6 rows"
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_users_get_the_popular_items_marked_as_such(trained):
+    _, out, _ = trained
+    done = RUN.invoke(app, ["topk", str(out), "--k", "3", "--users", "u1,nobody,u2,none"])
+    assert done.exit_code == 0, done.output
+    frame = pl.read_csv(io.StringIO(done.stdout))
+    assert frame["user"].to_list() == [u for u in ("u1", "nobody", "u2", "none") for _ in range(3)]
+    assert frame["source"].to_list() == (["model"] * 3 + ["popular"] * 3) * 2
+    assert "2 users are unknown to the model, popular items instead: 'nobody', 'none'" in (
+        done.stderr
+    )
 
 
 def test_some_users_from_a_file(trained, tmp_path):
@@ -84,8 +110,8 @@ def test_some_users_from_a_file(trained, tmp_path):
 
 def test_unknown_ids_are_one_line_and_2(trained, tmp_path):
     _, out, _ = trained
-    done = RUN.invoke(app, ["topk", str(out), "--users", "u1,nobody"])
-    assert "1 unknown user id: 'nobody'" in one_line(done, 2)
+    done = RUN.invoke(app, ["topk", str(out), "--users", ","])
+    assert "users must name at least one user, got none" in one_line(done, 2)
     data = tmp_path / "later.csv"
     data.write_text("user_id,item_id\nu1,new\n")
     done = RUN.invoke(app, ["evaluate", str(out), "--data", str(data)])

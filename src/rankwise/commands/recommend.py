@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os.path import isfile
@@ -216,26 +217,43 @@ def topk(  # noqa: PLR0917
     include_seen: Annotated[
         bool, typer.Option("--include-seen", help="Also what a user already had.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="csv or parquet.")] = Path("recommendations.csv"),
+    out: Annotated[
+        Path | None, typer.Option(help="File to write: .csv or .parquet. Default: print csv.")
+    ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write the first k items of every user, or of some, that they had not seen."""
+    """Recommend the top k items to every user, or to some, that they had not seen.
+
+    Users whom the model does not know get the popular items: see the column source.
+    """
     with one_line(debug=debug):
         from rankwise.report import write_whole  # noqa: PLC0415
         from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
-        if out.suffix not in (".csv", ".parquet"):
+        if out is not None and out.suffix not in (".csv", ".parquet"):
             raise task.UsageError(f"--out must end in .csv or .parquet, got {out}")
         require_other("--out", out, None if users is None else Path(users))
         frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
         buffer = io.BytesIO()
-        if out.suffix == ".csv":
-            frame.write_csv(buffer)
-        else:
+        if out is not None and out.suffix == ".parquet":
             frame.write_parquet(buffer)
-        write_whole(out, buffer.getvalue())
-        said = f"{frame['user'].n_unique()} users, {frame.height} rows: {out}"
-        say([said])
+        else:
+            frame.write_csv(buffer)
+        if out is None:
+            sys.stdout.write(buffer.getvalue().decode())
+        else:
+            write_whole(out, buffer.getvalue())
+        counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
+        say([counts if out is None else f"{counts}: {out}"], error=True)
+        _say_unknown(frame.filter(source="popular")["user"].unique(maintain_order=True).to_list())
+
+
+def _say_unknown(users: list[str]) -> None:
+    """Who got the popular items; a few ids show where they were only misspelled."""
+    if users:
+        shown = ", ".join(map(repr, users[:5])) + (", …" if len(users) > 5 else "")
+        who = "1 user is" if len(users) == 1 else f"{len(users)} users are"
+        say([f"{who} unknown to the model, popular items instead: {shown}"], error=True)
 
 
 def _ids(text: str | None) -> list[str] | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -63,7 +64,8 @@ def test_the_model_is_read_back_the_same(finished):
 def test_recommendations_are_new_to_the_user_and_in_order(finished):
     out, _ = finished
     found = recommend(out, k=3)
-    assert found.columns == ["user", "rank", "item", "score"]
+    assert found.columns == ["user", "rank", "item", "score", "source"]
+    assert set(found["source"]) == {"model"}
     assert found.height == 20 * 3
     had = {(DATA.users[u], DATA.items[i]) for u, i in zip(DATA.user, DATA.item, strict=True)}
     assert not had & set(zip(found["user"], found["item"], strict=True))
@@ -75,9 +77,25 @@ def test_recommendations_are_new_to_the_user_and_in_order(finished):
     assert recommend(out, k=100, users=["u3"], seen=True).height == 16
 
 
-def test_unknown_users_are_one_line(finished):
-    with pytest.raises(DataError, match="1 unknown user id: 'u99'; the model knows the 20 users"):
-        recommend(finished[0], users=["u1", "u99"])
+def test_unknown_users_get_the_items_with_the_most_positives(finished):
+    out, _ = finished
+    found = recommend(out, k=4, users=["u99", "u1", "u99", "u98"])
+    assert found["user"].to_list() == [user for user in ("u99", "u1", "u98") for _ in range(4)]
+    assert found["source"].to_list() == ["popular"] * 4 + ["model"] * 4 + ["popular"] * 4
+    counts = Counter(DATA.items[item] for item in DATA.item)
+    own = found.filter(user="u99")
+    assert own["rank"].to_list() == [1, 2, 3, 4]
+    assert own["score"].to_list() == sorted(counts.values(), reverse=True)[:4]
+    assert [counts[item] for item in own["item"]] == own["score"].to_list()
+    assert own["item"].to_list() == found.filter(user="u98")["item"].to_list()
+    assert found.filter(user="u1").equals(recommend(out, k=4, users=["u1"]))
+    assert recommend(out, k=100, users=["u99"]).height == 16
+    assert recommend(out, k=2, users=["u99"])["source"].to_list() == ["popular"] * 2
+
+
+def test_what_cannot_be_recommended(finished):
+    with pytest.raises(UsageError, match="users must name at least one user, got none"):
+        recommend(finished[0], users=[])
     with pytest.raises(UsageError, match="k must be a whole number >= 1, got 0"):
         recommend(finished[0], k=0)
 

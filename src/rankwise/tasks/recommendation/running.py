@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import torch
-from numpy.typing import NDArray
 
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
@@ -29,7 +27,15 @@ from rankwise.tasks.run_folder import require_free
 
 __all__ = ["Finished", "evaluate_run", "recommend", "run"]
 
-MODEL, POPULARITY = "model", "popularity"
+MODEL, POPULARITY, POPULAR = "model", "popularity", "popular"
+SCHEMA = {
+    "user": pl.String,
+    "rank": pl.Int32,
+    "item": pl.String,
+    "score": pl.Float32,
+    "source": pl.String,
+}
+"""The columns of recommendations; ``source`` is ``"model"`` or ``"popular"``."""
 
 
 @dataclass(frozen=True)
@@ -84,32 +90,66 @@ def evaluate_run(
 def recommend(
     folder: Path, *, k: int = 10, users: Sequence[str] | None = None, seen: bool = False
 ) -> pl.DataFrame:
-    """The first k items for every user, or for some, with the scores.
+    """The first k items for every user, or for some, with the scores and where they come from.
 
-    What a user had in any part is left out, unless ``seen``.
+    What a user had in any part is left out, unless ``seen``. A user whom the model does not know
+    gets the items with the most positives: their ``source`` is ``"popular"`` rather than
+    ``"model"``, and their score is the number of positives.
     """
     if k < 1:
         raise UsageError(f"k must be a whole number >= 1, got {k}")
     _, problem, network = load_run(folder)
-    codes = np.arange(len(problem.users))
-    if users is not None:
-        codes = codes_of(users, problem.users, "user", folder)
+    asked = list(problem.users if users is None else dict.fromkeys(users))
+    if not asked:
+        raise UsageError("users must name at least one user, got none")
+    number = {user: code for code, user in enumerate(problem.users)}
+    codes = np.array([number[user] for user in asked if user in number], dtype=np.int64)
     had = None if seen else problem.pairs((0, 1, 2), positive=False)
-    columns: list[list[NDArray[Any]]] = []
-    for some, items, scores in best_items(network.scores(), torch.from_numpy(codes), had, k):
-        there = scores > -torch.inf
-        rank = there.cumsum(1)
-        each = some.unsqueeze(1).expand_as(items)
-        columns.append([t[there].numpy() for t in (each, rank, items, scores)])
-    user, place, item, score = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    blocks = list(best_items(network.scores(), torch.from_numpy(codes), had, k))
+    frames = [_frame(problem, *block, source=MODEL) for block in blocks]
+    strangers = [user for user in asked if user not in number]
+    if strangers:
+        frames.append(_popular(problem, strangers, k))
+    place = {user: order for order, user in enumerate(asked)}
+    found = pl.concat(frames)
+    order = pl.Series("order", [place[user] for user in found["user"]], dtype=pl.Int64)
+    return found.with_columns(order).sort("order", maintain_order=True).drop("order")
+
+
+def _frame(
+    problem: Problem, users: torch.Tensor, items: torch.Tensor, scores: torch.Tensor, *, source: str
+) -> pl.DataFrame:
+    """Rows of some users with their items; a score of −∞ is no item."""
+    there = scores > -torch.inf
+    columns = (users.unsqueeze(1).expand_as(items), there.cumsum(1), items, scores)
+    user, rank, item, score = (column[there].numpy() for column in columns)
     return pl.DataFrame(
         {
             "user": np.array(problem.users, dtype=object)[user].tolist(),
-            "rank": place,
+            "rank": rank,
             "item": np.array(problem.items, dtype=object)[item].tolist(),
             "score": score,
+            "source": [source] * len(user),
         },
-        schema={"user": pl.String, "rank": pl.Int32, "item": pl.String, "score": pl.Float32},
+        schema=SCHEMA,
+    )
+
+
+def _popular(problem: Problem, users: Sequence[str], k: int) -> pl.DataFrame:
+    """The k items with the most positives, for each of these users."""
+    counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
+    best = counts.argsort(descending=True, stable=True)[:k]
+    items = [problem.items[item] for item in best.tolist()]
+    size = len(items)
+    return pl.DataFrame(
+        {
+            "user": [user for user in users for _ in items],
+            "rank": list(range(1, size + 1)) * len(users),
+            "item": items * len(users),
+            "score": counts[best].tolist() * len(users),
+            "source": [POPULAR] * (size * len(users)),
+        },
+        schema=SCHEMA,
     )
 
 
