@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.tasks.ranking.test_trec import random_files
+from tests.tasks.ranking.cases import random_files
 from typer.testing import CliRunner
 
 from rankwise.commands.rank import app

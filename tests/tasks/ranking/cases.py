@@ -1,8 +1,10 @@
-"""Small lists whose second feature says how relevant a document is, roughly."""
+"""Small lists whose second feature says how relevant a document is, roughly; random runs."""
 
 from __future__ import annotations
 
 import numpy as np
+
+from rankwise.data.letor import write_qrels, write_run
 
 
 def written(path, queries=24, documents=6, seed=0, first=0):
@@ -20,3 +22,21 @@ def written(path, queries=24, documents=6, seed=0, first=0):
             )
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def random_files(folder, seed, ties):
+    """A run and qrels of 30 queries, one of which the run does not have."""
+    rng = np.random.default_rng(seed)
+    run, qrels = {}, {}
+    for query in range(30):
+        documents = [f"d{number}" for number in rng.permutation(60)[:40]]
+        scores = rng.normal(size=25)
+        scores = np.round(scores, 0 if ties else 6)
+        run[f"q{query}"] = dict(zip(documents[:25], scores.tolist(), strict=True))
+        # Some of what is judged was not retrieved, some of what was retrieved is not judged.
+        judged = [*documents[:15], *documents[25:]]
+        qrels[f"q{query}"] = {d: int(rng.integers(-1, 4)) for d in judged}
+    del run["q3"]
+    write_run(folder / "run.txt", run)
+    write_qrels(folder / "qrels.txt", qrels)
+    return folder / "run.txt", folder / "qrels.txt"

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.tasks.ranking.test_trec import random_files
+from tests.tasks.ranking.cases import random_files
 
 from rankwise.data.letor import read_qrels, read_run
 from rankwise.metrics import compare_lists

@@ -6,9 +6,10 @@ import ir_measures
 import numpy as np
 import pytest
 from ir_measures import AP, RR, P, R, Success, nDCG
+from tests.tasks.ranking.cases import random_files
 
 from rankwise.data import DataError
-from rankwise.data.letor import read_letor, read_qrels, read_run, write_qrels, write_run
+from rankwise.data.letor import read_letor, read_qrels, read_run
 from rankwise.metrics import ndcg
 from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run, run_remarks
 
@@ -22,23 +23,6 @@ PEERS = {
     "recall@20": R @ 20,
     "hit@3": Success @ 3,
 }
-
-
-def random_files(folder, seed, ties):
-    rng = np.random.default_rng(seed)
-    run, qrels = {}, {}
-    for query in range(30):
-        documents = [f"d{number}" for number in rng.permutation(60)[:40]]
-        scores = rng.normal(size=25)
-        scores = np.round(scores, 0 if ties else 6)
-        run[f"q{query}"] = dict(zip(documents[:25], scores.tolist(), strict=True))
-        # Some of what is judged was not retrieved, some of what was retrieved is not judged.
-        judged = [*documents[:15], *documents[25:]]
-        qrels[f"q{query}"] = {d: int(rng.integers(-1, 4)) for d in judged}
-    del run["q3"]
-    write_run(folder / "run.txt", run)
-    write_qrels(folder / "qrels.txt", qrels)
-    return folder / "run.txt", folder / "qrels.txt"
 
 
 @pytest.mark.parametrize("ties", [False, True])
