@@ -91,7 +91,8 @@ def test_a_run_goes_on_with_resume_only(data):
         (["--set", "training.stepps=3"], "training.stepps: there is no such setting; did you mean"),
         (["--set", "objective.name=soprk"], "objective.name: "),
         (["--set", "data.kind=sops"], "data.kind must be one of sop, vehicleid"),
-        (["--set", "batches.classes=50"], "batches.classes must be at most the "),
+        (["--set", "data.test_share=1.5"], "data.test_share must be between 0 and 1, got 1.5"),
+        (["--set", "data.split=half"], "data.split must be one of classes, images"),
         (["--root", "nowhere"], "nowhere"),
     ],
 )
@@ -162,3 +163,61 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     done = train(data)
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.output
+
+
+def photos(root, classes: int, per_class: int):
+    """A folder of images as anybody has one."""
+    known = images("class", classes, per_class)
+    for row, label in enumerate(known.labels.tolist()):
+        path = root / f"class{label:02}" / f"{row}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(known.load(row).permute(1, 2, 0).numpy()).save(path)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("classes", "per_class", "division"),
+    [
+        (8, 3, "division: of 8 classes 2 test, 2 validation and 4 train, drawn by class at random"),
+        (3, 4, "division: images of every class, drawn at random (data.seed 0): 3 classes"),
+    ],
+)
+def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_class, division):
+    root = photos(tmp_path / "photos", classes, per_class)
+    (tmp_path / "bare.yaml").write_text(f"data: {{kind: folder, root: {root}}}")
+    fast = ["--set", "training.steps=2", "--set", "views.resize=16"]
+    done = RUN.invoke(
+        app, ["train", str(tmp_path / "bare.yaml"), "--out", str(tmp_path / "run"), *fast]
+    )
+    assert done.exit_code == 0, done.output
+    assert division in done.stderr
+    assert "batches: " in done.stderr
+    assert "verdict: " in done.stdout
+    page = (tmp_path / "run" / "index.html").read_text()
+    assert division in page
+    assert "instead of 28 × 4" in page
+    judged = RUN.invoke(app, ["evaluate", str(tmp_path / "run")])
+    assert judged.exit_code == 0, judged.output
+
+
+def test_the_test_share_is_a_setting_and_evaluate_keeps_the_division_of_the_run(data):
+    done = train(data, "--set", "data.test_share=0.5", "--set", "training.steps=2")
+    assert done.exit_code == 0, done.output
+    assert "division: of 12 classes 6 test, 2 validation and 4 train" in done.stderr
+    before = json.loads((data / "run/results.json").read_text())["ap"]["test"]
+    photos(data / "images" / "more", 1, 3)
+    (data / "images" / "more" / "class00").rename(data / "images" / "a new class")
+    (data / "images" / "more").rmdir()
+    judged = RUN.invoke(app, ["evaluate", str(data / "run"), "--out", str(data / "all.json")])
+    assert judged.exit_code == 0, judged.output
+    assert "3 images are not in the recorded division, and left out" in judged.stderr
+    assert json.loads((data / "all.json").read_text())["test"] == before
+    again = train(data, "--set", "data.test_share=0.5", "--set", "training.steps=2", "--resume")
+    assert again.exit_code == 0, again.output
+
+
+def test_settings_outside_of_their_section_are_shown_where_they_belong(tmp_path):
+    (tmp_path / "bare.yaml").write_text("{kind: folder, root: photos}")
+    done = RUN.invoke(app, ["train", str(tmp_path / "bare.yaml")])
+    assert done.exit_code == 2
+    assert "kind: there is no such setting; did you mean data.kind?" in done.output

@@ -17,7 +17,7 @@ from rankwise.commands.image_runs import (
     at_root,
     image_app,
 )
-from rankwise.commands.shared import one_line, show
+from rankwise.commands.shared import one_line, say, show
 
 __all__ = ["app"]
 
@@ -48,7 +48,8 @@ def evaluate(  # noqa: PLR0917
         one_of("--part", part, ("test", "validation", "train"))
         _, network = task.load_run(run)
         settings = task.read_settings(run / CONFIG, at_root(root))
-        splits = task.open_data(settings, skip_broken=skip_broken)
+        splits = task.open_data(settings, run=run, skip_broken=skip_broken)
+        say(splits.remarks, error=True)
         found = task.judge_part(network, splits, settings, part, workers=workers)
         show(task.results_table({settings.objective.short: found}))
         show(task.classes_table(found))

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rankwise.commands.console import complaints, paper
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import Seed, one_line, show
+from rankwise.commands.shared import Seed, one_line, say, show
 
 __all__ = ["app"]
 
@@ -87,5 +87,6 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 
             finished = task.run(images, settings, out, resume=resume, on_step=advance)
     show(task.results_table(finished.results))
+    say(finished.verdict.lines())
     page = str(finished.page)
     paper().print(page, style="bold", highlight=False, markup=False, soft_wrap=True)

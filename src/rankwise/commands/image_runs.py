@@ -107,8 +107,11 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
                 require_other("config.yaml in --out", out / "config.yaml", Path(config))
             running = part("running")
             settings = part("config").read_settings(config, [*(change or []), *at_root(root)])
-            splits = running.open_data(settings, skip_broken=skip_broken)
+            # Of a run that was stopped before its first validation nothing is kept.
+            begun = out if resume and (out / "checkpoint.pt").exists() else None
+            splits = running.open_data(settings, run=begun, skip_broken=skip_broken)
             say(splits.describe().splitlines(), error=True)
+            say(running.fit_settings(settings, splits)[1], error=True)
             with steps_shown(settings.training.steps, metric) as advance:
                 done = running.run(
                     splits,
@@ -121,7 +124,9 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
                 )
             if done.page is not None:
                 show(part("page").results_table(done.results))
-                say([f"kept: the network after step {done.trained.best_step}", str(done.page)])
+                step = done.trained.best_step
+                kept = f"after step {step}" if step else "before training"
+                say([f"kept: the network {kept}", *done.verdict.lines(), str(done.page)])
 
     return app
 

@@ -133,4 +133,6 @@ def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple
     one_of("--part", part, ("test", "validation", "train"))
     settings, network = task.load_run(run)
     settings = task.read_settings(run / CONFIG, at_root(root))
-    return settings, network, task.open_data(settings, skip_broken=skip_broken)
+    splits = task.open_data(settings, run=run, skip_broken=skip_broken)
+    say(splits.remarks, error=True)
+    return settings, network, splits

@@ -46,7 +46,7 @@ def test_findings_parts_and_files(tmp_path):
 
 
 def test_validation_is_by_patient(tmp_path):
-    splits = open_classes("chestxray14", made(tmp_path), shares=(0.5, 0.3, 0.2))
+    splits = open_classes("chestxray14", made(tmp_path), validation_share=0.375 * 0.9)
     patients = [
         {path.name[:8] for path in part.images.paths}
         for part in (splits.train, splits.validation, splits.test)

@@ -38,7 +38,7 @@ def test_every_class_in_the_same_shares_and_no_image_twice():
 
 
 def test_a_small_class_keeps_an_image_to_train_on():
-    found = divide_classes(pool((1, 2, 30)), shares=(0.0, 0.5, 0.5))
+    found = divide_classes(pool((1, 2, 30)), validation_share=0.5, test_share=0.5)
     assert found.train.counts.tolist() == [1, 1, 1]
 
 
@@ -71,7 +71,7 @@ def test_parts_of_the_data_set_are_kept_and_groups_stay_together():
     held = Counter(row // 4 for row in rows(by_patient.validation))
     assert set(held.values()) == {4}
     assert not held.keys() & {row // 4 for row in rows(by_patient.train)}
-    none = divide_classes(pool(parts=parts), shares=(0.9, 0.0, 0.1))
+    none = divide_classes(pool(parts=parts), validation_share=0.0)
     assert len(none.validation) == 0
 
 
@@ -90,7 +90,7 @@ def test_broken_images_end_it_or_are_left_out():
     [
         ({}, {"positive_share": 0.1}, "positive_share needs a positive class"),
         ({}, {"positive": ("z",)}, "some: "),
-        ({}, {"shares": (1.0, 0.0, 0.0)}, "some test: there are no images"),
+        ({}, {"test_share": 0.0}, "some test: there are no images"),
         (
             {"target": torch.ones(300, 3, dtype=torch.long)},
             {"imbalance": 10.0},

@@ -73,8 +73,8 @@ def test_what_does_not_go_together(tmp_path):
         open_classes("cifar", path, positive_share=0.1)
     with pytest.raises(DataError, match="cifar5: there is no class cow"):
         open_classes("cifar", path, positive=("cow",))
-    with pytest.raises(ValueError, match="shares must be three numbers"):
-        open_classes("cifar", path, shares=(0.5, 0.1, 0.1))
+    with pytest.raises(ValueError, match="validation_share and test_share must be shares"):
+        open_classes("cifar", path, validation_share=0.5, test_share=0.5)
     with pytest.raises(ValueError, match="kind must be one of"):
         open_classes("cifr", path)
     assert {"fashion-mnist", "chestxray14", "medmnist", "csv"} < set(CLASS_KINDS)
@@ -96,8 +96,53 @@ def test_a_csv_with_parts_of_its_own_keeps_them(folder):
     assert splits.test.counts.tolist() == [3, 3]
     assert splits.validation.counts.tolist() == [1, 1]  # a ninth of seven
     assert {path.name for path in splits.test.images.paths} == {"0.png", "1.png", "2.png"}
-    none = open_classes("csv", folder / "list.csv", shares=(0.9, 0.0, 0.1))
+    none = open_classes("csv", folder / "list.csv", validation_share=0.0)
     assert sizes(none) == [14, 0, 6]
+
+
+def test_every_class_of_a_small_folder_is_tested_and_the_division_is_said(tmp_path):
+    for name in "abc":
+        for i in range(4):
+            path = tmp_path / name / f"{i}.png"
+            path.parent.mkdir(exist_ok=True)
+            Image.new("RGB", (4, 4)).save(path)
+    (tmp_path / "solo").mkdir()
+    Image.new("RGB", (4, 4)).save(tmp_path / "solo" / "0.png")
+    splits = open_classes("folder", tmp_path)
+    assert splits.train.counts.tolist() == [2, 2, 2, 1]
+    assert splits.validation.counts.tolist() == splits.test.counts.tolist() == [1, 1, 1, 0]
+    assert splits.describe().startswith("division: 10% test and 10% validation, drawn at random")
+    assert "1 class has a single image, which is trained on and never tested: solo" in (
+        splits.describe()
+    )
+    more = open_classes("folder", tmp_path, test_share=0.5, validation_share=0.0)
+    assert more.test.counts.tolist() == [2, 2, 2, 0]
+    assert len(more.validation) == 0
+
+
+def test_parts_in_folders_are_kept_and_a_division_for_retrieval_is_refused(tmp_path):
+    for part in ("train", "test"):
+        for name in "ab":
+            for i in range(10):
+                path = tmp_path / part / name / f"{i}.png"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                Image.new("RGB", (4, 4)).save(path)
+    splits = open_classes("folder", tmp_path)
+    assert sizes(splits) == [18, 2, 20]
+    assert "validation: 11% of the images in train, drawn at random" in splits.describe()
+    with pytest.raises(DataError, match=r"has test images of its own, .*test_share 0.2"):
+        open_classes("folder", tmp_path, test_share=0.2)
+    (tmp_path / "test" / "a").rename(tmp_path / "test" / "y")
+    (tmp_path / "test" / "b").rename(tmp_path / "test" / "z")
+    with pytest.raises(DataError, match="no class of its test images is trained on"):
+        open_classes("folder", tmp_path)
+    for name in "yz":
+        for i in range(10):
+            (tmp_path / "test" / name / f"{i}.png").unlink()
+        (tmp_path / "test" / name).rmdir()
+    (tmp_path / "test").rmdir()
+    drawn = open_classes("folder", tmp_path)
+    assert sizes(drawn) == [16, 2, 2]
 
 
 def test_missing_files_are_named_or_left_out(folder):

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.data import DataError
-from rankwise.data.images.division import divide, validation_classes, validation_count
+from rankwise.data.images.division import divide
+from rankwise.data.images.drawing import Draw, validation_classes, validation_count
 from rankwise.data.images.listing import Listing, by_halves, in_order
 from rankwise.data.images.pictures import BrokenImage
 
@@ -85,8 +86,8 @@ def pixels_of(labels, parts, **more):
 
 
 def division(listing, **change):
-    usual = dict(trainval=False, seed=0, validation_share=0.1, skip_broken=False)
-    return divide(listing, **(usual | change))
+    skip_broken = change.pop("skip_broken", False)
+    return divide(listing, Draw(**change), skip_broken=skip_broken)
 
 
 def test_no_class_is_in_two_parts_and_no_image_is_lost():
@@ -105,7 +106,7 @@ def test_no_class_is_in_two_parts_and_no_image_is_lost():
 
 
 def test_everything_but_the_test_images_can_be_trained_on():
-    splits = division(pixels_of("abcd", ["train", "validation", "train", "test"]), trainval=True)
+    splits = division(pixels_of("abcd", ["train", "validation", "train", "test"]), validation=False)
     assert (splits.train.classes, len(splits.validation)) == (("a", "b", "c"), 0)
     assert splits.test.classes == ("d",)
 

@@ -49,13 +49,11 @@ def test_wrong_arguments(tmp_path):
 
 def test_every_damaged_image_is_found(tmp_path):
     root = layouts.folders(tmp_path)
-    for name in ("c6/0.png", "c8/1.png"):
-        (root / name).write_bytes((root / name).read_bytes()[:40])
+    cut = open_images("folder", root).test.paths[::3]
+    for path in cut:
+        path.write_bytes(path.read_bytes()[:40])
     images = open_images("folder", root).test  # they begin like pictures: it opens
-    assert [image.path.relative_to(root).as_posix() for image in find_broken(images)] == [
-        "c6/0.png",
-        "c8/1.png",
-    ]
+    assert tuple(image.path for image in find_broken(images)) == cut
 
 
 def test_what_is_no_picture_ends_it_or_is_left_out(tmp_path):

@@ -1,53 +1,10 @@
-"""A folder per class, and a csv."""
+"""A csv of paths and labels."""
 
 import pytest
 from tests.data.images import layouts
-from tests.data.images.layouts import write_picture
 
 from rankwise.data import DataError
 from rankwise.data.images import open_images
-
-
-def test_a_folder_per_class(tmp_path):
-    root = layouts.folders(tmp_path / "birds")
-    (root / ".hidden").mkdir()
-    (root / "c1" / ".DS_Store").write_text("x")
-    (root / "c1" / "notes.txt").write_text("x")
-    splits = open_images("folder", root)
-    assert splits.test.name == "birds test"
-    assert splits.test.classes == tuple(f"c{i}" for i in range(6, 12))
-    assert (len(splits.train), len(splits.validation), len(splits.test)) == (8, 4, 12)
-    assert splits.test.load(1)[0].unique().tolist() == [61]
-
-
-def test_folders_for_the_parts(tmp_path):
-    layouts.folders(tmp_path / "train", classes=6)
-    layouts.folders(tmp_path / "test", classes=2)
-    splits = open_images("folder", tmp_path)
-    assert (len(splits.train.classes), len(splits.validation.classes)) == (4, 2)
-    assert splits.test.classes == ("c0", "c1")
-    write_picture(tmp_path / "val" / "other" / "a.png")
-    splits = open_images("folder", tmp_path)
-    assert splits.validation.classes == ("other",)
-    assert len(splits.train.classes) == 6
-    assert splits.describe().endswith("2 of 2 test classes are trained on")
-    (tmp_path / "extra").mkdir()
-    with pytest.raises(DataError, match="extra: is beside train and test"):
-        open_images("folder", tmp_path)
-
-
-def test_wrong_folders(tmp_path):
-    with pytest.raises(DataError, match="nowhere: there is no such folder"):
-        open_images("folder", tmp_path / "nowhere")
-    with pytest.raises(DataError, match="there are no folders of classes here"):
-        open_images("folder", tmp_path)
-    layouts.folders(tmp_path)
-    (tmp_path / "c99").mkdir()
-    with pytest.raises(DataError, match="c99: a folder of a class must hold images"):
-        open_images("folder", tmp_path)
-    write_picture(tmp_path / "stray.jpg")
-    with pytest.raises(DataError, match=r"stray\.jpg: is in no class; 1 images"):
-        open_images("folder", tmp_path)
 
 
 def test_a_csv(tmp_path):
@@ -55,9 +12,17 @@ def test_a_csv(tmp_path):
     root = layouts.csv_file(tmp_path / "x", rows)
     splits = open_images("csv", root)
     assert splits.test.name == "images test"
-    assert splits.test.classes == tuple(f"label {i}" for i in range(5, 10))
-    assert splits.test.paths[0] == root / "pictures" / "10.png"
+    assert [len(part.classes) for part in (splits.train, splits.validation, splits.test)] == [
+        6,
+        2,
+        2,
+    ]
+    first = int(splits.test.classes[0].removeprefix("label "))
+    assert splits.test.paths[0] == root / "pictures" / f"{2 * first}.png"
     assert open_images("csv", root / "images.csv").train.paths == splits.train.paths
+    halves = open_images("csv", root, test_share=0.5)
+    assert len(halves.test.classes) == 5
+    assert halves.test.classes != tuple(f"label {i}" for i in range(5, 10))  # not by name
 
 
 def test_a_csv_with_parts(tmp_path):

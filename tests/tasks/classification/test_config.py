@@ -76,7 +76,7 @@ def test_sections_that_are_given_are_not_changed_themselves():
         ("network: {dimension: 8}", "network.dimension: there is no such setting"),
         ("data: {positive: cat}", "data.positive must be a list in brackets, got 'cat'"),
         ("data: {imbalance: steep}", "data.imbalance must be a number, got 'steep'"),
-        ("data: {shares: [1, 0]}", "data.shares must be three numbers"),
+        ("data: {test_share: 2}", "data.test_share must be between 0 and 1, got 2"),
         ("batches: {size: 8.5}", "batches.size must be a whole number, got 8.5"),
     ],
 )

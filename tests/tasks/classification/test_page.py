@@ -10,7 +10,9 @@ from rankwise.tasks.classification.judging import Judged
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.page import classes_table, results_table, write_page
 from rankwise.tasks.classification.training import Trained
+from rankwise.tasks.verdict import Verdict
 
+VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NAN = math.nan
 THREE = Judged(
     ("cat", "<dog>", "emu"),
@@ -64,10 +66,13 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     first = replace(THREE, ap=(0.0625, 0.0625, NAN))
     parts = replace(splits(), dropped=(BrokenImage("a.png", "is not an image"),))
     results = {"untrained": first, "ap, last step": THREE, "ap": THREE}
-    path = write_page(tmp_path / "run", settings("data.max_fpr=0.25"), parts, TRAINED, results)
+    path = write_page(
+        tmp_path / "run", settings("data.max_fpr=0.25"), parts, TRAINED, results, verdict=VERDICT
+    )
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
+    assert "<p>worse than the start: &lt;u&gt;</p>" in html
     assert html.count("<td>0.0625</td>") == 1  # the mean of the untrained, not its classes
     assert "<tr><td>&lt;dog&gt;</td><td>5</td><td>1.0000</td>" in html
     assert "<dog>" not in html
@@ -79,7 +84,9 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
 
 def test_the_same_run_has_the_same_page(tmp_path):
     pages = [
-        write_page(tmp_path / name, settings(), splits(), TRAINED, {"ap": THREE}).read_bytes()
+        write_page(
+            tmp_path / name, settings(), splits(), TRAINED, {"ap": THREE}, verdict=VERDICT
+        ).read_bytes()
         for name in ("one", "other")
     ]
     assert pages[0] == pages[1]

@@ -12,8 +12,8 @@ from rankwise.tasks.retrieval.config import as_yaml
     ("change", "message"),
     [
         ("data.imbalance=0.5", r"data\.imbalance must be at least 1"),
-        ("data.shares=[0.8, 0.1]", r"data\.shares must be three numbers"),
-        ("data.shares=[0.8, 0.1, 0.2]", r"data\.shares must be three numbers"),
+        ("data.test_share=0", r"data\.test_share must be between 0 and 1"),
+        ("data.validation_share=0.9", r"data\.validation_share must be 0 or a share that leaves"),
         ("data.positive_share=2", r"data\.positive_share must be between 0 and 1"),
         ("data.max_fpr=0", r"data\.max_fpr must be between 0 and 1"),
         ("data.tail_in=test", r"data\.tail_in must be one of all, train"),

@@ -43,6 +43,12 @@ EVERYTHING = (  # state of every kind: batch norm, momentum, a mean, previous pa
     "optimiser.milestones=[3]",
 )
 ROOT = Path(__file__).parents[3]
+RUINED = (
+    "optimiser.name=sgd",
+    "optimiser.learning_rate=0.1",
+    "optimiser.momentum=0",
+    "optimiser.weight_decay=9",
+)
 
 
 def stop(step: Step) -> None:
@@ -134,3 +140,11 @@ def test_without_validation_the_last_network_is_kept():
     assert states_equal(found.last, found.network.state_dict())
     with pytest.raises(UsageError, match=r"training\.patience needs validation images"):
         train(parts, settings("training.patience=1"))
+
+
+def test_where_nothing_is_better_than_the_start_the_start_is_kept():
+    """A weight decay this high leaves nothing of a network."""
+    found = train(splits(), settings(*RUINED))
+    best = max(row["map"] for row in found.history)
+    assert found.start > best
+    assert found.best_step == 0

@@ -42,6 +42,8 @@ def test_what_is_in_the_folder(finished):
     assert "data:image/png;base64," in html
     assert "stable_ap" in html
     assert "test: 6 pictures" in html
+    assert done.verdict.text in html
+    assert "validation AP w" in done.verdict.text  # before training and after it
 
 
 def test_the_detector_comes_back(finished):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from tests.tasks.detection.pictures import pictures, settings, splits
 
 from rankwise.data.detection import DetectionSplits, Objects
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.learner import Learner, make_loss
+from rankwise.tasks.detection.learner import Learner, make_loss, new_detector
 from rankwise.tasks.detection.settings import Objective, UsageError
 from rankwise.tasks.detection.training import fingerprint, train
 
@@ -138,3 +139,19 @@ def test_the_fingerprint_is_of_pictures_and_boxes():
     assert fingerprint(one) != fingerprint(pictures("train", seed=1))
     moved = replace(one.objects[0], boxes=one.objects[0].boxes + 1)
     assert fingerprint(replace(one, objects=(moved, *one.objects[1:]))) != fingerprint(one)
+
+
+def test_where_nothing_is_better_than_the_start_the_start_is_kept(monkeypatch):
+    values = iter([0.5, 0.4, 0.3, 0.2, 0.1])
+
+    def judged(*_: object) -> SimpleNamespace:
+        value = next(values)
+        return SimpleNamespace(ap=value, ap50=value)
+
+    monkeypatch.setattr("rankwise.tasks.detection.training.evaluate", judged)
+    parts, chosen = splits(), settings()
+    done = train(parts, chosen)
+    assert (done.best_step, done.start, done.best_value) == (0, 0.5, 0.5)
+    with torch.random.fork_rng(devices=[]):
+        start = new_detector(chosen, len(parts.train.classes)).state_dict()
+    assert all(torch.equal(value, start[name]) for name, value in done.network.state_dict().items())

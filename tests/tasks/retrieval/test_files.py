@@ -9,8 +9,16 @@ from tests.tasks.retrieval.backbones.test_mobilenet import random_state
 from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import settings, states_equal
 
+from rankwise.data.images.listing import Recorded
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
-from rankwise.tasks.retrieval.files import load_run, write_config, write_model
+from rankwise.tasks.retrieval.files import (
+    DIVISION,
+    load_run,
+    read_division,
+    write_config,
+    write_division,
+    write_model,
+)
 from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.settings import Network, UsageError
 
@@ -62,3 +70,16 @@ def test_folders_that_hold_no_run(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
     with pytest.raises(UsageError, match=r"model.safetensors: does not go with config\.yaml"):
         load_run(tmp_path)
+
+
+def test_a_division_comes_back_and_what_is_none_is_refused(tmp_path):
+    assert read_division(tmp_path) is None
+    record = (Recorded("a/1.png", "a", "train"), Recorded('b, "c"/2.png', 'b, "c"', "test"))
+    write_division(tmp_path, record)
+    assert read_division(tmp_path) == record
+    for text in ("", "path,label,part\n", "path,part\na,train\n", "path,label,part\na,b,dev\n"):
+        (tmp_path / DIVISION).write_text(text)
+        with pytest.raises(UsageError, match=r"division\.csv: is not the division of a run"):
+            read_division(tmp_path)
+    write_division(tmp_path / "published", ())
+    assert not (tmp_path / "published").exists()

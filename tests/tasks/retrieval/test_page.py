@@ -12,7 +12,9 @@ from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.page import curve_figure, results_table, settings_table, write_page
 from rankwise.tasks.retrieval.training import Trained
+from rankwise.tasks.verdict import Verdict
 
+VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NETWORK = make_network(settings().network)
 VALIDATED = [
     {"step": 2, "loss": 0.9, "map": 0.25},
@@ -96,7 +98,9 @@ def test_the_same_numbers_make_the_same_picture():
 def test_the_page_says_what_was_found_and_nothing_in_it_is_markup(tmp_path):
     results = {"untrained": {"test": result(0.25, 0.5)}, "a <b>": {"test": result(0.5, 1.0)}}
     chosen = settings("objective.name=<i>")
-    path = write_page(tmp_path / "run", chosen, splits(), trained(VALIDATED), results)
+    path = write_page(
+        tmp_path / "run", chosen, splits(), trained(VALIDATED), results, verdict=VERDICT
+    )
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
@@ -108,7 +112,10 @@ def test_the_page_says_what_was_found_and_nothing_in_it_is_markup(tmp_path):
     assert html.count("data:image/png;base64,") == 2
     for line in splits().describe().splitlines():
         assert f"<p>{line}</p>" in html
-    order = ["Retrieval on the whole gallery", "Training", "Data", "Settings"]
+    assert "<p>worse than the start: &lt;u&gt;</p>" in html
+    assert "<p>What to try: a lower rate; fewer steps.</p>" in html
+    assert "no class was trained on" in html
+    order = ["Verdict", "Retrieval on the whole gallery", "Training", "Data", "Settings"]
     places = [html.index(f"<h2>{heading}</h2>") for heading in order]
     assert places == sorted(places)
 
@@ -117,7 +124,9 @@ def test_a_page_takes_the_place_of_an_earlier_one(tmp_path):
     (tmp_path / "index.html").write_text("an earlier page")
     for value in (0.25, 0.75):
         results = {"ap": {"test": result(value, value)}}
-        html = write_page(tmp_path, settings(), splits(), trained(VALIDATED), results).read_text()
+        html = write_page(
+            tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
+        ).read_text()
         assert f"<td>{value:.4f} ± 0.0000</td>" in html
         assert "an earlier page" not in html
     assert "0.2500 ± " not in html
@@ -126,7 +135,9 @@ def test_a_page_takes_the_place_of_an_earlier_one(tmp_path):
 @pytest.mark.parametrize("count", [1, 6])
 def test_any_number_of_networks_can_be_drawn(tmp_path, count):
     results = {f"network {n}": {"test": result(0.5, 0.25)} for n in range(count)}
-    html = write_page(tmp_path, settings(), splits(), trained(VALIDATED), results).read_text()
+    html = write_page(
+        tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
+    ).read_text()
     assert html.count(": mAP 0.375") == 2 * count  # in the words of the figure, twice
 
 

@@ -15,6 +15,13 @@ from rankwise.tasks.retrieval import (
     run,
 )
 
+RUINED = (
+    "optimiser.name=sgd",
+    "optimiser.learning_rate=0.1",
+    "optimiser.momentum=0",
+    "optimiser.weight_decay=9",
+)
+
 
 def test_a_run_leaves_everything_behind(tmp_path):
     finished = run(splits(), settings(), tmp_path)
@@ -63,3 +70,32 @@ def test_data_must_be_somewhere():
         open_data(settings())
     with pytest.raises(UsageError, match=r"data\.kind must be one of sop, vehicleid, .* 'sops'"):
         open_data(settings("data.kind=sops", "data.root=here"))
+
+
+def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
+    """A weight decay this high leaves nothing of a network."""
+    found = run(splits(), settings(*RUINED), tmp_path)
+    before, after = (found.results[name]["test"].map for name in ("untrained", "ap"))
+    assert found.trained.best_step == 0
+    assert before == after  # what is saved is the start
+    assert "what is saved is the start, before any training" in found.verdict.text
+    assert found.verdict.advice[0].startswith("a lower learning rate, optimiser.learning_rate=0.01")
+    text = found.page.read_text()
+    assert found.verdict.text in text
+    assert "What to try: a lower learning rate" in text
+
+
+def test_without_validation_the_test_images_tell_that_it_got_worse(tmp_path):
+    empty = splits().validation.subset([])
+    chosen = settings(*RUINED)
+    found = run(splits(validation=empty), chosen, tmp_path)
+    assert found.verdict.text.startswith("worse than the start: test mAP went from 0.")
+
+
+def test_a_run_writes_the_batches_it_had(tmp_path):
+    chosen = settings("batches.classes=50", "batches.per_class=9")
+    found = run(splits(), chosen, tmp_path)
+    again, _ = load_run(tmp_path)
+    assert (again.batches.classes, again.batches.per_class) == (6, 4)
+    assert "batches: 6 classes × 4 images instead of 50 × 9" in found.page.read_text()
+    run(splits(), chosen, tmp_path, resume=True)  # the same settings go on

@@ -21,7 +21,10 @@ from rankwise.tasks.retrieval.settings import (
         (lambda: Data(hits=(0,)), "data.hits must be a whole number >= 1, got 0"),
         (lambda: Network(backbone="alexnet"), "network.backbone must be one of small, resnet, co"),
         (lambda: Network(dimension=0), "network.dimension must be a whole number >= 1, got 0"),
-        (lambda: Views(crop=300), "views.crop must be at most views.resize, 256, got 300"),
+        (
+            lambda: Views(resize=256, crop=300),
+            "views.crop must be at most views.resize, 256, got 300",
+        ),
         (lambda: Views(scale=(0.0, 1.0)), r"views.scale must be two shares, .* got \[0.0, 1.0\]"),
         (lambda: Views(rotation=-1), "views.rotation must be a finite number >= 0, got -1"),
         (lambda: Mixup(u=1.5), "mixup.u must be between 0 and 1, got 1.5"),

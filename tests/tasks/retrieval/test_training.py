@@ -150,3 +150,31 @@ def test_more_classes_than_there_are():
 def test_steps_that_are_no_multiple_end_with_a_validation():
     found = train(splits(), settings("training.steps=5"))
     assert [row["step"] for row in found.history] == [2, 4, 5]
+
+
+def test_where_nothing_is_better_than_the_start_the_start_is_kept(monkeypatch):
+    run = Run(splits(), settings())
+    values(run, [0.5, 0.4, 0.3, 0.2], monkeypatch)
+    start = {n: t.clone() for n, t in run.learner.network.state_dict().items()}
+    run.through(resume=False, loop=None)
+    found = run.result()
+    assert (found.best_step, found.start) == (0, 0.5)
+    assert [row["map"] for row in found.history] == [0.4, 0.3, 0.2]
+    assert states_equal(found.network.state_dict(), start)
+
+
+def test_what_is_as_good_as_the_start_is_kept_as_trained(monkeypatch):
+    run = Run(splits(), settings())
+    values(run, [0.5, 0.4, 0.5, 0.5], monkeypatch)
+    run.through(resume=False, loop=None)
+    assert run.result().best_step == 4
+
+
+def test_a_resumed_run_knows_its_start(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(splits(), settings(), tmp_path / "stopped", on_step=stop)
+    resumed = train(splits(), settings(), tmp_path / "stopped", resume=True)
+    whole = train(splits(), settings())
+    assert resumed.start == whole.start
+    assert resumed.start == judge(Run(splits(), settings()).learner.network, splits().validation,
+                                  settings()).map  # fmt: skip

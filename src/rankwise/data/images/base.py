@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from rankwise.data.images.listing import Recorded
 from rankwise.data.images.pictures import BrokenImage, picture_size, read_picture
 
 __all__ = ["BrokenImage", "ImageSet", "RetrievalSplits"]
@@ -119,10 +120,13 @@ class RetrievalSplits:
     test: ImageSet
     galleries: dict[str, tuple[ImageSet, ImageSet]] | None = None
     dropped: tuple[BrokenImage, ...] = ()  # files that were left out by ``skip_broken``
+    remarks: tuple[str, ...] = ()  # how the images were divided, and what was passed over
+    record: tuple[Recorded, ...] = ()  # the part of every image, where a run has to keep it
 
     def describe(self) -> str:
-        """One line for every part, then one for every gallery."""
-        lines = [part.describe() for part in (self.train, self.validation, self.test)]
+        """One line for every remark and part, then one for every gallery."""
+        lines = list(self.remarks)
+        lines += [part.describe() for part in (self.train, self.validation, self.test)]
         for name, (queries, gallery) in (self.galleries or {}).items():
             asked = "" if queries is gallery else f", {len(queries)} queries"
             lines.append(f"gallery {name}: {gallery.describe()}{asked}")

@@ -11,14 +11,20 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images.division import absent
+from rankwise.data.images.drawing import single_images
 from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.listing import Part, Recorded
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
 from rankwise.data.images.pictures import tell_broken
 from rankwise.data.images.pool import Pool
+from rankwise.data.images.recorded import record_of
 
-__all__ = ["divide_classes"]
+__all__ = ["TEST_SHARE", "divide_classes"]
+
+TEST_SHARE = 0.1
 
 Shares = tuple[float, float, float]
+Rows = dict[Part, Tensor]
 
 
 def divide_classes(
@@ -28,14 +34,15 @@ def divide_classes(
     tail_in: str = "all",
     positive: tuple[str, ...] = (),
     positive_share: float | None = None,
-    shares: Shares = (0.8, 0.1, 0.1),
+    validation_share: float = 0.1,
+    test_share: float | None = None,
     seed: int = 0,
     skip_broken: bool = False,
 ) -> ClassSplits:
     """Train, validation and test, long-tailed and binary on request; see ``open_classes``."""
     broken = {**pool.broken, **absent(pool.paths)}
     if broken and not skip_broken:
-        raise DataError(f"{pool.name}: {tell_broken(broken.values())}")
+        raise DataError(f"{pool.name}: {tell_broken(broken.values())}; skip_broken leaves them out")
     whole = pool.images()
     if whole.multi_label and (imbalance is not None or positive):
         raise DataError(
@@ -43,25 +50,43 @@ def divide_classes(
             "sets with one class by image"
         )
     rows = torch.tensor([i for i in range(len(whole)) if i not in broken], dtype=torch.long)
-    if imbalance is not None and tail_in == "all":
-        rows = rows[long_tail_rows(whole.target[rows], len(whole.classes), imbalance, seed)]
-    parts = _parts(pool, rows, shares, seed)
-    if imbalance is not None and tail_in == "train":
+    # A recorded division has the tail that was cut when it was made.
+    final = pool.listing is not None and pool.listing.final
+    tail = None if final else imbalance
+    if tail is not None and tail_in == "all":
+        rows = rows[long_tail_rows(whole.target[rows], len(whole.classes), tail, seed)]
+    parts, remarks = _parts(pool, rows, validation_share, test_share, seed)
+    if tail is not None and tail_in == "train":
         train = parts["train"]
-        kept = long_tail_rows(whole.target[train], len(whole.classes), imbalance, seed)
+        kept = long_tail_rows(whole.target[train], len(whole.classes), tail, seed)
         parts["train"] = train[kept]
     whole = _binary(pool, whole, positive)
     if positive_share is not None:
         if not whole.binary:
             raise DataError(f"{pool.name}: positive_share needs a positive class: name it")
-        kept = rare_positive_rows(whole.target[parts["train"]], positive_share, seed)
-        parts["train"] = parts["train"][kept]
+        if not final:
+            kept = rare_positive_rows(whole.target[parts["train"]], positive_share, seed)
+            parts["train"] = parts["train"][kept]
     found = {part: whole.subset(rows, f"{pool.name} {part}") for part, rows in parts.items()}
     for part in ("train", "test"):
         if not len(found[part]):
             why = f"; {tell_broken(broken.values())}" if broken else ""
             raise DataError(f"{found[part].name}: there are no images{why}")
-    return ClassSplits(**found, dropped=tuple(broken.values()))
+    said = () if pool.listing is None else pool.listing.remarks
+    return ClassSplits(
+        **found,
+        dropped=tuple(broken.values()),
+        remarks=(*said, *remarks),
+        record=_record(pool, parts),
+    )
+
+
+def _record(pool: Pool, parts: Rows) -> tuple[Recorded, ...]:
+    if pool.listing is None:
+        return ()
+    of_row = {i: part for part, rows in parts.items() for i in rows.tolist()}
+    everywhere = [of_row.get(i, "train") for i in range(len(pool.listing.labels))]
+    return record_of(pool.listing, everywhere, sorted(of_row))
 
 
 def _binary(pool: Pool, whole: LabelledImages, positive: tuple[str, ...]) -> LabelledImages:
@@ -75,42 +100,73 @@ def _binary(pool: Pool, whole: LabelledImages, positive: tuple[str, ...]) -> Lab
     return Pool(pool.name, target, names, paths=paths, pixels=pixels).images()
 
 
-def _parts(pool: Pool, rows: Tensor, shares: Shares, seed: int) -> dict[str, Tensor]:
-    """Rows of every part, in order."""
-    keys = pool.images().images.labels[rows]  # a combination of labels is a kind of its own
+def _parts(
+    pool: Pool, rows: Tensor, validation_share: float, test_share: float | None, seed: int
+) -> tuple[Rows, list[str]]:
+    """Rows of every part, in order, and remarks on how a user's own images were divided."""
+    test = TEST_SHARE if test_share is None else test_share
+    shares = (1 - validation_share - test, validation_share, test)
+    labels = pool.images().images.labels  # a combination of labels is a kind of its own
+    least = 0 if pool.listing is None else 1
+    drawn = f"drawn at random in every class (data.seed {seed})"
+    remarks: list[str] = []
     if pool.parts is None:
-        return _drawn(rows, keys, shares, seed)
+        if pool.listing is not None:
+            remarks = [f"division: {test:.0%} test and {validation_share:.0%} validation, {drawn}"]
+            counts = labels[rows].bincount(minlength=len(pool.classes)).tolist()
+            remarks += single_images(pool.classes[i] for i, n in enumerate(counts) if n == 1)
+        return _drawn(rows, labels[rows], shares, seed, least), remarks
+    final = pool.listing is not None and pool.listing.final
+    if "test" in pool.parts and test_share is not None and not final:
+        raise DataError(
+            f"{pool.name}: has test images of its own, so that test_share {test_share} cannot be "
+            "kept; leave it out, or give the images without parts"
+        )
+    names: tuple[Part, ...] = ("train", "validation", "test")
     given = {
         part: rows[torch.tensor([pool.parts[i] == part for i in rows.tolist()], dtype=torch.bool)]
-        for part in ("train", "validation", "test")
+        for part in names
     }
+    if final:
+        return given, []
+    if "test" not in pool.parts:
+        cut = _drawn(given["train"], labels[given["train"]], (1 - test, 0.0, test), seed, least)
+        given["train"], given["test"] = cut["train"], cut["test"]
+        remarks.append(f"test: {test:.0%} of the images in train, {drawn}")
     if len(given["validation"]) or shares[1] == 0:
-        return given
-    share = shares[1] / (shares[0] + shares[1])
-    labels = pool.images().images.labels[given["train"]]
+        return given, remarks
+    share = validation_share / (1 - test)
     if pool.groups is not None:
         given["train"], given["validation"] = _by_group(given["train"], pool.groups, share, seed)
-        return given
-    cut = _drawn(given["train"], labels, (1 - share, share, 0.0), seed)
-    return {**cut, "test": given["test"]}
+        return given, remarks
+    cut = _drawn(given["train"], labels[given["train"]], (1 - share, share, 0.0), seed, least)
+    if pool.listing is not None:
+        remarks.append(f"validation: {share:.0%} of the images in train, {drawn}")
+    return {**cut, "test": given["test"]}, remarks
 
 
-def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int) -> dict[str, Tensor]:
-    """Every class in the same shares; a class of two images or more has one to train on."""
+def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0) -> Rows:
+    """Every class in the same shares; a class of two images or more has one to train on.
+
+    ``least`` images of a class are in every part with a share, as long as there are any left.
+    """
     train: list[int] = []
     validation: list[int] = []
     test: list[int] = []
+
+    def count(images: int, left: int, share: float) -> int:
+        wanted = math.floor(images * share + 0.5)
+        return min(left, max(wanted, least if share else 0))
+
     for key in keys.unique().tolist():
         own = np.random.default_rng((seed, key, 1)).permutation(rows[keys == key].numpy())
-        n_test = min(len(own) - 1, math.floor(len(own) * shares[2] + 0.5))
-        n_validation = min(len(own) - 1 - n_test, math.floor(len(own) * shares[1] + 0.5))
+        n_test = count(len(own), len(own) - 1, shares[2])
+        n_validation = count(len(own), len(own) - 1 - n_test, shares[1])
         test += own[:n_test].tolist()
         validation += own[n_test : n_test + n_validation].tolist()
         train += own[n_test + n_validation :].tolist()
-    return {
-        name: torch.tensor(sorted(part), dtype=torch.long)
-        for name, part in (("train", train), ("validation", validation), ("test", test))
-    }
+    parts: dict[Part, list[int]] = {"train": train, "validation": validation, "test": test}
+    return {name: torch.tensor(sorted(part), dtype=torch.long) for name, part in parts.items()}
 
 
 def _by_group(

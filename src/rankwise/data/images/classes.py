@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rankwise.checks import require_one_of
-from rankwise.data.images import cifar, idx, own
+from rankwise.data.images import cifar, folders, idx, own
 from rankwise.data.images.chestxray import chestxray
-from rankwise.data.images.class_division import Shares, divide_classes
+from rankwise.data.images.class_division import divide_classes
 from rankwise.data.images.labelled import ClassSplits
+from rankwise.data.images.listing import Listing, Recorded
 from rankwise.data.images.medmnist import medmnist
 from rankwise.data.images.pool import Pool, pool_of
+from rankwise.data.images.recorded import as_recorded
 
 __all__ = ["CLASS_KINDS", "open_classes"]
 
 _READERS: dict[str, Callable[[Path], Pool]] = {
     "cifar": lambda root: pool_of(cifar.cifar(root)),
     "fashion-mnist": lambda root: pool_of(idx.fashion_mnist(root), idx._CLASSES),
-    "folder": lambda root: pool_of(own.folder(root)),
-    "csv": lambda root: pool_of(own.comma_separated(root)),
     "chestxray14": chestxray,
     "medmnist": medmnist,
 }
-CLASS_KINDS = tuple(_READERS)
+_OWN: dict[str, Callable[[Path], Listing]] = {
+    "folder": folders.folder,
+    "csv": own.comma_separated,
+}
+CLASS_KINDS = (*_READERS, *_OWN)
 
 
 def open_classes(
@@ -34,8 +38,10 @@ def open_classes(
     tail_in: str = "all",
     positive: tuple[str, ...] = (),
     positive_share: float | None = None,
-    shares: Shares = (0.8, 0.1, 0.1),
+    validation_share: float = 0.1,
+    test_share: float | None = None,
     seed: int = 0,
+    recorded: Sequence[Recorded] | None = None,
     skip_broken: bool = False,
 ) -> ClassSplits:
     """Read a data set for classification and divide it; ``DataError`` for what is wrong.
@@ -52,25 +58,38 @@ def open_classes(
         Classes that are the positive one of a binary problem, against all the others.
     positive_share
         Leave so many positives to train on that they are this share; validation and test stay.
-    shares
-        Of train, validation and test, in every class, where the data set has no parts of its own;
-        where it has no validation, that comes from its training images in the same proportion.
+    validation_share, test_share
+        Of the images of every class, where the data set has no parts of its own (``test_share``
+        None: 0.1); where it has no validation, that comes from its training images in the same
+        proportion.
     seed
         Of everything that is drawn here.
+    recorded
+        The ``record`` of an earlier opening: the same images in the same parts again.
     skip_broken
         Leave out files that are missing or empty, instead of ending.
     """
     require_one_of("kind", kind, CLASS_KINDS)
     require_one_of("tail_in", tail_in, ("all", "train"))
-    if len(shares) != 3 or min(shares) < 0 or shares[0] <= 0 or abs(sum(shares) - 1) > 1e-6:
-        raise ValueError(f"shares must be three numbers >= 0 that add up to 1, got {shares}")
+    test = 0.1 if test_share is None else test_share
+    if not (validation_share >= 0 and 0 < test < 1 and validation_share + test < 1):
+        raise ValueError(
+            "validation_share and test_share must be shares that leave images to train on, got "
+            f"{validation_share} and {test_share}"
+        )
+    if kind in _OWN:
+        listing = _OWN[kind](Path(root))
+        pool = pool_of(listing if recorded is None else as_recorded(listing, recorded))
+    else:
+        pool = _READERS[kind](Path(root))
     return divide_classes(
-        _READERS[kind](Path(root)),
+        pool,
         imbalance=imbalance,
         tail_in=tail_in,
         positive=positive,
         positive_share=positive_share,
-        shares=shares,
+        validation_share=validation_share,
+        test_share=test_share,
         seed=seed,
         skip_broken=skip_broken,
     )

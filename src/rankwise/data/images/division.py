@@ -1,75 +1,31 @@
-"""The rest of the classes, 9:1, into those to train on and those to choose by."""
+"""The images of a data set in three parts: to train on, to choose by, to test on."""
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet, RetrievalSplits
-from rankwise.data.images.listing import Listing, in_order
+from rankwise.data.images.drawing import Draw, draw_parts, validation_classes
+from rankwise.data.images.listing import Listing, Part
 from rankwise.data.images.pictures import BrokenImage, damage, read_picture, tell_broken
+from rankwise.data.images.recorded import record_of
 
-__all__ = ["absent", "divide", "validation_classes", "validation_count"]
-
-
-def validation_count(classes: int, share: float) -> int:
-    """⌈share · classes⌉, which for 13 164 vehicles and a tenth is the paper's 1 317.
-
-    One class at least stays to train on.
-    """
-    return min(math.ceil(round(share * classes, 9)), classes - 1)
+__all__ = ["absent", "divide"]
 
 
-def validation_classes(
-    classes: Iterable[str], families: Mapping[str, str], share: float, seed: int
-) -> frozenset[str]:
-    """The classes to choose by: ⌈share⌉ of every super-class, drawn by ``seed``.
-
-    Fewer than two cannot be told from one another, so there are two at least. The draw does not
-    depend on the order of ``classes``.
-    """
-    of_family: dict[str, list[str]] = defaultdict(list)
-    for name in in_order(classes):
-        of_family[families.get(name, "")].append(name)
-    known = sum(len(names) for names in of_family.values())
-    if known < 4:
-        raise DataError(
-            f"{known} classes are too few to set some aside for validation: 4 are needed, 2 to "
-            "train on and 2 to choose by; train on all of them instead (trainval)"
-        )
-    rng = np.random.default_rng(seed)
-    drawn: list[str] = []
-    others: list[str] = []
-    for family in in_order(of_family):
-        names = of_family[family]
-        shuffled = [names[i] for i in rng.permutation(len(names))]
-        count = validation_count(len(names), share)
-        drawn += shuffled[:count]
-        others += shuffled[count:]
-    lacking = max(0, 2 - len(drawn))
-    return frozenset(drawn + others[:lacking])
-
-
-def divide(
-    listing: Listing,
-    *,
-    trainval: bool,
-    seed: int,
-    validation_share: float,
-    skip_broken: bool,
-) -> RetrievalSplits:
-    """The three parts; missing files end it, or are left out after the classes were drawn."""
+def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits:
+    """The three parts; missing files end it, or are left out after the parts were drawn."""
     broken = {**listing.broken, **absent(listing.paths)}
     if broken and not skip_broken:
-        raise DataError(f"{listing.name}: {tell_broken(broken.values())}")
-    parts = _parts(listing, trainval, seed, validation_share)
+        raise DataError(
+            f"{listing.name}: {tell_broken(broken.values())}; skip_broken leaves them out"
+        )
+    parts, remarks = _parts(listing, how)
     if skip_broken and listing.paths is not None:
         # In training another image stands in for one that cannot be read; here none can.
         judged_by = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
@@ -98,22 +54,46 @@ def divide(
         row = {i: number for number, i in enumerate(i for i in kept if parts[i] == "test")}
         galleries = {name: _gallery(test, name, wanted, row)
                      for name, wanted in listing.lists.items()}  # fmt: skip
-    return RetrievalSplits(train, validation, test, galleries, tuple(broken.values()))
+    return RetrievalSplits(
+        train,
+        validation,
+        test,
+        galleries,
+        tuple(broken.values()),
+        remarks=(*listing.remarks, *remarks),
+        record=record_of(listing, parts, kept),
+    )
 
 
-def _parts(listing: Listing, trainval: bool, seed: int, share: float) -> list[str]:
-    if trainval:
-        return ["test" if part == "test" else "train" for part in listing.parts]
-    if "validation" in listing.parts:  # the data set says itself what to choose by
-        return list(listing.parts)
+def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
+    """The part of every image, and remarks on it."""
+    if listing.final:
+        return list(listing.parts), []
+    if not how.validation:
+        joined: list[Part] = ["test" if part == "test" else "train" for part in listing.parts]
+        listing = replace(listing, parts=joined)
+    if listing.base is not None:
+        return draw_parts(listing, how)
+    if how.test_share is not None or how.split is not None:
+        raise DataError(
+            f"{listing.name}: the test classes are those of the published protocol; test_share "
+            f"({how.test_share}) and split ({how.split}) are for folder and csv: leave them out"
+        )
+    if not how.validation or "validation" in listing.parts:
+        return list(listing.parts), []
     pairs = list(zip(listing.labels, listing.parts, strict=True))
     try:
         chosen = validation_classes(
-            {label for label, part in pairs if part == "train"}, listing.families, share, seed
+            {label for label, part in pairs if part == "train"},
+            listing.families,
+            how.validation_share,
+            how.seed,
         )
     except DataError as error:
         raise DataError(f"{listing.name}: {error}") from None
-    return ["validation" if part == "train" and label in chosen else part for label, part in pairs]
+    return [
+        "validation" if part == "train" and label in chosen else part for label, part in pairs
+    ], []
 
 
 def _gallery(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images.base import ImageSet
+from rankwise.data.images.listing import Recorded
 from rankwise.data.images.pictures import BrokenImage
 
 __all__ = ["ClassSplits", "LabelledImages"]
@@ -96,10 +97,13 @@ class ClassSplits:
     validation: LabelledImages
     test: LabelledImages
     dropped: tuple[BrokenImage, ...] = ()  # files that were left out by ``skip_broken``
+    remarks: tuple[str, ...] = ()  # how the images were divided, and what was passed over
+    record: tuple[Recorded, ...] = ()  # the part of every image, where a run has to keep it
 
     def describe(self) -> str:
-        """One line for every part."""
-        lines = [part.describe() for part in (self.train, self.validation, self.test)]
+        """One line for every remark, then one for every part."""
+        lines = list(self.remarks)
+        lines += [part.describe() for part in (self.train, self.validation, self.test)]
         if self.dropped:
             lines.append(f"left out: {len(self.dropped)} files that cannot be read")
         return "\n".join(lines)

@@ -6,20 +6,31 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from torch import Tensor
 
 from rankwise.data.images.pictures import BrokenImage
 
-__all__ = ["Listing", "Part", "by_halves", "in_order"]
+__all__ = ["Listing", "Part", "Recorded", "by_halves", "in_order"]
 
 Part = Literal["train", "validation", "test"]
 
 
+class Recorded(NamedTuple):
+    """The part that an image was put into; ``path`` is relative to the folder of the data."""
+
+    path: str
+    label: str
+    part: Part
+
+
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """What a reader found; ``"train"`` is everything that is not yet told apart."""
+    """Images as a reader found them; ``"train"`` is everything that is not yet divided.
+
+    Where no image is ``"test"``, the data set leaves the division to the settings.
+    """
 
     name: str
     labels: Sequence[str]  # the class of every image
@@ -29,6 +40,9 @@ class Listing:
     families: Mapping[str, str] = field(default_factory=dict)  # the super-class of a class
     lists: Mapping[str, Sequence[int]] = field(default_factory=dict)  # test images by gallery
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)  # images found so on reading
+    base: Path | None = None  # what recorded paths are relative to; None: nothing is recorded
+    remarks: Sequence[str] = ()  # for the user: what was passed over, and where parts come from
+    final: bool = False  # the division is a recorded one: nothing is left to draw
 
 
 def by_halves(labels: Iterable[str], order: Sequence[str]) -> list[Part]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet
 from rankwise.data.images.labelled import LabelledImages
 from rankwise.data.images.listing import Listing, Part, in_order
@@ -32,6 +33,7 @@ class Pool:
     pixels: Tensor | None = None
     groups: Sequence[str] | None = None
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)
+    listing: Listing | None = None  # a user's own images, whose division a run keeps
 
     def images(self) -> LabelledImages:
         """Everything there is, as one set."""
@@ -48,24 +50,31 @@ def pool_of(listing: Listing, order: Sequence[str] | None = None) -> Pool:
     """What a reader of retrieval data found, for classification; ``order`` is that of the classes.
 
     Its parts are kept where test images are of classes that are trained on, too; else they are
-    retrieval's (other classes to test on), and are not looked at.
+    retrieval's (other classes to test on): those of a published data set are not looked at, those
+    that a user gave are refused.
     """
     named = list(listing.labels)
     ids = {name: number for number, name in enumerate(order or in_order(named))}
     target = torch.tensor([ids[name] for name in named], dtype=torch.long)
-    by_part = {
-        part: {n for n, p in zip(named, listing.parts, strict=True) if p == part}
-        for part in ("train", "test")
-    }
-    given = listing.parts if by_part["train"] & by_part["test"] else None
+    own = listing.base is not None
+    by_part = {part: {n for n, p in zip(named, listing.parts, strict=True) if p == part}
+               for part in ("train", "test")}  # fmt: skip
+    given = bool(by_part["train"] & by_part["test"])
+    if own and by_part["test"] and not given:
+        raise DataError(
+            f"{listing.name}: no class of its test images is trained on, which is a division for "
+            "retrieval; give images of every class in train and in test, or without parts"
+        )
+    given = given or (own and "validation" in listing.parts)
     return Pool(
         listing.name,
         target,
         tuple(ids),
-        parts=given,
+        parts=listing.parts if given else None,
         paths=listing.paths,
         pixels=listing.pixels,
         broken=listing.broken,
+        listing=listing if own else None,
     )
 
 

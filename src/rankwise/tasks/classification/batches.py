@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
 
+from rankwise.data.images.labelled import LabelledImages
 from rankwise.samplers import BalancedBatches, ClassBatches
 from rankwise.samplers.base import EpochBatches
 from rankwise.samplers.inputs import Ints
-from rankwise.tasks.classification.settings import Batches, UsageError
+from rankwise.tasks.classification.settings import Batches, Settings, UsageError
 from rankwise.tasks.retrieval.judging import Shared
 
-__all__ = ["ShuffledBatches", "make_sampler"]
+__all__ = ["ShuffledBatches", "fit_batches", "make_sampler"]
 
 
 class ShuffledBatches(EpochBatches):
@@ -33,6 +35,29 @@ class ShuffledBatches(EpochBatches):
     def plan(self, rng: np.random.Generator) -> list[Ints]:
         order = np.resize(rng.permutation(self.items), (self._batches, self.size))
         return list(order.astype(np.int64))
+
+
+def fit_batches(settings: Settings, train: LabelledImages) -> tuple[Settings, list[str]]:
+    """Return settings whose batches the training images can fill, and a line on what changed.
+
+    A batch has at most as many images as there are, and with ``per_class`` at most as many classes.
+    """
+    asked = settings.batches
+    if asked.positives is not None:
+        return settings, []  # the share of positives was asked for: the sampler refuses too many
+    size, most = asked.size, len(train)
+    if asked.per_class is not None:
+        classes = int((train.counts > 0).sum())
+        most = asked.per_class * classes
+    if size <= most or most <= (asked.per_class or 1):
+        return settings, []
+    why = (
+        f"there are {len(train)} training images"
+        if asked.per_class is None
+        else f"there are {classes} training classes, {asked.per_class} images of each in a batch"
+    )
+    line = f"batches: {most} images instead of {size}: {why}"
+    return replace(settings, batches=replace(asked, size=most)), [line]
 
 
 def make_sampler(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from rankwise.tasks.classification.judging import Judged
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import Trained
 from rankwise.tasks.retrieval.page import curve_figure, settings_table
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["classes_table", "results_table", "write_page"]
 
@@ -20,18 +21,26 @@ Results = Mapping[str, Judged]
 
 
 def write_page(
-    out: Path, settings: Settings, splits: ClassSplits, trained: Trained, results: Results
+    out: Path,
+    settings: Settings,
+    splits: ClassSplits,
+    trained: Trained,
+    results: Results,
+    *,
+    verdict: Verdict,
+    remarks: Sequence[str] = (),
 ) -> Path:
     """``index.html``, whose path is returned."""
     kept = list(results.values())[-1]
     sections = [
+        verdict.section(),
         Section(
             "Test images, ranked for every class",
             ["Every class ranks all test images by its logit; its own should stand first."],
             tables=[results_table(results), classes_table(kept)],
         ),
         Section("Training", figures=[curve_figure(cast(Any, trained))]),
-        Section("Data", splits.describe().splitlines()),
+        Section("Data", [*splits.describe().splitlines(), *remarks]),
         Section("Settings", tables=[settings_table(cast(Any, settings))]),
     ]
     return write_whole(out / "index.html", page("Classification", sections))

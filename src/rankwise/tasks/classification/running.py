@@ -11,6 +11,7 @@ import torch
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.classes import CLASS_KINDS, open_classes
 from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.files import write_config, write_model, write_results
 from rankwise.tasks.classification.judging import Judged, judge
 from rankwise.tasks.classification.learner import new_classifier
@@ -18,13 +19,16 @@ from rankwise.tasks.classification.page import write_page
 from rankwise.tasks.classification.settings import Settings, UsageError
 from rankwise.tasks.classification.training import Step, Trained, train
 from rankwise.tasks.retrieval import lightning_loop
+from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
+from rankwise.tasks.retrieval.files import read_division, write_division
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
 from rankwise.tasks.run_folder import require_free
+from rankwise.tasks.verdict import Verdict, verdict
 
-__all__ = ["Finished", "judge_part", "open_data", "run"]
+__all__ = ["Finished", "fit_settings", "judge_part", "open_data", "run"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,13 @@ class Finished:
     results: dict[str, Judged]
     trained: Trained
     page: Path | None
+    verdict: Verdict | None = None
 
 
-def open_data(settings: Settings, *, skip_broken: bool = False) -> ClassSplits:
-    """The images of the settings, in their parts."""
+def open_data(
+    settings: Settings, *, run: Path | None = None, skip_broken: bool = False
+) -> ClassSplits:
+    """The images of the settings, in their parts: those of the division that ``run`` recorded."""
     data = settings.data
     one_of("data.kind", data.kind, CLASS_KINDS)
     if not data.root:
@@ -49,10 +56,17 @@ def open_data(settings: Settings, *, skip_broken: bool = False) -> ClassSplits:
         tail_in=data.tail_in,
         positive=data.positive,
         positive_share=data.positive_share,
-        shares=data.shares,
+        validation_share=data.validation_share,
+        test_share=data.test_share,
         seed=data.seed,
+        recorded=None if run is None else read_division(run),
         skip_broken=skip_broken,
     )
+
+
+def fit_settings(settings: Settings, splits: ClassSplits) -> tuple[Settings, list[str]]:
+    """Return the settings that a run has on these images, and a line for each change."""
+    return fit_batches(settings, splits.train)
 
 
 def judge_part(
@@ -66,7 +80,9 @@ def judge_part(
     """Results of a part."""
     images: LabelledImages = getattr(splits, part)
     if len(images) == 0:
-        raise UsageError(f"there are no {part} images: data.shares gives none")
+        raise UsageError(
+            f"there are no {part} images in the division of this data; evaluate another part"
+        )
     return judge(network, images, settings, workers=workers)  # type: ignore[arg-type]
 
 
@@ -84,14 +100,17 @@ def run(
     """Train into the folder ``out``, then judge the network kept beside the untrained and the last.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
-    torchrun the loop is Lightning's, and the first process writes.
+    torchrun the loop is Lightning's, and the first process writes. Batches that the training
+    images cannot fill are made smaller (:func:`fit_settings`).
     """
+    settings, fitted = fit_settings(settings, splits)
     device = usual_device() if device is None else device
     require_free(out, "classify", resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():
         write_config(out, settings)
+        write_division(out, splits.record)
     trained = train(
         splits,
         settings,
@@ -109,10 +128,18 @@ def run(
     with torch.random.fork_rng(devices=[]):
         pictures = Pictures(splits.train.images, settings.views, told)
         other = new_classifier(splits.train, pictures, settings).to(device)
-    results = {"untrained": judge_part(other, splits, settings, "test", workers=workers)}
+    before = judge_part(other, splits, settings, "test", workers=workers)
+    results = {"untrained": before}
     other.load_state_dict(trained.last)
     short = settings.objective.short
     results[f"{short}, last step"] = judge_part(other, splits, settings, "test", workers=workers)
     results[short] = judge_part(trained.network, splits, settings, "test", workers=workers)
     write_results(out, results)
-    return Finished(results, trained, write_page(out, settings, splits, trained, results))
+    said = verdict(
+        "AP",
+        test=(before.map, results[short].map),
+        validation=validation_of(trained, "map"),
+        advice=image_advice(settings, trained, "cross-entropy"),
+    )
+    page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+    return Finished(results, trained, page, said)

@@ -41,27 +41,27 @@ class Data:
     tail_in: str = "all"  # parts that are long-tailed: all, or train
     positive: tuple[str, ...] = ()  # classes against all the others; none: every class for itself
     positive_share: float | None = None  # of the training images, where it is to be made small
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1)
+    test_share: float | None = None  # of the images of every class; None: 0.1, or as given
+    validation_share: float = 0.1  # of the images of every class; 0: none
     seed: int = 0  # of everything drawn there
     max_fpr: float = 0.05  # partial AUC is reported up to this false positive rate
 
     def __post_init__(self) -> None:
-        for name in ("positive", "shares"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "positive", tuple(self.positive))
         one_of("data.tail_in", self.tail_in, ("all", "train"))
         require_seed("data.seed", self.seed)
         if self.imbalance is not None:
             number("data.imbalance", self.imbalance)
             if self.imbalance < 1:
                 raise UsageError(f"data.imbalance must be at least 1, got {self.imbalance!r}")
-        for name, value in (("positive_share", self.positive_share), ("max_fpr", self.max_fpr)):
+        for name in ("positive_share", "max_fpr", "test_share"):
+            value = getattr(self, name)
             if value is not None and not 0 < value < 1:
                 raise UsageError(f"data.{name} must be between 0 and 1, got {value!r}")
-        good = len(self.shares) == 3 and min(self.shares) >= 0 and self.shares[0] > 0
-        if not good or abs(sum(self.shares) - 1) > 1e-6:
+        if not 0 <= self.validation_share < 1 - (self.test_share or 0.1):
             raise UsageError(
-                "data.shares must be three numbers, of train, validation and test, that add up "
-                f"to 1, got {list(self.shares)}"
+                "data.validation_share must be 0 or a share that leaves images to train on beside "
+                f"data.test_share, {self.test_share or 0.1}, got {self.validation_share!r}"
             )
 
 
@@ -123,6 +123,9 @@ class Settings:
     objective: Objective = field(default_factory=Objective)
     optimiser: Optimiser = field(default_factory=Optimiser)
     training: Training = field(default_factory=Training)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "views", self.views.fitting(self.network.backbone))
 
     @property
     def cosine(self) -> bool:

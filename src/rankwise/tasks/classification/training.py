@@ -28,12 +28,16 @@ __all__ = ["Run", "Step", "Trained", "train"]
 
 @dataclass(frozen=True)
 class Trained:
-    """The network of the best validation and of the last step, and a row for every validation."""
+    """The network of the best validation and of the last step, and a row for every validation.
+
+    ``start`` is the mAP of validation before the first step, NaN where there is none.
+    """
 
     network: Classifier
     last: dict[str, torch.Tensor]
     history: list[dict[str, float]]
     best_step: int
+    start: float = math.nan
 
 
 class Run(retrieval.Run):
@@ -58,7 +62,10 @@ class Run(retrieval.Run):
         self.held_out = splits.validation
         self.validation = Pictures(splits.validation.images, settings.views)
         if settings.training.patience is not None and len(self.validation) == 0:
-            raise UsageError("training.patience needs validation images: data.shares gives none")
+            raise UsageError(
+                "training.patience needs validation images, of which there are none: raise "
+                "data.validation_share, or leave patience out"
+            )
         self.data = fingerprint(splits.train.images)
         self.shared = retrieval.place_of_process()
         self.pictures = Pictures(splits.train.images, settings.views, told)
@@ -76,6 +83,7 @@ class Run(retrieval.Run):
         )
         self.history: list[dict[str, float]] = []
         self.best: dict[str, Any] = {"step": 0, "value": -math.inf, "network": {}}
+        self.start = math.nan
         self._losses: list[float] = []
 
     def batches(self) -> Iterator[Batch]:
@@ -97,9 +105,9 @@ class Run(retrieval.Run):
     def finished(self) -> Trained:
         """The network of the best validation, and the weights of the last step."""
         network = self.learner.network
-        last = {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
+        last = retrieval.copy_of(network)
         network.load_state_dict(self.best["network"])
-        return Trained(network.eval(), last, self.history, int(self.best["step"]))
+        return Trained(network.eval(), last, self.history, int(self.best["step"]), self.start)
 
 
 def train(

@@ -15,6 +15,7 @@ from rankwise.tasks.contrast.evaluation import Evaluation
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Trained
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["load_network", "results_table", "write_config", "write_results"]
 
@@ -25,13 +26,18 @@ def write_config(out: Path, settings: Settings) -> None:
 
 
 def write_results(
-    out: Path, settings: Settings, trained: Trained, results: dict[str, Evaluation]
+    out: Path,
+    settings: Settings,
+    trained: Trained,
+    results: dict[str, Evaluation],
+    verdict: Verdict,
 ) -> Path:
     """``model.safetensors``, ``results.json`` and ``index.html``, whose path is returned."""
     state = {name: t.contiguous() for name, t in trained.network.state_dict().items()}
     write_whole(out / "model.safetensors", save(state))
     write_json(out / "results.json", {name: asdict(found) for name, found in results.items()})
     sections = [
+        verdict.section(),
         Section(
             "How good the features are",
             ["The network is frozen; every number is of test images it was not trained on."],

@@ -15,6 +15,7 @@ from rankwise.tasks.contrast.page import write_config, write_results
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Step, new_network, train
 from rankwise.tasks.run_folder import require_free
+from rankwise.tasks.verdict import Verdict, lower_rate, verdict
 
 __all__ = ["Finished", "run"]
 
@@ -25,6 +26,7 @@ class Finished:
 
     results: dict[str, Evaluation]
     page: Path
+    verdict: Verdict
 
 
 def run(
@@ -49,4 +51,20 @@ def run(
         "untrained": evaluate(untrained, images),
         settings.objective: evaluate(trained.network, images),
     }
-    return Finished(results, write_results(out, settings, trained, results))
+    before, after = results.values()
+    said = verdict(
+        "mAP of retrieval",
+        test=(before.retrieval.value, after.retrieval.value),
+        advice=_advice(settings, len(images.x_train)),
+    )
+    return Finished(results, write_results(out, settings, trained, results, said), said)
+
+
+def _advice(settings: Settings, images: int) -> list[str]:
+    """What these settings leave to try, the most likely first."""
+    found = [lower_rate("--learning-rate", settings.learning_rate)]
+    if 2 * settings.batch <= images:
+        found.append(f"larger batches, --batch {2 * settings.batch}")
+    found.append(f"another temperature, --temperature {settings.temperature * 2.5:g}")
+    found.append(f"fewer or more passes over the images, --epochs (it was {settings.epochs})")
+    return found

@@ -14,6 +14,7 @@ from rankwise.tasks.detection.evaluation import Result
 from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.training import Trained
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["picture_figure", "results_table", "spaced", "write_page"]
 
@@ -29,6 +30,7 @@ def write_page(
     result: Result,
     found: Sequence[Detections],
     thresholds: Sequence[float],
+    verdict: Verdict,
 ) -> Path:
     """``index.html``, whose path is returned."""
     name = settings.objective.short
@@ -41,9 +43,14 @@ def write_page(
         for called, value in zip(splits.test.classes, thresholds, strict=True)
     )
     sections = [
+        verdict.section(),
         Section(
             "Average precision on the test pictures",
-            [f"The detector after step {trained.best_step}, the best of validation."],
+            [
+                f"The detector after step {trained.best_step}, the best of validation."
+                if trained.best_step
+                else "The detector before training, the best of validation."
+            ],
             tables=[results_table({name: result}), _by_class(result)],
         ),
         Section(

@@ -17,10 +17,12 @@ from rankwise.tasks.detection.files import write_config, write_model
 from rankwise.tasks.detection.page import write_page
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.detection.training import Step, Trained, train
+from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
 from rankwise.tasks.run_folder import require_free
+from rankwise.tasks.verdict import Verdict, verdict
 
 __all__ = ["Finished", "open_data", "run"]
 
@@ -33,12 +35,17 @@ class Finished:
     trained: Trained
     thresholds: list[float]
     page: Path
+    verdict: Verdict
 
 
 def open_data(
-    settings: Settings, *, classes: Sequence[str] | None = None, skip_broken: bool = False
+    settings: Settings,
+    *,
+    classes: Sequence[str] | None = None,
+    run: Path | None = None,
+    skip_broken: bool = False,
 ) -> DetectionSplits:
-    """The pictures of the settings, in their parts."""
+    """The images of the settings, in their parts; a ``run`` has the same, by lists of files."""
     data = settings.data
     one_of("data.kind", data.kind, KINDS)
     if not data.root:
@@ -54,6 +61,11 @@ def open_data(
         classes=classes,
         skip_broken=skip_broken,
     )
+
+
+def fit_settings(settings: Settings, splits: DetectionSplits) -> tuple[Settings, list[str]]:
+    """Return the settings as they are: batches of a few images take each of them several times."""
+    return settings, []
 
 
 def run(
@@ -91,7 +103,19 @@ def run(
     found = detect_all(trained.network, splits.test, settings, kept=kept)
     result = evaluate(splits.test, found)
     write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
-    page = write_page(
-        out, settings, splits, trained, result=result, found=found, thresholds=thresholds
+    said = verdict(
+        "AP",
+        validation=validation_of(trained, "ap"),
+        advice=image_advice(settings, trained, "focal loss"),
     )
-    return Finished({settings.objective.short: result}, trained, thresholds, page)
+    page = write_page(
+        out,
+        settings,
+        splits,
+        trained,
+        result=result,
+        found=found,
+        thresholds=thresholds,
+        verdict=said,
+    )
+    return Finished({settings.objective.short: result}, trained, thresholds, page, said)

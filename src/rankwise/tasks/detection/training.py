@@ -22,6 +22,7 @@ from rankwise.tasks.detection.learner import Learner
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.retrieval.checkpoint import load_checkpoint, save_checkpoint
+from rankwise.tasks.retrieval.training import copy_of
 
 __all__ = ["Step", "Trained", "fingerprint", "train"]
 
@@ -41,9 +42,10 @@ class Trained:
 
     network: Detector
     history: list[dict[str, float]]
-    best_step: int
+    best_step: int  # 0: the detector before training
     best_value: float
     found: list[Detections]  # in the validation pictures
+    start: float = math.nan  # AP of validation before training
 
 
 def train(
@@ -67,8 +69,8 @@ def train(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         run = _Run(splits, settings, out, device, {} if kept is None else kept)
-        if resume:
-            run.restore()
+        if not (resume and run.restore()):
+            run.measure_start()
         size, done = settings.training.batch, run.learner.done
         pictures = Pictures(splits.train, settings.views, settings.training.seed, told)
         network = run.learner.network
@@ -99,6 +101,7 @@ class _Run:
         self.history: list[dict[str, float]] = []
         self.best: dict[str, Any] = {"step": 0, "value": -math.inf, "network": {}}
         self.found: list[Detections] | None = None
+        self.start = math.nan
         self._losses: list[float] = []
 
     def advance(self, batch: Batch) -> Step:
@@ -124,24 +127,42 @@ class _Run:
         )
         self._losses.clear()
         value = -1.0 if math.isnan(result.ap) else result.ap
-        if value > self.best["value"]:
+        # What was trained is kept where it is as good as the start.
+        first = self.best["step"] == 0 and value == self.best["value"]
+        if value > self.best["value"] or first:
             self.found = found
-            state = {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
-            self.best = {"step": step, "value": value, "network": state}
+            self.best = {"step": step, "value": value, "network": copy_of(network)}
         if self.out is not None:
             parts = {name: part.state_dict() for name, part in self.learner.parts().items()}
-            state = {"step": step, "history": self.history, "best": self.best, **parts}
+            state = {
+                "step": step,
+                "history": self.history,
+                "best": self.best,
+                "start": self.start,
+                **parts,
+            }
             save_checkpoint(self.out, self.settings, self.data, state)
             write_csv(self.out / "metrics.csv", self.history)
 
-    def restore(self) -> None:
-        """Go to where the checkpoint in the folder is, if there is one."""
+    def measure_start(self) -> None:
+        """Evaluate the detector before the first step: the first to be the best."""
+        network = self.learner.network
+        with torch.random.fork_rng(devices=[]):
+            self.found = detect_all(network, self.validation, self.settings, kept=self.kept)
+        self.start = evaluate(self.validation, self.found).ap
+        value = -1.0 if math.isnan(self.start) else self.start
+        self.best = {"step": 0, "value": value, "network": copy_of(network)}
+
+    def restore(self) -> bool:
+        """Go to where the checkpoint in the folder is; False where there is none."""
         state = None if self.out is None else load_checkpoint(self.out, self.settings, self.data)
         if state is None:
-            return
+            return False
         for name, part in self.learner.parts().items():
             part.load_state_dict(state[name])
         self.learner.done, self.history, self.best = state["step"], state["history"], state["best"]
+        self.start = state.get("start", math.nan)
+        return True
 
     def result(self) -> Trained:
         network = self.learner.network
@@ -150,7 +171,7 @@ class _Run:
         if self.found is None:  # the best was before a stop
             self.found = detect_all(network, self.validation, self.settings, kept=self.kept)
         step, value = int(self.best["step"]), float(self.best["value"])
-        return Trained(network, self.history, step, value, self.found)
+        return Trained(network, self.history, step, value, self.found, self.start)
 
 
 def fingerprint(pictures: DetectionSet) -> str:

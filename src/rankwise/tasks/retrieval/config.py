@@ -106,7 +106,11 @@ def made(kind: Any, tree: Mapping[str, Any], where: str = "") -> Any:
     for name, value in tree.items():
         full = f"{where}.{name}" if where else str(name)
         if name not in known:
-            near = difflib.get_close_matches(str(name), known, 1, 0.4)
+            inside = [f.name for f in fields(kind) if is_dataclass(types_of[f.name])
+                      and name in {g.name for g in fields(types_of[f.name])}]  # fmt: skip
+            near = [f"{section}.{name}" for section in inside] or difflib.get_close_matches(
+                str(name), known, 1, 0.4
+            )
             said = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise UsageError(f"{full}: there is no such setting; {said}")
         wanted = types_of[name]

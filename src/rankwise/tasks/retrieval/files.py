@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from rankwise.report import write_json, write_whole
+from rankwise.data.images.listing import Recorded
+from rankwise.report import write_csv, write_json, write_whole
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
 from rankwise.tasks.retrieval.config import as_yaml, read_settings
@@ -16,16 +19,19 @@ from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
 
 __all__ = [
     "CONFIG",
+    "DIVISION",
     "MODEL",
     "load_run",
+    "read_division",
     "safetensors_error",
     "safetensors_library",
     "write_config",
+    "write_division",
     "write_model",
     "write_results",
 ]
 
-CONFIG, MODEL = "config.yaml", "model.safetensors"
+CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"
 _BACKBONE = "backbone"
 
 Results = dict[str, dict[str, RetrievalResult]]
@@ -34,6 +40,30 @@ Results = dict[str, dict[str, RetrievalResult]]
 def write_config(out: Path, settings: Settings) -> None:
     """``config.yaml``: the settings of the run, all of them."""
     write_whole(out / CONFIG, as_yaml(settings))
+
+
+def write_division(out: Path, record: Sequence[Recorded]) -> None:
+    """``division.csv``: the part of every image, for data that can change under a run."""
+    if record:
+        write_csv(out / DIVISION, [one._asdict() for one in record])
+
+
+def read_division(out: Path) -> tuple[Recorded, ...] | None:
+    """Read the division that a run was trained on; None where it kept none."""
+    file = out / DIVISION
+    if not file.is_file():
+        return None
+    try:
+        with file.open(encoding="utf-8", newline="") as text:
+            rows = [Recorded(**cast(Any, row)) for row in csv.DictReader(text, strict=True)]
+    except (OSError, UnicodeDecodeError, csv.Error, TypeError) as error:
+        raise UsageError(f"{file}: is not the division of a run: {error}") from None
+    if not rows or not {row.part for row in rows} <= {"train", "validation", "test"}:
+        raise UsageError(
+            f"{file}: is not the division of a run: it must have rows of path, label and part, "
+            "which is train, validation or test"
+        )
+    return tuple(rows)
 
 
 def write_model(out: Path, network: EmbeddingNet) -> None:

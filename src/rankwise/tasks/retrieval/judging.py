@@ -88,7 +88,9 @@ def judge_splits(
         }
     images: ImageSet = getattr(splits, part)
     if len(images) == 0:
-        raise UsageError(f"there are no {part} images: data.trainval trains on them")
+        raise UsageError(
+            f"there are no {part} images in the division of this data; evaluate another part"
+        )
     return {part: judge(network, images, settings, workers=workers)}
 
 

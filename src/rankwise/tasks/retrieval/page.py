@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rankwise.report import Figure, Section, Table, page, write_whole
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.training import Trained
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["curve_figure", "results_table", "settings_table", "write_page"]
 
@@ -22,18 +24,28 @@ Results = dict[str, dict[str, RetrievalResult]]
 
 
 def write_page(
-    out: Path, settings: Settings, splits: RetrievalSplits, trained: Trained, results: Results
+    out: Path,
+    settings: Settings,
+    splits: RetrievalSplits,
+    trained: Trained,
+    results: Results,
+    *,
+    verdict: Verdict,
+    remarks: Sequence[str] = (),
 ) -> Path:
     """``index.html``, whose path is returned."""
+    seen = len(set(splits.train.classes) & set(splits.test.classes))
+    classes = f"{seen} of {len(splits.test.classes)} test classes were" if seen else "no class was"
     sections = [
+        verdict.section(),
         Section(
             "Retrieval on the whole gallery",
-            ["Every test image ranks all the others; no class of them was trained on."],
+            [f"Every test image ranks all the others; {classes} trained on."],
             tables=[results_table(results)],
             figures=[_precision_recall(results)],
         ),
         Section("Training", figures=[curve_figure(trained)]),
-        Section("Data", splits.describe().splitlines()),
+        Section("Data", [*splits.describe().splitlines(), *remarks]),
         Section("Settings", tables=[settings_table(settings)]),
     ]
     return write_whole(out / "index.html", page("Image retrieval", sections))
@@ -99,11 +111,15 @@ def curve_figure(trained: Trained) -> Figure:
     words = f"The loss (grey) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
     if "map" in trained.history[-1]:
         right = axes.twinx()
-        right.plot(steps, [row["map"] for row in trained.history], ".-", color=_COLOURS[1])
+        values = [row["map"] for row in trained.history]
+        if math.isfinite(trained.start):
+            steps, values = [0, *steps], [trained.start, *values]
+        right.plot(steps, values, ".-", color=_COLOURS[1])
         right.set_ylabel("mAP of validation", fontsize=9, color=_COLOURS[1])
         right.tick_params(labelsize=8)
         right.spines["top"].set_visible(False)
-        words += f", and mAP of validation; the best, after step {trained.best_step}, was kept"
+        when = f"after step {trained.best_step}" if trained.best_step else "before training"
+        words += f", and mAP of validation; the best, {when}, was kept"
     return _figure(canvas, words + ".")
 
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
+import numpy as np
 import torch
 
 from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_images
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval import lightning_loop
+from rankwise.tasks.retrieval.advice import image_advice, validation_of
+from rankwise.tasks.retrieval.batch_size import fit_batches
 from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
-from rankwise.tasks.retrieval.files import write_config, write_model, write_results
+from rankwise.tasks.retrieval.files import (
+    read_division,
+    write_config,
+    write_division,
+    write_model,
+    write_results,
+)
 from rankwise.tasks.retrieval.judging import judge_splits
 from rankwise.tasks.retrieval.learner import new_network
 from rankwise.tasks.retrieval.page import write_page
@@ -20,8 +31,9 @@ from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
 from rankwise.tasks.retrieval.training import Step, Trained, train
 from rankwise.tasks.run_folder import require_free
+from rankwise.tasks.verdict import Verdict, verdict
 
-__all__ = ["Finished", "open_data", "run", "usual_device"]
+__all__ = ["Finished", "fit_settings", "open_data", "run", "usual_device"]
 
 
 @dataclass(frozen=True)
@@ -31,10 +43,13 @@ class Finished:
     results: dict[str, dict[str, RetrievalResult]]
     trained: Trained
     page: Path | None
+    verdict: Verdict | None = None
 
 
-def open_data(settings: Settings, *, skip_broken: bool = False) -> RetrievalSplits:
-    """The images of the settings, in their parts."""
+def open_data(
+    settings: Settings, *, run: Path | None = None, skip_broken: bool = False
+) -> RetrievalSplits:
+    """The images of the settings, in their parts: those of the division that ``run`` recorded."""
     data = settings.data
     one_of("data.kind", data.kind, KINDS)
     if not data.root:
@@ -45,8 +60,16 @@ def open_data(settings: Settings, *, skip_broken: bool = False) -> RetrievalSpli
         trainval=data.trainval,
         seed=data.seed,
         validation_share=data.validation_share,
+        test_share=data.test_share,
+        split=data.split,
+        recorded=None if run is None else read_division(run),
         skip_broken=skip_broken,
     )
+
+
+def fit_settings(settings: Settings, splits: RetrievalSplits) -> tuple[Settings, list[str]]:
+    """Return the settings that a run has on these images, and a line for each change."""
+    return fit_batches(settings, splits.train)
 
 
 def usual_device() -> torch.device:
@@ -68,14 +91,17 @@ def run(
     """Train into the folder ``out``, then judge the network beside the untrained one.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
-    torchrun the loop is Lightning's, and the first process writes.
+    torchrun the loop is Lightning's, and the first process writes. Batches that the training
+    images cannot fill are made smaller (:func:`fit_settings`).
     """
+    settings, fitted = fit_settings(settings, splits)
     device = usual_device() if device is None else device
     require_free(out, "retrieval", resume=resume)
     lightning_loop.join_processes()
     first = lightning_loop.is_first()
     if first and not (out / CHECKPOINT).exists():
         write_config(out, settings)
+        write_division(out, splits.record)
     trained = train(
         splits,
         settings,
@@ -98,4 +124,32 @@ def run(
         settings.objective.short: judge_splits(trained.network, splits, settings, workers=workers),
     }
     write_results(out, results)
-    return Finished(results, trained, write_page(out, settings, splits, trained, results))
+    said = _verdict(settings, trained, results)
+    page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+    return Finished(results, trained, page, said)
+
+
+def _reach(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:
+    """Half of the 95 % interval of the mean difference over the queries of a single gallery."""
+    if len(before) != 1:
+        return math.nan
+    (first,), (second,) = before.values(), after.values()
+    change = second.average_precision - first.average_precision
+    change = change[~np.isnan(change)]
+    if len(change) < 2:
+        return math.nan
+    return 1.96 * float(change.std(ddof=1)) / math.sqrt(len(change))
+
+
+def _verdict(
+    settings: Settings, trained: Trained, results: dict[str, dict[str, RetrievalResult]]
+) -> Verdict:
+    """The network that is saved against the untrained one, by the mean over the galleries."""
+    before, after = results.values()
+    return verdict(
+        "mAP",
+        test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
+        reach=_reach(before, after),
+        validation=validation_of(trained, "map"),
+        advice=image_advice(settings, trained, "SupCon"),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,17 +26,20 @@ __all__ = [
 ]
 
 BACKBONES = ("small", "resnet", "convnext", "vit", "dinov2", "mobilenet_v2")
+_RESIZE = {"small": 64}  # the others were trained on crops of 224
 
 
 @dataclass(frozen=True)
 class Data:
-    """Where the images are, and how what is no test image is parted."""
+    """Where the images are, and how they are divided."""
 
     kind: str = "folder"
     root: str = ""
     trainval: bool = False  # train on the validation classes as well
-    validation_share: float = 0.1  # of the classes
-    seed: int = 0  # of that parting
+    test_share: float | None = None  # folder, csv: of classes or images; None: 0.2, or as given
+    validation_share: float = 0.1  # of the classes or images that are not test
+    split: str | None = None  # folder, csv: by classes or images; None: by classes if enough
+    seed: int = 0  # of the division
     hits: tuple[int, ...] = (1, 10, 100)  # Recall@k is reported for these k
 
     def __post_init__(self) -> None:
@@ -44,10 +47,12 @@ class Data:
         object.__setattr__(self, "hits", tuple(self.hits))
         for k in self.hits:
             whole("data.hits", k, 1)
-        if not 0 < self.validation_share < 1:
-            raise UsageError(
-                f"data.validation_share must be between 0 and 1, got {self.validation_share!r}"
-            )
+        for name in ("test_share", "validation_share"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise UsageError(f"data.{name} must be between 0 and 1, got {value!r}")
+        if self.split is not None:
+            one_of("data.split", self.split, ("classes", "images"))
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,9 @@ class Network:
 class Views:
     """What is done to a picture before the network sees it."""
 
-    resize: int = 256
+    resize: int = 0  # 0: what fits the backbone, 64 for small and 256 for the others
     square: bool = True  # both sides become ``resize``; else the shorter one does
-    crop: int = 224
+    crop: int = 0  # 0: seven eighths of ``resize``
     resized_crop: bool = False  # a part of another size and shape, made ``crop`` wide
     scale: tuple[float, float] = (0.2, 1.0)  # its share of the picture's area
     flip: bool = True
@@ -79,10 +84,10 @@ class Views:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", tuple(self.scale))
-        whole("views.resize", self.resize, 1)
-        whole("views.crop", self.crop, 1)
+        whole("views.resize", self.resize, 0)
+        whole("views.crop", self.crop, 0)
         number("views.rotation", self.rotation, zero=True)
-        if self.crop > self.resize:
+        if self.resize and self.crop > self.resize:
             raise UsageError(
                 f"views.crop must be at most views.resize, {self.resize}, got {self.crop}"
             )
@@ -95,6 +100,12 @@ class Views:
                 "views.resized_crop and views.rotation need views.square: true, "
                 "as pictures of several shapes are cropped one by one"
             )
+
+    def fitting(self, backbone: str) -> Views:
+        """The same with the sizes that were left to the backbone."""
+        usual = _RESIZE.get(backbone, 256)
+        resize = self.resize or max(usual, self.crop)
+        return replace(self, resize=resize, crop=self.crop or max(1, resize * 7 // 8))
 
 
 @dataclass(frozen=True)
@@ -188,8 +199,8 @@ class Optimiser:
 class Training:
     """How long, and how."""
 
-    steps: int = 50_000
-    validate_every: int = 1000  # steps; the run can be resumed from there
+    steps: int = 1000
+    validate_every: int = 100  # steps; the run can be resumed from there
     patience: int | None = None  # validations without a better mAP, after which to stop
     precision: str = "float32"
     seed: int = 0
@@ -218,6 +229,7 @@ class Settings:
     training: Training = field(default_factory=Training)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "views", self.views.fitting(self.network.backbone))
         chunk, per_class = self.batches.chunk, self.batches.per_class
         if chunk is not None and chunk % per_class:
             raise UsageError(

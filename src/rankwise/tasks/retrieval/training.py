@@ -23,7 +23,7 @@ from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.pictures import Batch, Pictures, batches_from
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 
-__all__ = ["Run", "Step", "Trained", "place_of_process", "train"]
+__all__ = ["Run", "Step", "Trained", "copy_of", "place_of_process", "train"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Trained:
-    """The network of the best validation, one row for each of them, and where the best was."""
+    """The network of the best validation, one row for each of them, and where the best was.
+
+    ``start`` is the value of validation before the first step, NaN where there is none; where it
+    was the best, ``best_step`` is 0.
+    """
 
     network: EmbeddingNet
     history: list[dict[str, float]]
     best_step: int
+    start: float = math.nan
 
 
 class Run:
@@ -61,7 +66,10 @@ class Run:
         self.settings, self.out, self.workers, self.on_step = settings, out, workers, on_step
         self.validation = Pictures(splits.validation, settings.views)
         if settings.training.patience is not None and len(self.validation) == 0:
-            raise UsageError("training.patience needs validation images, which data.trainval takes")
+            raise UsageError(
+                "training.patience needs validation images, of which there are none: add "
+                "images, set data.trainval to false, or leave patience out"
+            )
         self.data = fingerprint(splits.train)
         self.shared = place_of_process()
         self.pictures = Pictures(splits.train, settings.views, told)
@@ -69,6 +77,7 @@ class Run:
         self.learner = Learner(self.pictures, settings, device=device, rank=self.shared.rank)
         self.history: list[dict[str, float]] = []
         self.best: dict[str, Any] = {"step": 0, "value": -math.inf, "network": {}}
+        self.start = math.nan
         self._losses: list[float] = []
 
     @property
@@ -107,11 +116,19 @@ class Run:
             found, value = self._judged()
             row |= found
         self.history.append(row)
-        if value > self.best["value"] or math.isinf(value):
-            state = {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
-            self.best = {"step": step, "value": value, "network": state}
+        # What was trained is kept where it is as good as the start.
+        first = self.best["step"] == 0 and value == self.best["value"]
+        if value > self.best["value"] or first or math.isinf(value):
+            self.best = {"step": step, "value": value, "network": copy_of(network)}
         if self.out is not None and self.shared.rank == 0:
             self._save(self.out)
+
+    def measure_start(self) -> None:
+        """Evaluate the network before the first step: the first to be the best."""
+        if len(self.validation):
+            with torch.random.fork_rng(devices=[]):
+                _, self.start = self._judged()
+            self.best = {"step": 0, "value": self.start, "network": copy_of(self.learner.network)}
 
     def _judged(self) -> tuple[dict[str, float], float]:
         """What a validation found, and the value the best network has most of."""
@@ -126,30 +143,38 @@ class Run:
 
     def _save(self, out: Path) -> None:
         parts = {name: part.state_dict() for name, part in self.learner.parts().items()}
-        state = {"step": self.learner.done, "history": self.history, "best": self.best, **parts}
+        state = {
+            "step": self.learner.done,
+            "history": self.history,
+            "best": self.best,
+            "start": self.start,
+            **parts,
+        }
         save_checkpoint(out, self.settings, self.data, state)
         write_csv(out / "metrics.csv", self.history)
 
     def through(self, *, resume: bool, loop: Callable[[Any], None] | None) -> None:
         """To the end, from the last checkpoint if there is one and that is wanted."""
-        if resume:
-            self.restore()
+        if not (resume and self.restore()):
+            self.measure_start()
         (loop or _plain)(self)
 
-    def restore(self) -> None:
-        """Go to where the checkpoint in the folder is, if there is one."""
+    def restore(self) -> bool:
+        """Go to where the checkpoint in the folder is; False where there is none."""
         state = None if self.out is None else load_checkpoint(self.out, self.settings, self.data)
         if state is None:
-            return
+            return False
         for name, part in self.learner.parts().items():
             part.load_state_dict(state[name])
         self.learner.done, self.history, self.best = state["step"], state["history"], state["best"]
+        self.start = state.get("start", math.nan)
+        return True
 
     def result(self) -> Trained:
         """The network of the best validation."""
         network = self.learner.network
         network.load_state_dict(self.best["network"])
-        return Trained(network.eval(), self.history, int(self.best["step"]))
+        return Trained(network.eval(), self.history, int(self.best["step"]), self.start)
 
 
 def train(
@@ -174,6 +199,11 @@ def train(
         run = Run(splits, settings, out, device=device, workers=workers, told=told, on_step=on_step)
         run.through(resume=resume, loop=loop)
         return run.result()
+
+
+def copy_of(network: torch.nn.Module) -> dict[str, Tensor]:
+    """Return the state of a network as it is now, on the processor."""
+    return {name: t.detach().cpu().clone() for name, t in network.state_dict().items()}
 
 
 def _plain(run: Run) -> None:

@@ -1,0 +1,117 @@
+"""What a training came to, compared with where it started, in one sentence and what to try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankwise.report import Section
+
+__all__ = ["Validation", "Verdict", "lower_rate", "verdict"]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A metric on the validation part: before training, and after it at every look.
+
+    ``kept`` is when the state that is saved was reached, in ``unit``s; 0 is before training.
+    """
+
+    start: float
+    values: Sequence[float]
+    kept: int
+    unit: str = "step"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``text`` says how the result compares with the start; ``advice`` is empty if it is better."""
+
+    text: str
+    advice: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the lines of the console."""
+        return [f"verdict: {self.text}", *(f"  try: {one}" for one in self.advice)]
+
+    def section(self) -> Section:
+        """Return the section of the report."""
+        tries = [f"What to try: {'; '.join(self.advice)}."] if self.advice else []
+        return Section("Verdict", [self.text, *tries])
+
+
+def verdict(
+    metric: str,
+    *,
+    test: tuple[float, float] | None = None,
+    reach: float = math.nan,
+    validation: Validation | None = None,
+    advice: Sequence[str] = (),
+) -> Verdict:
+    """Compare a training with its start.
+
+    Args:
+        metric: name of the metric, of which more is better.
+        test: its value on the test part before training, and of what is saved.
+        reach: half of the 95 % interval of their difference, NaN where it is not known.
+        validation: its values on the validation part; None where there is none.
+        advice: what to try where the result is not above the start.
+
+    Returns:
+        The verdict: below the start if the saved state is the start itself, if it tests lower than
+        the start, or if the last validation is below the start.
+    """
+    if test is not None and not all(map(math.isfinite, test)):
+        test = None
+    tested = "" if test is None else _tested(metric, *test, reach)
+    if validation is not None and math.isfinite(validation.start):
+        found = _by_validation(metric, validation, tested)
+        if found is not None:
+            return Verdict(found, tuple(advice))
+    if test is not None and test[1] < test[0]:
+        return Verdict(f"worse than the start: {tested}", tuple(advice))
+    if test is not None:
+        how = "better than the start" if test[1] > test[0] else "no better than the start"
+        return Verdict(f"{how}: {tested}", () if test[1] > test[0] else tuple(advice))
+    if validation is None or not math.isfinite(validation.start):
+        return Verdict(f"not known: {metric} was not measured before training")
+    best = _best(validation)
+    said = f"validation {metric} went from {validation.start:.4f} to {best:.4f}"
+    if best > validation.start:
+        return Verdict(f"better than the start: {said}")
+    return Verdict(f"no better than the start: {said}", tuple(advice))
+
+
+def lower_rate(setting: str, rate: float) -> str:
+    """Return the advice that comes first wherever a rate is set."""
+    return f"a lower learning rate, {setting}={rate / 10:g} (it was {rate:g})"
+
+
+def _tested(metric: str, before: float, after: float, reach: float) -> str:
+    text = f"test {metric} went from {before:.4f} to {after:.4f}"
+    if not math.isfinite(reach):
+        return text
+    chance = ", no more than chance" if abs(after - before) <= reach else ""
+    return f"{text} (difference {after - before:+.4f} ± {reach:.4f}{chance})"
+
+
+def _by_validation(metric: str, seen: Validation, tested: str) -> str | None:
+    """What validation alone says against a training, if anything."""
+    last, also = seen.values[-1], f"; {tested}" if tested else ""
+    start = f"validation {metric} was {seen.start:.4f} before training"
+    if seen.kept == 0:
+        return (
+            f"no better than the start: {start} and at most {_best(seen):.4f} after it; what is "
+            "saved is the start, before any training"
+        )
+    if last < seen.start:
+        return (
+            f"the training ends below its start: {start} and {last:.4f} at its end; what is saved "
+            f"is {seen.unit} {seen.kept}, the best with {_best(seen):.4f}{also}"
+        )
+    return None
+
+
+def _best(seen: Validation) -> float:
+    return max((value for value in seen.values if not math.isnan(value)), default=math.nan)
