@@ -82,7 +82,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         judged_by = names_of("metrics", metrics)
         done = task.run(settings, out, learnt, held, last, metrics=judged_by, resume=resume)
         show(task.results_table(done.results))
-        say([*task.notes_of(done.results), str(done.page)])
+        say([*task.notes_of(done.results), *done.verdict.lines(), str(done.page)])
 
 
 @app.command()

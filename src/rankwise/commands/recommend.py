@@ -166,7 +166,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             )
         show(task.results_table(finished.results))
         say(task.notes_of(finished.results))
-        say([task.course(settings, finished.trained), str(finished.page)])
+        say([task.course(settings, finished.trained), *finished.verdict.lines()])
+        say([str(finished.page)])
 
 
 @app.command()

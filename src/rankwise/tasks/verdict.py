@@ -44,6 +44,7 @@ class Verdict:
 def verdict(
     metric: str,
     *,
+    part: str = "test",
     test: tuple[float, float] | None = None,
     reach: float = math.nan,
     validation: Validation | None = None,
@@ -53,7 +54,8 @@ def verdict(
 
     Args:
         metric: name of the metric, of which more is better.
-        test: its value on the test part before training, and of what is saved.
+        part: what ``test`` was measured on.
+        test: the value there before training, and of what is saved.
         reach: half of the 95 % interval of their difference, NaN where it is not known.
         validation: its values on the validation part; None where there is none.
         advice: what to try where the result is not above the start.
@@ -64,7 +66,7 @@ def verdict(
     """
     if test is not None and not all(map(math.isfinite, test)):
         test = None
-    tested = "" if test is None else _tested(metric, *test, reach)
+    tested = "" if test is None else _tested(f"{part} {metric}", *test, reach)
     if validation is not None and math.isfinite(validation.start):
         found = _by_validation(metric, validation, tested)
         if found is not None:
@@ -89,7 +91,7 @@ def lower_rate(setting: str, rate: float) -> str:
 
 
 def _tested(metric: str, before: float, after: float, reach: float) -> str:
-    text = f"test {metric} went from {before:.4f} to {after:.4f}"
+    text = f"{metric} went from {before:.4f} to {after:.4f}"
     if not math.isfinite(reach):
         return text
     chance = ", no more than chance" if abs(after - before) <= reach else ""

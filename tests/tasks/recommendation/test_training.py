@@ -6,12 +6,14 @@ from tests.tasks.recommendation.cases import settings, two_kinds
 
 from rankwise.tasks.recommendation import (
     UsageError,
+    course,
     evaluate,
     measure_of,
     popularity,
     prepared,
     train,
 )
+from rankwise.tasks.recommendation.training import new_network
 
 DATA = two_kinds(users=40, items=20, each=8)
 
@@ -98,3 +100,17 @@ def test_the_callers_random_numbers_are_left_alone():
     chosen = settings(epochs=1)
     train(prepared(DATA, chosen), chosen)
     assert torch.equal(torch.rand(1), expected)
+
+
+def test_where_no_epoch_is_as_good_as_the_start_the_start_is_kept():
+    """One epoch at this rate and decay leaves nothing of the vectors."""
+    chosen = settings(learning_rate=1.0, weight_decay=1.0, epochs=1, batch=32)
+    problem = prepared(DATA, chosen)
+    trained = train(problem, chosen)
+    values = [row["ndcg@3"] for row in trained.history]
+    assert trained.start > max(values)
+    assert trained.best == 0
+    with torch.random.fork_rng(devices=[]):
+        start = new_network(problem, chosen).state_dict()
+    assert all(torch.equal(v, start[n]) for n, v in trained.network.state_dict().items())
+    assert "none was as good on validation as the start" in course(chosen, trained)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from rankwise.report import Figure, Section, Table, page, write_json, write_whole
 from rankwise.tasks.ranking.fitting import Settings
 from rankwise.tasks.ranking.judging import Judged
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["notes_of", "results_table", "write_results"]
 
@@ -24,6 +25,7 @@ def write_results(
     history: Sequence[float],
     *,
     stopped_by: str,
+    verdict: Verdict,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned.
 
@@ -32,11 +34,12 @@ def write_results(
     plain = {part: {n: j.plain for n, j in found.items()} for part, found in results.items()}
     write_json(out / "results.json", {"results": plain, "history": list(history)})
     sections = [
+        verdict.section(),
         Section(
             "How good the ranking is",
             [f"Every query ranks its own documents.{_held(settings, results)}", *notes_of(results)],
             tables=[results_table(results)],
-        )
+        ),
     ]
     if history:
         sections.append(Section("Training", figures=[_curve(stopped_by, history)]))

@@ -25,8 +25,10 @@ from rankwise.tasks.ranking.judging import (
     require_gains,
 )
 from rankwise.tasks.ranking.page import write_results
+from rankwise.tasks.ranking.start import compared_with_start
 from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.usage import UsageError
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["Finished", "load_run", "run", "scores_frame", "scores_of"]
 
@@ -40,6 +42,7 @@ class Finished:
     results: dict[str, dict[str, Judged]]  # by part, then by metric
     ranker: Ranker
     page: Path
+    verdict: Verdict
 
 
 def run(
@@ -86,11 +89,15 @@ def run(
     history = [float(v) for v in getattr(ranker, "history_", [])]
     learnt = [part for part in (train, validation) if part is not None]
     stopped_by = settings.stops_by(*learnt)
-    page = write_results(out, settings, counts, results, history, stopped_by=stopped_by)
+    last, shown = list(parts.items())[-1]
+    said = compared_with_start(settings, ranker, last, shown, scores_of(ranker, shown))
+    page = write_results(
+        out, settings, counts, results, history, stopped_by=stopped_by, verdict=said
+    )
     # Last: a folder without it holds no run that has ended.
     write_json(out / CONFIG, asked)
     (out / CHECKPOINT).unlink(missing_ok=True)
-    return Finished(results, ranker, page)
+    return Finished(results, ranker, page, said)
 
 
 def _require_the_same(config: Path, asked: dict[str, Any]) -> None:

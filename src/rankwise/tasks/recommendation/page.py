@@ -13,6 +13,7 @@ from rankwise.report import Figure, Section, Table, page, write_json, write_whol
 from rankwise.tasks.recommendation.evaluation import Evaluation
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Trained
+from rankwise.tasks.verdict import Verdict
 
 __all__ = ["course", "notes_of", "results_table", "write_results"]
 
@@ -23,6 +24,8 @@ def write_results(
     trained: Trained,
     counts: Mapping[str, int],
     results: Mapping[str, Evaluation],
+    *,
+    verdict: Verdict,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned."""
     means = {name: found.means() for name, found in results.items()}
@@ -39,6 +42,7 @@ def write_results(
         },
     )
     sections = [
+        verdict.section(),
         Section(
             "How good the recommendations are",
             [
@@ -75,6 +79,11 @@ def results_table(results: Mapping[str, Evaluation]) -> Table:
 
 def course(settings: Settings, trained: Trained) -> str:
     """Which epoch was kept, and whether it was one of the objective."""
+    if trained.best == 0:
+        return (
+            f"{len(trained.history)} epochs; none was as good on validation as the start, "
+            f"{settings.metric} {trained.start:.4f}, which is the model."
+        )
     value = trained.history[trained.best - 1][settings.metric]
     said = (
         f"{len(trained.history)} epochs; the best {settings.metric} on validation, {value:.4f}, "
@@ -103,7 +112,8 @@ def _curve(settings: Settings, trained: Trained) -> Figure:
     epochs = [row["epoch"] for row in trained.history]
     values = [row[settings.metric] for row in trained.history]
     axes.plot(epochs, values, ".-", color="#00796b", linewidth=1.1)
-    axes.plot(trained.best, values[trained.best - 1], "o", color="#b71c1c", markersize=6)
+    kept = values[trained.best - 1] if trained.best else trained.start
+    axes.plot(trained.best, kept, "o", color="#b71c1c", markersize=6)
     if 0 < trained.warm < len(epochs):
         axes.axvline(trained.warm + 0.5, color="#5b6770", linewidth=0.8, linestyle=":")
         axes.annotate(

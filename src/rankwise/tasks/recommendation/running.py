@@ -24,6 +24,7 @@ from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import Step, Trained, train
 from rankwise.tasks.run_folder import require_free
+from rankwise.tasks.verdict import Validation, Verdict, lower_rate, verdict
 
 __all__ = ["Finished", "evaluate_run", "recommend", "run"]
 
@@ -45,6 +46,7 @@ class Finished:
     results: dict[str, Evaluation]
     trained: Trained
     page: Path
+    verdict: Verdict
 
 
 def run(
@@ -69,8 +71,24 @@ def run(
     trained = train(problem, settings, out, resume=resume, on_step=on_step)
     write_model(out, problem, trained.network)
     results = _measured(problem, trained.network.scores(), measures)
-    page = write_results(out, settings, trained, problem.counts(), results)
-    return Finished(results, trained, page)
+    said = _verdict(settings, trained)
+    page = write_results(out, settings, trained, problem.counts(), results, verdict=said)
+    return Finished(results, trained, page, said)
+
+
+def _verdict(settings: Settings, trained: Trained) -> Verdict:
+    """The training compared with its start, on validation."""
+    values = [row[settings.metric] for row in trained.history]
+    advice = [lower_rate("--learning-rate", settings.learning_rate)]
+    if settings.weight_decay:
+        advice.append(f"less weight decay, --weight-decay {settings.weight_decay / 10:g}")
+    if settings.objective != "softmax" and not settings.warm_start:
+        advice.append("a warm start by softmax, --warm-start 20")
+    return verdict(
+        settings.metric,
+        validation=Validation(trained.start, values, trained.best, "epoch"),
+        advice=advice,
+    )
 
 
 def evaluate_run(

@@ -41,7 +41,8 @@ class Trained:
 
     network: Recommender
     history: list[dict[str, float]]
-    best: int  # epoch
+    best: int  # epoch; 0: the start, where no epoch was as good
+    start: float = math.nan  # the metric on validation before training
 
     @property
     def warm(self) -> int:
@@ -71,8 +72,8 @@ def train(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         run = _Run(problem, settings)
-        if out is not None and resume:
-            run.restore(out)
+        if not (out is not None and resume and run.restore(out)):
+            run.measure_start()
         while not run.finished:
             run.epoch(on_step)
             if run.warm and run.stage_over:
@@ -80,7 +81,7 @@ def train(
             if out is not None:
                 run.save(out)
         run.network.load_state_dict(run.best_state)
-        return Trained(run.network.eval(), run.history, run.best)
+        return Trained(run.network.eval(), run.history, run.best, run.start_value)
 
 
 class _Run:
@@ -93,6 +94,7 @@ class _Run:
         self.history: list[dict[str, float]] = []
         self.best_state: dict[str, Tensor] = deepcopy(self.network.state_dict())
         self.data = problem.fingerprint()
+        self.start_value = math.nan
         self.start(warm=warm_starts(settings))
 
     def start(self, *, warm: bool) -> None:
@@ -113,9 +115,11 @@ class _Run:
 
     @property
     def best(self) -> int:
-        """The epoch with the best metric; 0 before the first."""
+        """The epoch with the best metric; 0 before the first, and where none is up to the start."""
         values = [row[self.settings.metric] for row in self.history]
-        return 1 + values.index(max(values)) if values else 0
+        if not values or max(values) < self.start_value:
+            return 0
+        return 1 + values.index(max(values))
 
     @property
     def stage_over(self) -> bool:
@@ -128,10 +132,22 @@ class _Run:
     def finished(self) -> bool:
         return not self.warm and self.stage_over
 
-    def restore(self, out: Path) -> None:
+    def measure_start(self) -> None:
+        """Evaluate the network before the first epoch."""
+        self.network.eval()
+        with torch.random.fork_rng(devices=[]):
+            self.start_value = self.validated()
+
+    def validated(self) -> float:
+        """The metric on validation, of the network as it is."""
+        found = evaluate(self.network.scores(), self.wanted, self.seen, [self.measure])
+        return found.means()[str(self.measure)].value
+
+    def restore(self, out: Path) -> bool:
         state = load_checkpoint(out, self.settings, self.data)
         if state is None:
-            return
+            return False
+        self.start_value = state.get("start", math.nan)
         self.best_state, self.history = state["best"], state["history"]
         self.start(warm=state["warm"])
         self.before = state["before"]
@@ -140,6 +156,7 @@ class _Run:
         self.optimiser.load_state_dict(state["optimiser"])
         torch.set_rng_state(state["generator"])
         write_csv(out / "metrics.csv", self.history)
+        return True
 
     def save(self, out: Path) -> None:
         state = {
@@ -150,6 +167,7 @@ class _Run:
             "warm": self.warm,
             "before": self.before,
             "history": self.history,
+            "start": self.start_value,
         }
         save_checkpoint(out, self.settings, self.data, state)
         write_csv(out / "metrics.csv", self.history)
@@ -166,8 +184,7 @@ class _Run:
             total += loss.item()
             on_step(Step(number, step, steps, loss.item(), last))
         self.network.eval()
-        found = evaluate(self.network.scores(), self.wanted, self.seen, [self.measure])
-        value = found.means()[str(self.measure)].value
+        value = self.validated()
         row = {"epoch": number, "warm_start": float(self.warm), "loss": total / steps}
         self.history.append({**row, self.settings.metric: value})
         if self.best == number:
