@@ -111,7 +111,7 @@ def test_every_class_of_a_small_folder_is_tested_and_the_division_is_said(tmp_pa
     splits = open_classes("folder", tmp_path)
     assert splits.train.counts.tolist() == [2, 2, 2, 1]
     assert splits.validation.counts.tolist() == splits.test.counts.tolist() == [1, 1, 1, 0]
-    assert splits.describe().startswith("division: 10% test and 10% validation, drawn at random")
+    assert splits.describe().startswith("division: 10% test and 10% validation, at least one image")
     assert "1 class has a single image, which is trained on and never tested: solo" in (
         splits.describe()
     )

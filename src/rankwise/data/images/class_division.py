@@ -112,7 +112,10 @@ def _parts(
     remarks: list[str] = []
     if pool.parts is None:
         if pool.listing is not None:
-            remarks = [f"division: {test:.0%} test and {validation_share:.0%} validation, {drawn}"]
+            remarks = [
+                f"division: {test:.0%} test and {validation_share:.0%} validation, at least one "
+                f"image each, {drawn}"
+            ]
             counts = labels[rows].bincount(minlength=len(pool.classes)).tolist()
             remarks += single_images(pool.classes[i] for i, n in enumerate(counts) if n == 1)
         return _drawn(rows, labels[rows], shares, seed, least), remarks
