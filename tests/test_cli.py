@@ -5,9 +5,16 @@ import subprocess
 import sys
 
 import pytest
+from tests.command_line import commands, groups
 from typer.testing import CliRunner
 
+from rankwise import __version__
 from rankwise.cli import app, main
+from rankwise.extras import EXTRAS
+
+HEAVY = {"torch", "numpy", "pandas"} | {
+    module for extra, modules in EXTRAS.items() if extra != "cli" for module in modules
+}
 
 
 def test_the_commands_are_there():
@@ -34,7 +41,7 @@ def test_the_entry_point_reads_the_arguments(monkeypatch, capsys):
 
 def test_a_terminal_without_greek_letters_is_no_error():
     done = subprocess.run(
-        [sys.executable, "-m", "rankwise.cli", "objectives"],
+        [sys.executable, "-m", "rankwise", "objectives"],
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "100"},
         check=True,
@@ -77,3 +84,53 @@ def test_a_failure_that_is_no_usage_is_raised(monkeypatch):
     monkeypatch.setattr("rankwise.cli.app", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main()
+
+
+def test_the_version_is_that_of_the_package():
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwise", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"rankwise {__version__}\n"
+    assert done.stderr == ""
+
+
+def test_no_help_waits_for_a_heavy_import():
+    code = f"""
+import sys
+from tests.command_line import commands, groups
+from typer.testing import CliRunner
+from rankwise.cli import app
+for path, _ in [*groups(app), *commands(app)]:
+    done = CliRunner().invoke(app, [*path, "--help"])
+    loaded = {HEAVY} & set(sys.modules)
+    print(*path, done.exit_code, "Usage" in done.output, *loaded)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    paths = [path for path, _ in [*groups(app), *commands(app)]]
+    assert done.stdout.splitlines() == [" ".join((*path, "0 True")) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        (["comp"], ["compare"]),
+        (["compare", "--bud"], ["--budget"]),
+        (["retrieval", "train", "--s"], ["--set", "--skip-broken"]),
+    ],
+)
+def test_the_shell_completes_commands_and_options(typed, completed):
+    words = {"COMP_WORDS": " ".join(["rankwise", *typed]), "COMP_CWORD": str(len(typed))}
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwise"],
+        env={**os.environ, "_RANKWISE_COMPLETE": "complete_bash", **words},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == completed
+
+
+def test_the_help_has_the_options_that_install_completion():
+    done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "100"})
+    assert "--install-completion" in done.output
+    assert "--show-completion" in done.output

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Annotated
 
 import typer
 
+from rankwise import __version__
 from rankwise.commands import classify, contrast, detect, rank, recommend, retrieval
+from rankwise.commands.app import App
 from rankwise.commands.compare import compare
 from rankwise.commands.console import complaints
 from rankwise.commands.evaluate import evaluate
@@ -18,11 +21,24 @@ from rankwise.commands.study import study
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = App(add_completion=True)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rankwise {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def rankwise() -> None:
+def rankwise(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
     """Train models on the ranking metric they are judged by."""
 
 
@@ -37,7 +53,7 @@ app.add_typer(detect.app, name="detect")
 
 
 def main() -> None:
-    """Entry point of the command."""
+    """Run the command line; :mod:`rankwise.__main__` is its entry point."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets "?"
@@ -47,7 +63,7 @@ def main() -> None:
 def _ended(arguments: list[str]) -> int:
     """The exit code; wrong usage is one line, as every other complaint is."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, prog_name="rankwise", standalone_mode=False)
     except typer.Abort:
         return 1
     except Exception as error:
@@ -62,7 +78,3 @@ def _ended(arguments: list[str]) -> int:
             complaints().print(line, style="red", highlight=False, markup=False, soft_wrap=True)
         return int(error.exit_code)
     return code if isinstance(code, int) else 0
-
-
-if __name__ == "__main__":
-    main()

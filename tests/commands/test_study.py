@@ -77,7 +77,7 @@ def test_a_failure_is_one_line_and_1_and_debug_shows_where(tmp_path, monkeypatch
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("rankwise.commands.study.run_study", fail)
+    monkeypatch.setattr("rankwise.studies.run_study", fail)
     arguments = ["study", "stability", "--quick", "--out", str(tmp_path)]
     done = RUN.invoke(app, arguments)
     assert done.exit_code == 1

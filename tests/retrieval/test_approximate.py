@@ -114,5 +114,6 @@ def test_bad_input():
 
 def test_without_faiss_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ImportError, match=r"pip install 'rankwise\[vision\]'"):
+    line = r'rankwise.retrieval needs faiss-cpu: pip install "rankwise\[vision\]"'
+    with pytest.raises(ImportError, match=line):
         ApproximateSearch(gallery(10))

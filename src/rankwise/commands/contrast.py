@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from rankwise.commands.app import App
 from rankwise.commands.console import complaints, paper
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder
@@ -15,7 +16,7 @@ from rankwise.commands.shared import Seed, one_line, say, show
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = App()
 
 
 @app.callback()

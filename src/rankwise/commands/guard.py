@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from rankwise.commands.console import complaints
+from rankwise.extras import missing_module
 
 __all__ = ["Debug", "guarded"]
 
@@ -32,6 +33,8 @@ def guarded(*, debug: bool) -> Iterator[None]:
         if debug:
             shown = traceback.format_exc()
             complaints().print(shown, highlight=False, markup=False, soft_wrap=True)
+        if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:
+            raise  # the command names it, and the extra that has it
         bad_input = isinstance(error, DataError)
         words = str(error) if bad_input else f"{type(error).__name__}: {error}"
         hint = "" if bad_input or debug else "; --debug shows where"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from rankwise.commands.app import App
 from rankwise.commands.console import complaints
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
@@ -78,9 +79,7 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
 
     ``task`` is a folder of :mod:`rankwise.tasks`, ``judged`` what ``train`` says of itself.
     """
-    app = typer.Typer(
-        help=about, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-    )
+    app = App(help=about)
 
     def part(name: str) -> Any:
         return import_module(f"rankwise.tasks.{task}.{name}")  # takes seconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rankwise.commands.console import paper
-from rankwise.naming.aliases import ALIASES, Alias
-from rankwise.naming.entry import MetricEntry, ObjectiveEntry, shown_names
-from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
+
+if TYPE_CHECKING:
+    from rankwise.naming.aliases import Alias
+    from rankwise.naming.entry import MetricEntry, ObjectiveEntry
 
 __all__ = ["objectives"]
 
@@ -25,6 +26,10 @@ def objectives(
 
     Below them are the aliases, spellings of other libraries that are understood as well.
     """
+    # Here, so that the other commands do not wait for torch.
+    from rankwise.naming.aliases import ALIASES  # noqa: PLC0415
+    from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES  # noqa: PLC0415
+
     console = paper()
     console.print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))
     shown = METRICS if metrics else OBJECTIVES
@@ -71,4 +76,6 @@ def _table(names: str) -> Table:
 
 
 def _names(entry: ObjectiveEntry | MetricEntry) -> Text:
+    from rankwise.naming.entry import shown_names  # noqa: PLC0415
+
     return Text("\n".join(shown_names(entry)))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rankwise.commands.app import App
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.rank_compare import compare
@@ -17,7 +18,7 @@ from rankwise.commands.shared import Seed, names_of, one_line, say, show
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = App()
 
 _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
 

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rankwise.commands.app import App
 from rankwise.commands.console import complaints
 from rankwise.commands.guard import Debug
 from rankwise.commands.interactions import (
@@ -30,7 +31,7 @@ from rankwise.commands.shared import Seed, names_of, one_line, say, show, whole_
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = App()
 
 _STOPPED = "stopped; the same command with --resume goes on after the last whole epoch"
 _METRICS = "ndcg@10,recall@10,precision@10,map@10,pap@10,mrr"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import torch
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.progress import track
@@ -16,8 +15,9 @@ from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.shared import Seed, one_line
-from rankwise.report import Table
-from rankwise.studies import STUDIES, Setting, UnknownStudyError, run_study
+
+if TYPE_CHECKING:
+    from rankwise.report import Table
 
 __all__ = ["study"]
 
@@ -43,6 +43,11 @@ def study(  # noqa: PLR0917  (a command line is called by names)
     debug: Debug = False,
 ) -> None:
     """Run a study of the papers' claims: data, figures and a small page."""
+    # Here, so that the other commands do not wait for torch.
+    import torch  # noqa: PLC0415
+
+    from rankwise.studies import Setting, UnknownStudyError, run_study  # noqa: PLC0415
+
     console = paper()
     if show or name is None:
         console.print(_list_of_studies())
@@ -66,6 +71,8 @@ def study(  # noqa: PLR0917  (a command line is called by names)
 
 
 def _list_of_studies() -> Shown:
+    from rankwise.studies import STUDIES  # noqa: PLC0415
+
     table = Shown("study", "question")
     for name, question in STUDIES.items():
         table.add_row(name, question)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rankwise.extras import require
+
 if TYPE_CHECKING:
     from rankwise.data.division import FOLDS, Split, few, folds, split
     from rankwise.data.errors import DataError
@@ -45,6 +47,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Load a reader when it is first named: who reads pictures needs no tables."""
     if name in _HOMES:
+        if name != "DataError":
+            require("rankwise.data", "polars", "scipy")
         return getattr(import_module(f"rankwise.data.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rankwise.data' has no attribute {name!r}")
 

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from rankwise.data.errors import DataError
 from rankwise.data.letor.lines import LAST, line_of
+from rankwise.extras import require
 
 __all__ = ["Sparse", "format_of", "read_frame", "read_svmlight", "scan_as_written"]
 
@@ -98,6 +99,7 @@ def read_svmlight(path: Path) -> Sparse:
     Queries are those of ``qid:``, or of the sizes in a file ``.query`` beside it, as LightGBM has
     them.
     """
+    require("rankwise.data", "sklearn")
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
     try:

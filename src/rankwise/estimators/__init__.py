@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rankwise.extras import require
+
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
     from rankwise.estimators.boosted import BoostedRanker
@@ -33,6 +35,8 @@ __all__ = [
     "LogisticAtKRanker",
     "StructuralAUCRanker",
 ]
+
+require("rankwise.estimators", "scipy", "sklearn", "threadpoolctl")
 
 _HOMES = {
     "Ranker": "base",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count
+from rankwise.extras import require
 from rankwise.retrieval.cells import Cells, Recall
 from rankwise.retrieval.exact import Nearest, asked_of, best_first
 from rankwise.retrieval.inputs import embeddings_of
@@ -180,10 +181,7 @@ def _without(found: Nearest, own: Tensor | None) -> NDArray[np.float32]:
 
 
 def _faiss() -> Any:
-    try:
-        import faiss  # noqa: PLC0415  (an extra)
-    except ImportError:
-        raise ImportError(
-            "approximate search needs faiss; pip install 'rankwise[vision]'"
-        ) from None
+    require("rankwise.retrieval", "faiss")
+    import faiss  # noqa: PLC0415  (an extra)
+
     return faiss

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
+from rankwise.extras import require
 from rankwise.studies.base import Outcome, Result, Setting, write_outcome
 
 __all__ = ["STUDIES", "UnknownStudyError", "run_study"]
@@ -45,6 +46,7 @@ def run_study(name: str, out: Path | str = "out", setting: Setting | None = None
     if name not in STUDIES:
         raise UnknownStudyError(name)
     setting = Setting() if setting is None else setting
+    require("rankwise.studies", "matplotlib", "scipy")
     module = import_module(f"rankwise.studies.{name.replace('-', '_')}")
     study: Callable[[Setting], Outcome] = module.study
     folder = Path(out) / name

@@ -22,11 +22,9 @@ def test_engines_have_names() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch) -> None:
-    def absent(name):
-        raise ModuleNotFoundError(name)
-
-    monkeypatch.setattr("rankwise.boosting.engines.choice.import_module", absent)
-    with pytest.raises(ModuleNotFoundError, match="needs the package xgboost"):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    line = r'rankwise.boosting needs xgboost-cpu: pip install "rankwise\[tabular\]"'
+    with pytest.raises(ModuleNotFoundError, match=line):
         engine_of("xgboost")
 
 

@@ -32,5 +32,6 @@ def test_all_randomness_is_of_the_generator_whose_state_is_saved():
 
 def test_without_kornia_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "kornia", None)
-    with pytest.raises(ImportError, match=r"pip install 'rankwise\[vision\]'"):
+    line = r'rankwise.tasks.contrast needs kornia: pip install "rankwise\[vision\]"'
+    with pytest.raises(ImportError, match=line):
         make_views(8, 8)

@@ -115,5 +115,8 @@ def test_shapes_that_do_not_go_together():
 
 def test_without_kornia_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "kornia", None)
-    with pytest.raises(ImportError, match=r"pip install 'rankwise\[vision\]'"):
+    with pytest.raises(
+        ImportError,
+        match=r'rankwise.tasks.retrieval needs kornia: pip install "rankwise\[vision\]"',
+    ):
         make_views(SQUARE)

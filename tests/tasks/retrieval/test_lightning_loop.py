@@ -87,5 +87,6 @@ def test_lightning_is_for_the_processes_of_torchrun(monkeypatch):
 
 def test_without_lightning_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightning", None)
-    with pytest.raises(ImportError, match=r"pip install 'rankwise\[integrations\]'"):
+    line = r'needs lightning: pip install "rankwise\[integrations\]"'
+    with pytest.raises(ImportError, match=line):
         train(splits(), settings(), loop=fit)

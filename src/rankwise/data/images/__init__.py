@@ -1,5 +1,9 @@
 """Image data sets for retrieval: the published layouts, read, checked and split by class."""
 
+from rankwise.extras import require
+
+require("rankwise.data.images", "PIL")
+
 from rankwise.data.images.base import ImageSet, RetrievalSplits
 from rankwise.data.images.opening import KINDS, find_broken, open_images
 from rankwise.data.images.pictures import BrokenImage, tell_broken

@@ -11,6 +11,7 @@ import numpy as np
 from rankwise.data.errors import DataError
 from rankwise.data.images.lines import Once, located, read_fields
 from rankwise.data.images.listing import Listing, by_halves, in_order
+from rankwise.extras import require
 
 __all__ = ["cars196", "cub200"]
 
@@ -93,6 +94,7 @@ def _class_names(file: Path) -> list[str]:
 
 
 def _matlab(file: Path, variable: str) -> Any:
+    require("rankwise.data.images", "scipy")
     from scipy.io import loadmat  # noqa: PLC0415  (only this data set needs it)
 
     if not file.exists():

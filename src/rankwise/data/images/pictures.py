@@ -8,12 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from PIL import Image, UnidentifiedImageError
 from torch import Tensor
-
-try:
-    from PIL import Image, UnidentifiedImageError
-except ImportError:
-    raise ImportError("images need Pillow; pip install 'rankwise[vision]'") from None
 
 from rankwise.data.errors import DataError
 

@@ -1,5 +1,9 @@
 """Who took what: interactions of users with items, read, checked and split by user."""
 
+from rankwise.extras import require
+
+require("rankwise.data.interactions", "polars", "scipy")
+
 from rankwise.data.interactions.features import FeatureTable, read_features
 from rankwise.data.interactions.interactions import Interactions
 from rankwise.data.interactions.reader import FORMATS, read_interactions

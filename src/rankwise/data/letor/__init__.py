@@ -1,5 +1,9 @@
 """Learning to rank: judged lists of documents with features, and TREC's runs and judgements."""
 
+from rankwise.extras import require
+
+require("rankwise.data.letor", "scipy")
+
 from rankwise.data.letor.letor import Letor
 from rankwise.data.letor.reader import read_letor
 from rankwise.data.letor.trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run

@@ -16,6 +16,7 @@ from scipy import sparse
 from rankwise.data.errors import DataError
 from rankwise.data.letor.letor import Letor, Matrix
 from rankwise.data.letor.lines import LAST, complain, document_of, labeled, line_of, sizes_of
+from rankwise.extras import require
 
 __all__ = ["read_letor"]
 
@@ -66,6 +67,7 @@ Block = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]
 
 def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block | None:
     """Features, relevances and query ids of some lines; the ids are none where no line has one."""
+    require("rankwise.data.letor", "sklearn")
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
     try:

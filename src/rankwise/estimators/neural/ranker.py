@@ -20,6 +20,7 @@ from rankwise.estimators.neural.encoding import Encoding, learn_encoding
 from rankwise.estimators.neural.network import Network
 from rankwise.estimators.neural.training import Plan, train_network
 from rankwise.estimators.threshold import Rule
+from rankwise.extras import require
 
 __all__ = ["NeuralRanker"]
 
@@ -217,6 +218,7 @@ def _progress(verbose: int, epochs: int) -> Iterator[Callable[[int, float], None
     if not verbose:
         yield lambda epoch, value: None
         return
+    require("rankwise.estimators", "rich")
     from rich.progress import Progress  # noqa: PLC0415  (only who watches needs it)
 
     with Progress() as bar:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rankwise.extras import require
+
 if TYPE_CHECKING:
     from rankwise.tasks.compare.contenders import Contender
     from rankwise.tasks.compare.model import Model, load_model
@@ -49,5 +51,8 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Load a part when it is first named: who evaluates scores need not wait for optuna."""
     if name in _HOMES:
+        if _HOMES[name] not in ("contenders", "settings"):
+            more = ("optuna",) if _HOMES[name] == "running" else ()
+            require("rankwise.tasks.compare", "polars", "scipy", *more)
         return getattr(import_module(f"rankwise.tasks.compare.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rankwise.tasks.compare' has no attribute {name!r}")

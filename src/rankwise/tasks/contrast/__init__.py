@@ -1,5 +1,9 @@
 """Contrastive training of an image network without labels, and what its features are worth."""
 
+from rankwise.extras import require
+
+require("rankwise.tasks.contrast", "matplotlib", "safetensors")
+
 from rankwise.tasks.contrast.data import DataError, Images, read_images
 from rankwise.tasks.contrast.evaluation import Evaluation, Share, evaluate
 from rankwise.tasks.contrast.network import ContrastNet

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from rankwise.extras import require
+
 __all__ = ["make_views"]
 
 
@@ -17,12 +19,9 @@ def make_views(height: int, width: int) -> Callable[[Tensor], Tensor]:
     of the area, flip, brightness, contrast, saturation 0.4 and hue 0.1 with probability 0.8, grey
     with 0.2. All randomness is torch's own generator's.
     """
-    try:
-        from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
-    except ImportError:
-        raise ImportError(
-            "contrastive training needs kornia for its views; pip install 'rankwise[vision]'"
-        ) from None
+    require("rankwise.tasks.contrast", "kornia")
+    from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
+
     steps = torch.nn.Sequential(
         augmentation.RandomResizedCrop((height, width), scale=(0.2, 1.0)),
         augmentation.RandomHorizontalFlip(),

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from rankwise.data.detection import DetectionSet
+from rankwise.extras import require
 from rankwise.tasks.detection.batches import Pictures
 from rankwise.tasks.detection.boxes import iou
 from rankwise.tasks.detection.finding import Detections, detect, detect_kept
@@ -207,11 +208,8 @@ def _by_class(classes: Sequence[str], precision: np.ndarray[Any, Any]) -> dict[s
 
 
 def _pycocotools() -> tuple[Any, Any]:
-    try:
-        from pycocotools.coco import COCO  # noqa: PLC0415  (an extra)
-        from pycocotools.cocoeval import COCOeval  # noqa: PLC0415
-    except ImportError:
-        raise ImportError(
-            "judging a detector needs pycocotools; pip install 'rankwise[vision]'"
-        ) from None
+    require("rankwise.tasks.detection", "pycocotools")
+    from pycocotools.coco import COCO  # noqa: PLC0415  (an extra)
+    from pycocotools.cocoeval import COCOeval  # noqa: PLC0415
+
     return COCO, COCOeval

@@ -1,5 +1,9 @@
 """Learning to rank: scorers of judged lists, trained on the metric they are judged by."""
 
+from rankwise.extras import require
+
+require("rankwise.tasks.ranking", "matplotlib", "scipy", "sklearn", "threadpoolctl")
+
 from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.fitting import MODELS, Settings, fitted
 from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, tied_queries

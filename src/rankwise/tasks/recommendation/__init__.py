@@ -1,5 +1,9 @@
 """Recommenders trained on the metric they are judged by, ranking the whole catalogue."""
 
+from rankwise.extras import require
+
+require("rankwise.tasks.recommendation", "matplotlib", "polars", "safetensors", "scipy")
+
 from rankwise.tasks.recommendation.catalogue import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, Mean, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
+from rankwise.extras import require
 from rankwise.tasks.retrieval.settings import Views
 
 __all__ = ["evaluation_view", "make_views", "resized"]
@@ -46,12 +47,9 @@ def make_views(views: Views) -> Callable[[Sequence[Tensor], torch.device], Tenso
     (``square: false``) are cut first, one by one, and then flipped. All randomness is torch's own
     generator's.
     """
-    try:
-        from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
-    except ImportError:
-        raise ImportError(
-            "training for retrieval needs kornia for its views; pip install 'rankwise[vision]'"
-        ) from None
+    require("rankwise.tasks.retrieval", "kornia")
+    from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
+
     steps: list[nn.Module] = []
     size = (views.crop, views.crop)
     if views.flip:

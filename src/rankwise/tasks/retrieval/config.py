@@ -10,6 +10,7 @@ from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from rankwise.extras import require
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 
 __all__ = [
@@ -175,10 +176,9 @@ def _merged(path: Path, depth: int) -> dict[str, Any]:
 
 
 def _parsed(text: str, where: str) -> Any:
-    try:
-        import yaml  # noqa: PLC0415
-    except ImportError:
-        raise ImportError("configurations need pyyaml; pip install 'rankwise[vision]'") from None
+    require("rankwise.tasks.retrieval", "yaml")
+    import yaml  # noqa: PLC0415
+
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rankwise.data.images.listing import Recorded
+from rankwise.extras import require
 from rankwise.report import write_csv, write_json, write_whole
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
@@ -114,13 +115,10 @@ def _state(network: EmbeddingNet) -> dict[str, Any]:
 
 
 def safetensors_library() -> Any:
-    """The library of the weights' format, or a word on how to get it."""
-    try:
-        from safetensors import torch as module  # noqa: PLC0415
-    except ImportError:
-        raise ImportError(
-            "models are files of safetensors; pip install 'rankwise[vision]'"
-        ) from None
+    """The library of the weights' format."""
+    require("rankwise.tasks.retrieval", "safetensors")
+    from safetensors import torch as module  # noqa: PLC0415
+
     return module
 
 

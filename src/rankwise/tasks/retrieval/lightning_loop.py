@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from rankwise.extras import require
 from rankwise.tasks.retrieval.pictures import Batch
 from rankwise.tasks.retrieval.training import Run
 
@@ -42,12 +43,9 @@ class _Batches(Iterable[Batch]):
 
 def fit(run: Run) -> None:
     """Train in Lightning's loop until the run says that it is done."""
-    try:
-        import lightning  # noqa: PLC0415  (an extra, and seconds to import)
-    except ImportError:
-        raise ImportError(
-            "training on several processes needs lightning; pip install 'rankwise[integrations]'"
-        ) from None
+    require("rankwise.tasks.retrieval", "lightning")
+    import lightning  # noqa: PLC0415  (an extra, and seconds to import)
+
     world, learner = run.shared.world, run.learner
 
     class Shell(lightning.LightningModule):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.data.images import RetrievalSplits
+from rankwise.extras import require
 from rankwise.report import Figure, Section, Table, page, write_whole
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.settings import Settings
@@ -124,6 +125,7 @@ def curve_figure(trained: Trained) -> Figure:
 
 
 def _axes(across: str, upwards: str) -> tuple[Any, Any]:
+    require("rankwise.tasks.retrieval", "matplotlib")
     from matplotlib.figure import Figure as Canvas  # noqa: PLC0415  (an extra)
 
     canvas = Canvas(figsize=(7.0, 3.4), layout="constrained")

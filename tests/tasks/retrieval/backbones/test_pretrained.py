@@ -62,5 +62,5 @@ def test_weights_that_are_not_there_or_another_kind(tmp_path):
 
 def test_without_transformers_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(ImportError, match=r"pip install 'rankwise\[integrations\]'"):
+    with pytest.raises(ImportError, match=r'needs transformers: pip install "rankwise\[vision\]"'):
         TransformersBackbone("resnet")

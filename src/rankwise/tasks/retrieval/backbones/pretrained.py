@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from rankwise.extras import require
 from rankwise.tasks.retrieval.backbones.base import Backbone
 from rankwise.tasks.usage import UsageError
 
@@ -21,12 +22,9 @@ _STAGES = ("encoder.stages", "encoder.layer", "layers", "encoder.layers")  # whe
 
 def transformers() -> Any:
     """The module, or what to install."""
-    try:
-        import transformers as module  # noqa: PLC0415  (an extra, and seconds to import)
-    except ImportError:
-        raise ImportError(
-            "this backbone needs transformers; pip install 'rankwise[integrations]'"
-        ) from None
+    require("rankwise.tasks.retrieval", "transformers")
+    import transformers as module  # noqa: PLC0415  (an extra, and seconds to import)
+
     return module
 
 

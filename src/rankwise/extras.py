@@ -1,0 +1,143 @@
+"""Which extra installs a package, and the one sentence for a package that is missing.
+
+The core needs torch and numpy. Everything else is imported where it is used and comes with an
+extra of ``pyproject.toml``; a test keeps :data:`EXTRAS` equal to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+__all__ = [
+    "COMMANDS",
+    "EXTRAS",
+    "missing",
+    "missing_module",
+    "require",
+    "sentence",
+]
+
+EXTRAS = {
+    "cli": ("typer", "rich", "pydantic", "yaml"),
+    "tabular": (
+        "lightgbm",
+        "optuna",
+        "polars",
+        "scipy",
+        "sklearn",
+        "threadpoolctl",
+        "xgboost",
+    ),
+    "ranking": (
+        "lightgbm",
+        "matplotlib",
+        "polars",
+        "safetensors",
+        "scipy",
+        "sklearn",
+        "threadpoolctl",
+    ),
+    "vision": (
+        "PIL",
+        "faiss",
+        "kornia",
+        "matplotlib",
+        "pycocotools",
+        "safetensors",
+        "scipy",
+        "transformers",
+    ),
+    "report": ("matplotlib", "scipy"),
+    "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
+}
+"""The modules of each extra. A module of several extras is offered with the first one,
+unless the command or package that needs it belongs to another."""
+
+COMMANDS = {
+    "compare": ("tabular", ("lightgbm", "optuna", "polars", "scipy", "sklearn", "threadpoolctl")),
+    "report": ("tabular", ()),
+    "evaluate": ("tabular", ("polars", "scipy")),
+    "predict": ("tabular", ("polars", "scipy", "sklearn", "threadpoolctl")),
+    "objectives": ("cli", ()),
+    "study": ("report", ()),
+    "contrast": ("vision", ("kornia", "matplotlib", "safetensors")),
+    "recommend": ("ranking", ("matplotlib", "polars", "safetensors", "scipy")),
+    "rank": ("ranking", ("matplotlib", "scipy", "sklearn", "threadpoolctl")),
+    "retrieval": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
+    "classify": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
+    "detect": ("vision", ("PIL", "kornia", "matplotlib", "pycocotools", "safetensors", "yaml")),
+}
+"""The extra of each command of ``rankwise``, and the modules it checks before it starts, so that
+no training ends with a report that cannot be drawn. Options may need more."""
+
+_PACKAGES = {
+    "rankwise.data.images": "vision",
+    "rankwise.data.detection": "vision",
+    "rankwise.data.interactions": "ranking",
+    "rankwise.data.letor": "ranking",
+    "rankwise.studies": "report",
+    "rankwise.tasks.contrast": "vision",
+    "rankwise.tasks.detection": "vision",
+    "rankwise.tasks.ranking": "ranking",
+    "rankwise.tasks.recommendation": "ranking",
+    "rankwise.tasks.retrieval": "vision",
+}  # the others are served by the first extra that has the module
+
+_DISTRIBUTIONS = {
+    "PIL": "Pillow",
+    "faiss": "faiss-cpu",
+    "sentence_transformers": "sentence-transformers",
+    "sklearn": "scikit-learn",
+    "xgboost": "xgboost-cpu",
+    "yaml": "PyYAML",
+}  # where the name that pip knows is another than the module's
+
+
+def missing(modules: Iterable[str]) -> list[str]:
+    """Return the modules that are not installed, without importing any."""
+    return [module for module in modules if find_spec(module) is None]
+
+
+def require(user: str, *modules: str) -> None:
+    """Raise if a module is not installed.
+
+    Args:
+        user: The command (``"rankwise rank"``) or package (``"rankwise.estimators"``) that needs
+            the modules.
+        modules: Top-level names, as they are imported.
+
+    Raises:
+        ModuleNotFoundError: With the packages that are missing and the extra that installs them.
+    """
+    absent = missing(modules)
+    if absent:
+        raise ModuleNotFoundError(sentence(user, absent), name=absent[0])
+
+
+def missing_module(error: ModuleNotFoundError) -> str | None:
+    """Return the module that an import failed for, if an extra installs it."""
+    module = (error.name or "").partition(".")[0]
+    if any(module in known for known in EXTRAS.values()) and missing([module]):
+        return module
+    return None  # a module of somebody else, or one that its own package no longer has
+
+
+def sentence(user: str, modules: Iterable[str]) -> str:
+    """Return the line that says which packages are missing and how to install them.
+
+    >>> sentence("rankwise retrieval", ["PIL"])
+    'rankwise retrieval needs Pillow: pip install "rankwise[vision]"'
+    """
+    modules = list(modules)
+    extras = ",".join(dict.fromkeys(_extra_of(user, module) for module in modules))
+    names = ", ".join(_DISTRIBUTIONS.get(module, module) for module in modules)
+    return f'{user} needs {names}: pip install "rankwise[{extras}]"'
+
+
+def _extra_of(user: str, module: str) -> str:
+    command = user.removeprefix("rankwise ")
+    own = COMMANDS[command][0] if command in COMMANDS else _PACKAGES.get(user)
+    if own is not None and (module in EXTRAS[own] or module in EXTRAS["cli"]):
+        return own  # every extra includes cli
+    return next(extra for extra, known in EXTRAS.items() if module in known)

@@ -1,0 +1,35 @@
+"""Every command of ``rankwise``, for tests that try them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+__all__ = ["commands", "groups", "least_arguments"]
+
+
+def _walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _walk(inner, (*path, name))
+
+
+def commands(app: typer.Typer) -> list[tuple[tuple[str, ...], Any]]:
+    """The words and the command of everything that can be run."""
+    found = _walk(typer.main.get_command(app), ())
+    return [(path, command) for path, command in found if not hasattr(command, "commands")]
+
+
+def groups(app: typer.Typer) -> list[tuple[tuple[str, ...], Any]]:
+    """The words and the command of everything that only has commands, ``rankwise`` first."""
+    found = _walk(typer.main.get_command(app), ())
+    return [(path, command) for path, command in found if hasattr(command, "commands")]
+
+
+def least_arguments(command: Any) -> list[str]:
+    """A value for everything that has to be given."""
+    required = [param for param in command.params if param.required]
+    options = [word for p in required if p.param_type_name == "option" for word in (p.opts[0], "x")]
+    return [*options, *("x" for p in required if p.param_type_name == "argument")]
