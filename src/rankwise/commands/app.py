@@ -64,7 +64,7 @@ def _flags_without_type(params: list[Any]) -> list[Any]:
 
 def _command_of(context: Any) -> str:
     """The word after ``rankwise``: the group of a command, or the command itself."""
-    names = []
+    names: list[str] = []
     while context is not None:
         names.insert(0, context.command.name)
         context = context.parent

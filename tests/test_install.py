@@ -1,0 +1,258 @@
+"""The wheel in environments of its own, one for each extra: every command works or says why not.
+
+Minutes long, and in need of a package index: ``make test-full``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.command_line import commands
+from tests.data.detection.layouts import xml
+from tests.tasks.classification.cases import SMALL as CLASSIFICATION
+from tests.tasks.classification.cases import images as tail
+from tests.tasks.contrast.cases import write as write_contrast
+from tests.tasks.detection.pictures import CLASSES, pictures
+from tests.tasks.detection.pictures import SMALL as DETECTION
+from tests.tasks.ranking.cases import written as write_lists
+from tests.tasks.recommendation.cases import written as write_interactions
+from tests.tasks.retrieval.cases import SMALL as RETRIEVAL
+from tests.tasks.retrieval.cases import images
+
+from rankwise.cli import app
+from rankwise.extras import COMMANDS, EXTRAS
+from rankwise.tasks.classification.config import with_changes as classification_changes
+from rankwise.tasks.detection.settings import Settings as Detection
+from rankwise.tasks.retrieval.config import as_yaml, made, with_changes
+
+ROOT = Path(__file__).parent.parent
+NO_CLI = 'rankwise needs typer, rich: pip install "rankwise[cli]"\n'
+
+pytestmark = [pytest.mark.full, pytest.mark.xdist_group("install")]
+
+
+def clean_environment():
+    """Nothing of the interpreter that runs the tests may be found by the one under test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONNOUSERSITE": "1", "COLUMNS": "200"}
+
+
+def run(*words, folder=None):
+    return subprocess.run(
+        [str(word) for word in words], cwd=folder, env=clean_environment(),
+        capture_output=True, text=True, check=False, timeout=1200,
+    )  # fmt: skip
+
+
+def pip(python, *words):
+    constraints = ROOT / "constraints.txt"
+    done = run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet",
+               "--disable-pip-version-check", "-c", constraints, *words)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def new_environment(folder):
+    venv.create(folder, symlinks=True)
+    return folder / "bin" / "python"
+
+
+def site_packages(python):
+    done = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    return Path(done.stdout.strip())
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built from a copy that leaves the working tree as it is."""
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    done = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, folder)
+    assert done.returncode == 0, done.stderr
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory):
+    """An environment with the core's needs alone; the others look into it rather than copy it."""
+    python = new_environment(tmp_path_factory.mktemp("core") / "env")
+    pip(python, "torch==2.13.0", "numpy")
+    return site_packages(python)
+
+
+@pytest.fixture
+def installed(request, tmp_path, wheel, core):
+    """The interpreter of an environment with the core and one extra, or with the core alone."""
+    python = new_environment(tmp_path / "env")
+    (site_packages(python) / "core.pth").write_text(f"{core}\n")
+    pip(python, f"{wheel}[{request.param}]" if request.param else wheel)
+    yield python
+    shutil.rmtree(tmp_path / "env")
+
+
+def write_image(path, pixels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(path)
+
+
+def write_table(folder):
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(400, 3)), rng.normal(size=400)
+    target = (x[:, 0] + noise > 1).astype(int)
+    rows = [f"{a:.4f},{b:.4f},{c:.4f},{y}" for (a, b, c), y in zip(x, target, strict=True)]
+    (folder / "table.csv").write_text("\n".join(["a,b,c,y", *rows]) + "\n")
+
+
+def write_images(folder):
+    known = images("class", 12)
+    for row, label in enumerate(known.labels.tolist()):
+        write_image(folder / "images" / f"class{label:02}" / f"{row}.png", known.load(row))
+    changes = ["data.kind=folder", "data.validation_share=0.3"]
+    (folder / "retrieval.yaml").write_text(as_yaml(with_changes(RETRIEVAL, changes)))
+    shares = tail("class", (20, 10, 10))
+    for row, label in enumerate(shares.target.tolist()):
+        write_image(folder / "tail" / f"class{label}" / f"{row}.png", shares.images.load(row))
+    kind = ["data.kind=folder"]
+    (folder / "classify.yaml").write_text(as_yaml(classification_changes(CLASSIFICATION, kind)))
+
+
+def write_boxes(folder):
+    root = folder / "boxes"
+    for name in ("Annotations", "ImageSets/Main"):
+        (root / name).mkdir(parents=True)
+    for seed, part in enumerate(("train", "val", "test")):
+        known = pictures(part, 4, seed)
+        for i, found in enumerate(known.objects):
+            write_image(root / "JPEGImages" / f"{part}{i}.png", known.load(i))
+            rows = zip(found.boxes.tolist(), found.labels, strict=True)
+            objects = [
+                (CLASSES[int(c)], (int(b[0]) + 1, int(b[1]) + 1, int(b[2]), int(b[3])), False)
+                for b, c in rows
+            ]
+            (root / "Annotations" / f"{part}{i}.xml").write_text(xml(objects, (80, 60)))
+        names = "".join(f"{part}{i}\n" for i in range(4))
+        (root / "ImageSets/Main" / f"{part}.txt").write_text(names)
+    lists = {"kind": "voc", "train": ["train"], "validation": ["val"], "test": ["test"]}
+    (folder / "detect.yaml").write_text(as_yaml(made(Detection, {**DETECTION, "data": lists})))
+
+
+# Every command on small data, by the words before its first argument. `{out}` is a folder of the
+# environment, `given` holds the runs that the same commands made beside the tests.
+SMALL = {
+    "compare": ["compare table.csv --target y --budget 4s --trials 1 --out {out}/compare"],
+    "report": ["report given/compare"],
+    "evaluate": ["evaluate table.csv --target y --score a"],
+    "predict": ["predict given/compare table.csv --out {out}/predicted.csv"],
+    "objectives": ["objectives", "objectives --metrics"],
+    "study": ["study stability --quick --draws 2 --out {out}/study"],
+    "contrast train": [
+        "contrast train stripes.npz --batch 8 --epochs 1 --width 2 --dimension 4 "
+        "--out {out}/contrast"
+    ],
+    "recommend train": [
+        "recommend train kinds.csv --dimension 4 --batch 16 --negatives 6 --epochs 1 "
+        "--warm-start 1 --metric ndcg@3 --out {out}/recommend"
+    ],
+    "recommend evaluate": ["recommend evaluate given/recommend"],
+    "recommend topk": ["recommend topk given/recommend --k 2 --out {out}/top.csv"],
+    "rank train": [
+        "rank train lists.txt --set epochs=2 --out {out}/rank",
+        "rank train lists.txt --model boosted --out {out}/boosted",
+    ],
+    "rank evaluate": ["rank evaluate given/rank lists.txt"],
+    "retrieval configs": ["retrieval configs"],
+    "retrieval train": ["retrieval train retrieval.yaml --root images --out {out}/retrieval"],
+    "retrieval evaluate": ["retrieval evaluate given/retrieval --root images"],
+    "retrieval index": [
+        "retrieval index given/retrieval --images images --out {out}/exact.npz",
+        "retrieval index given/retrieval --images images --approximate --out {out}/index.npz",
+    ],
+    "retrieval search": [
+        "retrieval search images/class00/0.png --run given/retrieval --index given/index.npz"
+    ],
+    "classify configs": ["classify configs"],
+    "classify train": ["classify train classify.yaml --root tail --out {out}/classify"],
+    "classify evaluate": ["classify evaluate given/classify --root tail"],
+    "detect configs": ["detect configs"],
+    "detect train": ["detect train detect.yaml --root boxes --out {out}/detect"],
+    "detect evaluate": ["detect evaluate given/detect --root boxes"],
+    "detect predict": [
+        "detect predict boxes/JPEGImages/test0.png --run given/detect --out {out}/found"
+    ],
+}
+MAKES_RUNS = ("compare", "recommend train", "rank train", "retrieval train", "retrieval index",
+              "classify train", "detect train")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Small data for every command, and runs for those that read one."""
+    folder = tmp_path_factory.mktemp("data")
+    write_table(folder)
+    write_contrast(folder / "stripes.npz")
+    write_interactions(folder / "kinds.csv")
+    write_lists(folder / "lists.txt")
+    write_images(folder)
+    write_boxes(folder)
+    for name in MAKES_RUNS:
+        for line in SMALL[name]:
+            words = line.format(out="given").split()
+            done = subprocess.run(
+                [sys.executable, "-m", "rankwise", *words], cwd=folder, check=False,
+                capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_command_is_tried():
+    assert set(SMALL) == {" ".join(path) for path, _ in commands(app)}
+
+
+@pytest.mark.parametrize("installed", [*EXTRAS], indirect=True)
+def test_every_command_works_with_its_extra_and_says_what_is_missing_with_another(
+    request, installed, data, tmp_path
+):
+    extra = request.node.callspec.params["installed"]
+    program, out = installed.with_name("rankwise"), tmp_path / "out"
+    for name, lines in SMALL.items():
+        top = name.split()[0]
+        own, _ = COMMANDS[top]
+        for line in lines:
+            done = run(program, *line.format(out=out).split(), folder=data)
+            if own in (extra, "cli"):
+                assert done.returncode == 0, f"{line}: {done.stderr}"
+            elif done.returncode:
+                message = done.stderr.splitlines()[-1]
+                assert message.startswith(f"rankwise {top} needs "), f"{line}: {done.stderr}"
+                assert message.endswith(f': pip install "rankwise[{own}]"'), f"{line}: {message}"
+                assert "Traceback" not in done.stderr
+                assert done.returncode == 2
+
+
+@pytest.mark.parametrize("installed", [""], indirect=True, ids=["core"])
+def test_the_core_alone_is_a_library_whose_commands_name_the_extra(installed, data):
+    for words in ([installed.with_name("rankwise")], [installed, "-m", "rankwise"]):
+        for line in ("--help", "--version", *(SMALL[name][0] for name in SMALL)):
+            done = run(*words, *line.split(), folder=data)
+            assert (done.stderr, done.stdout, done.returncode) == (NO_CLI, "", 2), line
+    code = """
+import torch, rankwise
+print(rankwise.objective("ap")(torch.tensor([1.0, 0.0]), torch.tensor([1, 0])).item() < 1)
+try:
+    from rankwise.estimators import LinearRanker
+except ImportError as error:
+    print(error)
+"""
+    done = run(installed, "-c", code)
+    needs = "rankwise.estimators needs scipy, scikit-learn, threadpoolctl"
+    assert done.stdout.splitlines() == ["True", f'{needs}: pip install "rankwise[tabular]"']
