@@ -4,16 +4,19 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-peers docs setup clean
+.PHONY: help demo test test-full lint bench bench-peers docs setup clean
 
 help: ## list these commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(READY) ## rankwise compare on a real table with a rare class: prints the table, writes the report
 	@$(BIN)/python -m rankwise.demo
 
 test: $(READY) ## run the tests, the code blocks of README and docs included
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=12
+
+test-full: $(READY) ## run the tests, and every command from the wheel with each extra alone (minutes more)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "" -n 2 --dist loadgroup --durations=12
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

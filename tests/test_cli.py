@@ -57,6 +57,7 @@ def test_a_terminal_without_greek_letters_is_no_error():
     [
         (["compare", "--nope", "x"], "No such option: --nope"),
         (["evaluat"], "No such command 'evaluat'"),
+        (["compare", "--debug=3"], "Option '--debug' does not take a value. (see rankwise --help)"),
         (["rank", "evaluate", "--top", "many"], "(see rankwise rank evaluate --help)"),
     ],
 )

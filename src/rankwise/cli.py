@@ -70,11 +70,12 @@ def _ended(arguments: list[str]) -> int:
         # Typer has these two of its own and of click's, by its version: known by what they can do.
         if not (hasattr(error, "exit_code") and hasattr(error, "format_message")):
             raise
-        context = getattr(error, "ctx", None)
-        if context is None or type(error).__name__ == "NoArgsIsHelpError":
+        if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # type: ignore[attr-defined]  # the help that was asked for by saying nothing
         else:
-            line = f"{error.format_message()} (see {context.command_path} --help)"
+            context = getattr(error, "ctx", None)  # a flag with a value comes without
+            where = "rankwise" if context is None else context.command_path
+            line = f"{' '.join(error.format_message().split())} (see {where} --help)"
             complaints().print(line, style="red", highlight=False, markup=False, soft_wrap=True)
         return int(error.exit_code)
     return code if isinstance(code, int) else 0
