@@ -150,8 +150,11 @@ def write_boxes(folder):
 SMALL = {
     "compare": ["compare table.csv --target y --budget 4s --trials 1 --out {out}/compare"],
     "report": ["report given/compare"],
-    "evaluate": ["evaluate table.csv --target y --score a"],
-    "predict": ["predict given/compare table.csv --out {out}/predicted.csv"],
+    "evaluate": ["evaluate table.csv --target y --score a", "evaluate given/compare"],
+    "predict": [
+        "predict given/compare table.csv --out {out}/predicted.csv",
+        "predict given/compare --part test",
+    ],
     "objectives": ["objectives", "objectives --metrics"],
     "study": ["study stability --quick --draws 2 --out {out}/study"],
     "contrast train": [
