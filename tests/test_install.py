@@ -84,9 +84,11 @@ def wheel(tmp_path_factory):
 @pytest.fixture(scope="module")
 def core(tmp_path_factory):
     """An environment with the core's needs alone; the others look into it rather than copy it."""
-    python = new_environment(tmp_path_factory.mktemp("core") / "env")
+    folder = tmp_path_factory.mktemp("core")
+    python = new_environment(folder / "env")
     pip(python, "torch==2.13.0", "numpy")
-    return site_packages(python)
+    yield site_packages(python)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
