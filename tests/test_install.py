@@ -173,7 +173,11 @@ SMALL = {
         "rank train lists.txt --set epochs=2 --out {out}/rank",
         "rank train lists.txt --model boosted --out {out}/boosted",
     ],
-    "rank evaluate": ["rank evaluate given/rank lists.txt"],
+    "rank evaluate": [
+        "rank evaluate given/rank lists.txt --write-run {out}/run.txt --write-qrels {out}/qrels.txt"
+    ],
+    "rank predict": ["rank predict given/rank lists.txt --out {out}/ranked.csv"],
+    "rank compare": ["rank compare given/run.txt given/run.txt given/qrels.txt"],
     "retrieval configs": ["retrieval configs"],
     "retrieval train": ["retrieval train retrieval.yaml --root images --out {out}/retrieval"],
     "retrieval evaluate": ["retrieval evaluate given/retrieval --root images"],
@@ -194,8 +198,8 @@ SMALL = {
         "detect predict boxes/JPEGImages/test0.png --run given/detect --out {out}/found"
     ],
 }
-MAKES_RUNS = ("compare", "recommend train", "rank train", "retrieval train", "retrieval index",
-              "classify train", "detect train")  # fmt: skip
+MAKES_RUNS = ("compare", "recommend train", "rank train", "rank evaluate", "retrieval train",
+              "retrieval index", "classify train", "detect train")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

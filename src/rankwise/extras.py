@@ -63,7 +63,7 @@ COMMANDS = {
     "study": ("report", ()),
     "contrast": ("vision", ("kornia", "matplotlib", "safetensors")),
     "recommend": ("ranking", ("matplotlib", "polars", "safetensors", "scipy")),
-    "rank": ("ranking", ("matplotlib", "scipy", "sklearn", "threadpoolctl")),
+    "rank": ("ranking", ("matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")),
     "retrieval": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
     "classify": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
     "detect": ("vision", ("PIL", "kornia", "matplotlib", "pycocotools", "safetensors", "yaml")),

@@ -2,7 +2,7 @@
 
 from rankwise.extras import require
 
-require("rankwise.tasks.ranking", "matplotlib", "scipy", "sklearn", "threadpoolctl")
+require("rankwise.tasks.ranking", "matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")
 
 from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.fitting import MODELS, Settings, fitted
