@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -21,6 +21,7 @@ from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.features import learn_features, read_features
 from rankwise.estimators.files import load_ranker, save_ranker
 from rankwise.estimators.names import entry_of, is_graded, metric_name, value
+from rankwise.estimators.preparation import Preparation
 from rankwise.estimators.split import hold_out
 from rankwise.estimators.targets import read_groups, read_target, read_weight
 from rankwise.estimators.threads import threads_for
@@ -57,15 +58,26 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         class has a single row, the training rows do this.
     random_state
         Which rows are held out, and whatever else is random.
+    text
+        Columns of free text, by name (by number where X has no names). They become TF-IDF features
+        of their 256 most frequent terms; any other column of words is a category.
+
+    X may be an array, a sparse matrix, or a frame of pandas or polars with missing values, words,
+    booleans and dates; lists and arrays of Python objects are read in the same way. A date becomes
+    days since 1970 and, where they vary, the month, day of the month, day of the week and hour.
+    A model that takes no missing values gets the median and a mark; one that takes no categories
+    gets indicators of the 64 most frequent. A word that was not in training counts as missing.
 
     Fitted: ``classes_``, ``prior_`` (weighted share of positives), ``held_out_`` (how many rows
     were), ``threshold_`` (the score above which a row is positive), ``n_features_in_``,
-    ``feature_names_in_``, ``categories_`` (of the categorical columns, by column number).
+    ``feature_names_in_``, ``preparation_`` (what every column becomes: ``preparation_.names`` are
+    the prepared columns, ``preparation_.sources`` the input columns they are made from),
+    ``categories_`` (of the columns of words, by column number).
 
     **To write a subclass**: set ``takes_missing`` (NaN in X), ``takes_categories`` (columns of
-    strings and categories, given as whole numbers 0, 1, … in the order of ``categories_``, NaN for
-    missing and unknown) and ``takes_sparse``; repeat the six parameters in ``__init__`` and hand
-    them to ``super().__init__``; then give
+    words, given as whole numbers 0, 1, … in the order of ``preparation_.categories``, NaN for
+    missing and unknown) and ``takes_sparse``; what a model does not take is prepared for it. Repeat
+    the parameters in ``__init__`` and hand them to ``super().__init__``; then give
 
     - :meth:`_fit_scores`, which learns from ``data.train``, stops by ``data.judge(scores)`` of
       ``data.held_out``, and draws what is random from ``data.seed``; what it can go on from it
@@ -87,7 +99,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     held_out_: int
     threshold_: float
     n_features_in_: int
-    categories_: dict[int, NDArray[Any]]
+    preparation_: Preparation
     calibrator_: Calibrator
 
     def __init__(
@@ -99,6 +111,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         calibration: Calibration,
         validation_fraction: float,
         random_state: Any,
+        text: Sequence[str] | None = None,
     ) -> None:
         self.objective = objective
         self.metric = metric
@@ -106,6 +119,13 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.calibration = calibration
         self.validation_fraction = validation_fraction
         self.random_state = random_state
+        self.text = text
+
+    @property
+    def categories_(self) -> dict[int, NDArray[Any]]:
+        """The levels of the columns of words, by the number of the column."""
+        check_is_fitted(self)
+        return self.preparation_.levels
 
     @abstractmethod
     def _fit_scores(self, data: Training) -> None:
@@ -164,7 +184,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         that was grown, a linear model after the last search.
         """
         rule = self._check_options()
-        rows, y = learn_features(self, X, y)
+        rows, y, weight = learn_features(self, X, y, sample_weight)
         lists = read_groups(groups, len(y))
         graded = lists is not None and is_graded(self.objective)
         held_out = None
@@ -176,7 +196,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self.classes_, target = read_target(every, graded=graded)
             held_out = given.part(target[len(y) :])
             target = target[: len(y)]
-        everything = Part(rows, target, read_weight(sample_weight, rows), lists)
+        everything = Part(rows, target, weight, lists)
         data = self._training(everything, held_out)
         if checkpoint is not None:
             data = replace(data, checkpoint=self._checkpoint(Path(checkpoint), data))
@@ -281,7 +301,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = self.takes_sparse
-        tags.input_tags.allow_nan = self.takes_missing
-        tags.input_tags.categorical = self.takes_categories
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         tags.input_tags.string = False
         return tags

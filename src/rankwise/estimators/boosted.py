@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -91,6 +91,7 @@ class BoostedRanker(Ranker):
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,
+        text: Sequence[str] | None = None,
     ) -> None:
         super().__init__(
             objective,
@@ -99,6 +100,7 @@ class BoostedRanker(Ranker):
             calibration=calibration,
             validation_fraction=validation_fraction,
             random_state=random_state,
+            text=text,
         )
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -207,7 +209,7 @@ class BoostedRanker(Ranker):
             reg=self.reg,
             n_jobs=self.n_jobs,
             seed=data.seed,
-            categories=tuple(self.categories_),
+            categories=tuple(self.preparation_.categories),
         )
 
     @property

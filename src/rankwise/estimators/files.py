@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.estimators.calibration import Calibrator
+from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ __all__ = ["load_ranker", "save_ranker"]
 
 R = TypeVar("R", bound="Ranker")
 
-_FORMAT, _VERSION = "rankwise ranker", 1
+_FORMAT, _VERSION = "rankwise ranker", 2
 _HEADER = "ranker.json"
 _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
 _HOMES = {
@@ -50,6 +51,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         "params": _plain_params(ranker),
         "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
         "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
+        "preparation": ranker.preparation_.as_json(),
     }
     parts: dict[str, NDArray[Any] | str] = {
         "classes": _without_objects(ranker.classes_),
@@ -58,8 +60,6 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
     }
     if hasattr(ranker, "feature_names_in_"):
         parts["feature_names"] = _without_objects(ranker.feature_names_in_)
-    for place, words in ranker.categories_.items():
-        parts[f"categories.{place}"] = words
     parts |= {f"model.{name}": part for name, part in ranker._state().items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
@@ -87,6 +87,8 @@ def load_ranker(cls: type[R], path: Path) -> R:
             parts = dict(_read(file, name) for name in file.namelist() if name != _HEADER)
         if header["version"] > _VERSION:
             raise ValueError(f"format {header['version']} is of a newer rankwise: update it")
+        if header["version"] < _VERSION:
+            raise ValueError(f"format {header['version']} is of an older rankwise: fit it again")
         ranker = _class(cls, header["class"])(**_tupled(header["params"]))
         _restore(ranker, header, parts)
     except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError) as error:
@@ -106,11 +108,7 @@ def _restore(ranker: Ranker, header: dict[str, Any], parts: dict[str, Any]) -> N
     ranker.classes_ = parts["classes"]
     if "feature_names" in parts:
         ranker.feature_names_in_ = parts["feature_names"].astype(object)
-    ranker.categories_ = {
-        int(name.partition(".")[2]): words
-        for name, words in parts.items()
-        if name.startswith("categories.")
-    }
+    ranker.preparation_ = Preparation.from_json(header["preparation"])
     slope, intercept, share = header["calibrator"]
     ranker.calibrator_ = Calibrator(
         slope, intercept, share, parts["calibrator.knots"], parts["calibrator.values"]

@@ -128,12 +128,16 @@ def test_a_poor_fit_does_not_speak_of_it(stubbed, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("model", ["linear", "boosted"])
-def test_words_and_gaps_are_made_numbers_only_for_those_that_need_it(tmp_path, model):
+def test_words_and_gaps_are_prepared_as_by_the_estimator_alone(tmp_path, model):
     here = contest(tmp_path)
     (member,) = members(here, Contender(model, "log_loss"))
-    takes = member.ranker.takes_missing and member.ranker.takes_categories
-    assert takes == (model == "boosted")
-    assert (member.preparation is None) == takes
+    train = here.plan.parts.train
+    alone = ranker_of(Contender(model, "log_loss"), {}, metric="ap", seed=0, rows=len(train))
+    alone.fit(here.table.of(train), here.table.target[train].astype(int))
+    everything = here.table.of(np.arange(600))
+    np.testing.assert_array_equal(
+        member.scores(everything), alone.decision_function(everything)
+    )
     rows = here.plan.parts.test
     scores, _ = scored((member,), here, rows)
     assert np.isfinite(scores).all()

@@ -94,7 +94,7 @@ def test_what_is_no_model(tmp_path):
         with pytest.raises(DataError, match=r"model that|no model") as error:
             load_model(tmp_path / name)
         assert "\n" not in str(error.value)
-    for change in ({"format": "other"}, {"version": 99}, {"preparations": [None, None]}):
+    for change in ({"format": "other"}, {"version": 99}, {"members": 2}):
         (folder / "model.json").write_text(json.dumps({**header, **change}))
         with pytest.raises(DataError, match="holds no model that rankwise wrote"):
             load_model(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -69,6 +69,7 @@ class LinearRanker(Ranker):
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,
+        text: Sequence[str] | None = None,
     ) -> None:
         super().__init__(
             objective,
@@ -77,6 +78,7 @@ class LinearRanker(Ranker):
             calibration=calibration,
             validation_fraction=validation_fraction,
             random_state=random_state,
+            text=text,
         )
         self.alpha = alpha
         self.proximity = proximity

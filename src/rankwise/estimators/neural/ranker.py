@@ -81,6 +81,7 @@ class NeuralRanker(Ranker):
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,
+        text: Sequence[str] | None = None,
     ) -> None:
         super().__init__(
             objective,
@@ -89,6 +90,7 @@ class NeuralRanker(Ranker):
             calibration=calibration,
             validation_fraction=validation_fraction,
             random_state=random_state,
+            text=text,
         )
         self.hidden = hidden
         self.epochs = epochs
@@ -134,7 +136,7 @@ class NeuralRanker(Ranker):
     def _fit_scores(self, data: Training) -> None:
         device = self._device()
         train = data.train
-        self.encoding_ = learn_encoding(train.X, train.weight, self.categories_)
+        self.encoding_ = learn_encoding(train.X, train.weight, self.preparation_.categories)
         # Where all rows are one batch a row of weight 2 is the row twice, but for rounding.
         dtype = torch.float64 if len(train) <= self.batch_size else torch.float32
         network = self._made(data.seed).to(device, dtype)

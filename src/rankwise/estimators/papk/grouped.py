@@ -25,7 +25,7 @@ from rankwise.estimators.papk.grid import (
     settings,
 )
 from rankwise.estimators.papk.users import UserCounts
-from rankwise.estimators.targets import read_groups, read_target, read_weight
+from rankwise.estimators.targets import read_groups, read_target
 from rankwise.estimators.threshold import Rule
 
 __all__ = ["GroupedRanker"]
@@ -55,6 +55,7 @@ class GroupedRanker(Ranker):
     cv_results_: dict[str, NDArray[np.float64]]
 
     metric: str | None = None
+    text: None = None
 
     def __init__(
         self,
@@ -134,11 +135,9 @@ class GroupedRanker(Ranker):
         require_count("folds", folds)
         grid = settings(etas, lams)
         copy = clone(self)
-        rows, y_read = learn_features(copy, X, y)
+        rows, y_read, weight = learn_features(copy, X, y, sample_weight)
         _, target = read_target(y_read, graded=False)
-        part = Part(
-            rows, target, read_weight(sample_weight, rows), read_groups(groups, len(target))
-        )
+        part = Part(rows, target, weight, read_groups(groups, len(target)))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         values = []
         for left_out in folds_of_users(part, folds, seed):

@@ -15,7 +15,6 @@ from rankwise.estimators import Ranker
 from rankwise.tasks.compare.contenders import CLASSES, Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.model import Member, mean_of_ranks
-from rankwise.tasks.compare.preparation import Preparation
 from rankwise.tasks.compare.ranks import apply_ranks
 from rankwise.tasks.compare.spaces import length_of
 
@@ -61,17 +60,14 @@ def fit_members(
     made = []
     for seed in seeds:
         ranker = ranker_of(contender, params, metric=contest.metric, seed=seed, rows=len(rows))
-        plain = ranker.takes_missing and ranker.takes_categories
-        preparation = None if plain else Preparation.of(features)
-        prepared = features if preparation is None else preparation(features)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
             ranker.fit(
-                prepared,
+                features,
                 target.astype(np.float64 if table.graded else np.int64),
                 groups=contest.groups(rows),
             )
-        made.append(Member.of(ranker, preparation, features))
+        made.append(Member.of(ranker, features))
     return tuple(made)
 
 

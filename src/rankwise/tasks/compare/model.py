@@ -19,7 +19,6 @@ from rankwise.data import DataError, Features
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
-from rankwise.tasks.compare.preparation import Preparation
 from rankwise.tasks.compare.ranks import apply_ranks, rank_knots
 from rankwise.tasks.compare.training_rows import TrainingRows
 
@@ -33,31 +32,28 @@ _HEADER, _RANKS, _TRAINING_ROWS = "model.json", "ranks.npz", "training_rows.npz"
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted ranker, what makes numbers for it, and the ranks its scores had in training."""
+    """A fitted ranker, and the ranks its scores had in training."""
 
     ranker: Ranker
-    preparation: Preparation | None
     knots: Floats
 
     @classmethod
-    def of(cls, ranker: Ranker, preparation: Preparation | None, features: Features) -> Member:
+    def of(cls, ranker: Ranker, features: Features) -> Member:
         """With the ranks among the rows it was fitted on."""
-        bare = cls(ranker, preparation, np.zeros((2, 0)))
-        return cls(ranker, preparation, rank_knots(bare.scores(features)))
+        bare = cls(ranker, np.zeros((2, 0)))
+        return cls(ranker, rank_knots(bare.scores(features)))
 
     def scores(self, features: Features) -> Floats:
         """The score of every row."""
-        found: Floats = self.ranker.decision_function(self._prepared(features))
+        found: Floats = self.ranker.decision_function(self._given(features))
         return found
 
     def probabilities(self, features: Features) -> Floats:
         """The calibrated probability of every row."""
-        found: Floats = self.ranker.predict_proba(self._prepared(features))[:, 1]
+        found: Floats = self.ranker.predict_proba(self._given(features))[:, 1]
         return found
 
-    def _prepared(self, features: Features) -> Features:
-        if self.preparation is not None:
-            return self.preparation(features)
+    def _given(self, features: Features) -> Features:
         named = hasattr(self.ranker, "feature_names_in_")
         if isinstance(features, pl.DataFrame) and not named:
             return features.to_numpy()
@@ -98,10 +94,7 @@ class Model:
                 "about": self.about,
                 "names": self.names,
                 "kinds": self.kinds,
-                "preparations": [
-                    None if member.preparation is None else member.preparation.as_json()
-                    for member in self.members
-                ],
+                "members": len(self.members),
             }
             if self.training_rows is not None:
                 known = self.training_rows
@@ -137,15 +130,10 @@ def load_model(path: Path) -> Model:
             raise ValueError("another format")
         if header["version"] > _VERSION:
             raise ValueError("it is of a newer rankwise: update it")
-        preparations = header["preparations"]
         knots = read_arrays(folder / _RANKS)
         members = tuple(
-            Member(
-                Ranker.load(folder / f"{number}.ranker"),
-                None if each is None else Preparation.from_json(each),
-                knots[str(number)],
-            )
-            for number, each in enumerate(preparations)
+            Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
+            for number in range(header["members"])
         )
         counts = header.get("training_rows")
         return Model(
@@ -173,4 +161,4 @@ def _of_ranker(path: Path) -> Model:
     places = range(ranker.n_features_in_)
     names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
     kinds = tuple("categorical" if place in ranker.categories_ else "numeric" for place in places)
-    return Model((Member(ranker, None, np.zeros((2, 0))),), tuple(names), kinds, {})
+    return Model((Member(ranker, np.zeros((2, 0))),), tuple(names), kinds, {})

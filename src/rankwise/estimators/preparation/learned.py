@@ -1,0 +1,231 @@
+"""What is learnt of one column, and the columns of numbers that it becomes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.estimators.preparation.table import Column, is_gap
+
+__all__ = ["Category", "Learned", "Number", "Time", "middle_of", "word_of"]
+
+Floats = NDArray[np.float64]
+Weight = NDArray[np.float64] | None
+
+LEVELS = 64  # categories of a column that get an indicator each, the most frequent first
+_DAY_US = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class Learned(ABC):
+    """The rule of one column: :attr:`width` columns of numbers for its values."""
+
+    kind: ClassVar[str]
+    holds: ClassVar[str]  # in an error
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many columns it becomes."""
+
+    @abstractmethod
+    def names(self, name: str) -> list[str]:
+        """The names of these columns, from that of the original."""
+
+    @abstractmethod
+    def apply(self, column: Column) -> Floats:
+        """(rows, width): the values as numbers."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The rule as plain values."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Number(Learned):
+    """A number as it is; with ``fill`` the median of training stands for a missing one.
+
+    ``marked``: a second column is 1 where the value is missing.
+    """
+
+    fill: float | None = None
+    marked: bool = False
+
+    kind: ClassVar[str] = "number"
+    holds: ClassVar[str] = "numbers"
+
+    @classmethod
+    def learn(cls, values: Floats, weight: Weight, *, complete: bool) -> Number:
+        """``complete``: the model takes no missing values."""
+        if not complete:
+            return cls()
+        return cls(middle_of(values, weight), bool(np.isnan(values).any()))
+
+    @property
+    def width(self) -> int:
+        return 1 + self.marked
+
+    def names(self, name: str) -> list[str]:
+        return [name, f"{name} is missing"][: self.width]
+
+    def apply(self, column: Column) -> Floats:
+        return _filled(column.values[:, None], (self.fill,), self.marked)
+
+
+@dataclass(frozen=True)
+class Category(Learned):
+    """Words: the number of the level, or with ``indicators`` one column of 0 and 1 per level.
+
+    A word that is missing or was not in training has no level: NaN, or 0 in all columns.
+    """
+
+    levels: tuple[str, ...]
+    indicators: bool = False
+
+    kind: ClassVar[str] = "category"
+    holds: ClassVar[str] = "words"
+
+    @classmethod
+    def learn(cls, values: Sequence[Any], weight: Weight, *, indicators: bool) -> Category:
+        """All levels in order, or the most frequent ones as indicators."""
+        levels, codes = _coded(values)
+        if not indicators:
+            return cls(tuple(levels))
+        there = codes >= 0
+        counts = np.bincount(codes[there], None if weight is None else weight[there], len(levels))
+        by_count = sorted(zip(-counts, levels, strict=True))
+        return cls(tuple(word for _, word in by_count[:LEVELS]), True)
+
+    @property
+    def width(self) -> int:
+        return len(self.levels) if self.indicators else 1
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name}={level}" for level in self.levels] if self.indicators else [name]
+
+    def apply(self, column: Column) -> Floats:
+        values = column.values if column.kind == "category" else column.values.tolist()
+        place = {level: number for number, level in enumerate(self.levels)}
+        known = {value: place.get(word_of(value), -1) for value in set(values)}
+        codes = np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
+        if self.indicators:
+            return (codes[:, None] == np.arange(len(self.levels))).astype(np.float64)
+        return np.where(codes < 0, np.nan, codes)[:, None]
+
+
+@dataclass(frozen=True)
+class Time(Learned):
+    """Dates as days since 1970, and the month, day, day of the week and hour where they vary."""
+
+    parts: tuple[str, ...]
+    fills: tuple[float | None, ...]
+    marked: bool = False
+
+    kind: ClassVar[str] = "time"
+    holds: ClassVar[str] = "dates"
+
+    @classmethod
+    def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
+        """The parts that vary among the rows."""
+        found = {part: _part(values, part) for part in ("day", "month", "monthday", "weekday")}
+        found["hour"] = _part(values, "hour")
+        parts = tuple(name for name, each in found.items() if name == "day" or _varies(each))
+        if not complete:
+            return cls(parts, (None,) * len(parts))
+        fills = tuple(middle_of(found[name], weight) for name in parts)
+        return cls(parts, fills, bool(np.isnat(values).any()))
+
+    @property
+    def width(self) -> int:
+        return len(self.parts) + self.marked
+
+    def names(self, name: str) -> list[str]:
+        found = [f"{name}: {_PARTS[part]}" for part in self.parts]
+        return [found[0], f"{name} is missing", *found[1:]] if self.marked else found
+
+    def apply(self, column: Column) -> Floats:
+        values = column.values
+        if column.kind != "time":  # nothing but gaps
+            values = np.full(len(values), np.datetime64("NaT", "us"))
+        parts = np.stack([_part(values, part) for part in self.parts], axis=1)
+        return _filled(parts, self.fills, self.marked)
+
+
+_PARTS = {
+    "day": "days since 1970",
+    "month": "month",
+    "monthday": "day of the month",
+    "weekday": "day of the week",
+    "hour": "hour",
+}
+
+
+def word_of(value: Any) -> str:
+    """A value of a category as a word; missing ones are ``""``, which is no level."""
+    if is_gap(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def middle_of(values: Floats, weight: Weight) -> float:
+    """The weighted median of the values that are there; 0 for none."""
+    there = ~np.isnan(values)
+    if not there.all():
+        values, weight = values[there], None if weight is None else weight[there]
+    if not len(values):
+        return 0.0
+    if weight is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    through = np.cumsum(weight[order])
+    half = through[-1] / 2
+    first = int(np.searchsorted(through, half))
+    # As of rows that are there as often as they weigh: the mean of the two in the middle.
+    second = first + 1 if through[first] == half else first
+    return float((values[order[first]] + values[order[min(second, len(order) - 1)]]) / 2)
+
+
+def _coded(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
+    """The different words in order, and the place of every value among them; −1: missing."""
+    words = {value: word_of(value) for value in set(values)}
+    levels = sorted(set(words.values()) - {""})
+    place = {level: number for number, level in enumerate(levels)}
+    known = {value: place.get(word, -1) for value, word in words.items()}
+    return levels, np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
+
+
+def _filled(values: Floats, fills: Sequence[float | None], marked: bool) -> Floats:
+    """Gaps filled, and marked by one column behind the first."""
+    if fills[0] is None:
+        return values
+    gaps = np.isnan(values)
+    filled = np.where(gaps, np.asarray(fills, dtype=np.float64), values)
+    return np.insert(filled, 1, gaps[:, 0], axis=1) if marked else filled
+
+
+def _part(values: NDArray[np.datetime64], part: str) -> Floats:
+    gone = np.isnat(values)
+    instants = np.where(gone, np.datetime64(0, "us"), values)
+    since = instants.astype(np.int64)
+    days = since // _DAY_US
+    months = instants.astype("datetime64[M]")
+    found = {
+        "day": lambda: since / _DAY_US,
+        "month": lambda: months.astype(np.int64) % 12 + 1,
+        "monthday": lambda: days - months.astype("datetime64[D]").astype(np.int64) + 1,
+        "weekday": lambda: (days + 3) % 7,  # Monday 0: 1970 began on a Thursday
+        "hour": lambda: since % _DAY_US / 3.6e9,
+    }[part]()
+    return np.where(gone, np.nan, found)
+
+
+def _varies(values: Floats) -> bool:
+    there = values[~np.isnan(values)]
+    return bool(len(there) and (there != there[0]).any())

@@ -1,0 +1,65 @@
+"""Free text as TF-IDF: how often the frequent terms of the training stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+
+from rankwise.estimators.preparation.learned import Floats, Learned, Weight, word_of
+from rankwise.estimators.preparation.table import Column
+
+__all__ = ["Text"]
+
+TERMS = 256
+_RARE, _COMMON = 2, 0.5  # rows, and share of the rows, that a term of use is in
+
+
+@dataclass(frozen=True)
+class Text(Learned):
+    """Terms with their inverse document frequencies; rows have length 1, or 0 without a term."""
+
+    terms: tuple[str, ...]
+    idf: tuple[float, ...]
+
+    kind: ClassVar[str] = "text"
+    holds: ClassVar[str] = "text"
+
+    @classmethod
+    def learn(cls, values: Sequence[Any], weight: Weight) -> Text:
+        """The most frequent terms, without those in one row or in more than half of the rows."""
+        vectorizer = CountVectorizer()
+        try:
+            counts = vectorizer.fit_transform([word_of(value) for value in values])
+        except ValueError:  # not a single term in all the rows
+            return cls((), ())
+        rows = np.ones(len(values)) if weight is None else weight
+        frequency = rows @ (counts > 0)
+        total, terms = float(rows.sum()), vectorizer.get_feature_names_out()
+        useful = np.flatnonzero((frequency >= _RARE) & (frequency <= _COMMON * total))
+        kept = sorted(useful, key=lambda place: (-frequency[place], terms[place]))[:TERMS]
+        idf = np.log((1 + total) / (1 + frequency[kept])) + 1
+        return cls(tuple(map(str, terms[kept])), tuple(idf.tolist()))
+
+    @property
+    def width(self) -> int:
+        return len(self.terms)
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name}: {term!r}" for term in self.terms]
+
+    def apply(self, column: Column) -> Floats:
+        values = [word_of(value) for value in column.values]
+        if not self.terms:
+            return np.zeros((len(values), 0))
+        counts: Any = CountVectorizer(vocabulary=self.terms).transform(values)
+        often = csr_array(counts, dtype=np.float64)
+        often.data = 1 + np.log(often.data)
+        scaled: NDArray[np.float64] = normalize(often * np.asarray(self.idf)).toarray()
+        return scaled
