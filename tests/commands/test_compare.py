@@ -113,8 +113,9 @@ def test_bad_input_is_one_line_and_2_and_nothing_is_written(tmp_path, data, argu
         ("a,y\n", "no rows"),
         ("a,a,y\n1,2,0\n", "duplicate columns: 'a'"),
         ("a,y\n1,0\n2,0\n", "has one class only"),
-        ("a,y\n1,0\n2,1\n3,\n", "missing in 1 of 3 rows, first in row 3"),
-        ("a,y\n" + "1,0\n" * 30 + "1,1\n" * 3, "at least 2 of each are needed"),
+        ("a,y\n1,\n2,\n3,\n", "the target 'y' has no value in any of 3 rows"),
+        ("a,y\n" + "1,0\n" * 30 + "2,1\n" * 3, "at least 2 of each are needed"),
+        ("a,y\n" + "1,0\n" * 30 + "1,1\n" * 30, "no column left to learn from; left out: a"),
     ],
 )
 def test_bad_files(tmp_path, text, message):

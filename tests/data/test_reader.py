@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import gzip
+from datetime import datetime
 
 import numpy as np
 import polars as pl
 import pytest
 
 from rankwise.data import DataError, read_columns, read_table
+from rankwise.data.reading import numeric
 
 CSV = """id,amount,country,when,user,fraud
 t1,1.5,DE,2024-01-03,u2,0
@@ -52,12 +54,13 @@ def test_the_same_from_gzip_parquet_tabs_and_semicolons(tmp_path):
         assert other.target.tolist() == plain.target.tolist()
 
 
-def test_dates_are_days_booleans_numbers(tmp_path):
+def test_dates_are_datetimes_booleans_numbers(tmp_path):
     path = written(tmp_path / "a.csv", "d,b,y\n1970-01-02,true,0\n1970-01-04,false,1\n,true,1\n")
-    features = read_table(path, target="y").features
-    np.testing.assert_array_equal(features["d"], [1, 3, np.nan])
-    assert features["b"].to_list() == [1, 0, 1]
-    assert set(features.dtypes) == {pl.Float64}
+    table = read_table(path, target="y")
+    assert table.kinds == ("time", "numeric")
+    days = [datetime(1970, 1, 2), datetime(1970, 1, 4), None]
+    assert table.features["d"].to_list() == days
+    assert table.features["b"].to_list() == [1, 0, 1]
 
 
 def test_a_column_to_drop_is_no_feature(tmp_path):
@@ -143,7 +146,13 @@ def test_sizes_of_queries_beside_the_file(tmp_path):
             {"target": "fraud", "group": "country"},
             "group column 'country' is missing",
         ),
-        ("a.csv", "a,y\n1,\n2,1\n3,0\n4,\n", {"target": "y"}, "in 2 of 4 rows, first in row 1;"),
+        ("a.csv", "a,y\n1,\n2,\n", {"target": "y"}, "'y' has no value in any of 2 rows; name an"),
+        (
+            "a.csv",
+            "a,y\n1,\n1,0\n-inf,1\n",
+            {"target": "y"},
+            "holds -inf in row 2; write a number there, or nothing (rows are counted without the 1",
+        ),
         ("a.csv", "", {"target": "y"}, "is empty"),
         ("a.csv", "a,y\n", {"target": "y"}, "is empty: 2 columns and no rows"),
         ("a.csv", "a,a,y\n1,2,0\n", {"target": "y"}, "duplicate columns: 'a'; every"),
@@ -196,5 +205,5 @@ def test_no_file_and_a_folder(tmp_path):
 def test_a_row_to_score_has_no_infinite_value_in_a_column_of_the_model(tmp_path):
     path = written(tmp_path / "a.csv", "a,b\n1,2\n3,inf\n")
     with pytest.raises(DataError, match="the column 'b' holds inf in row 2"):
-        read_columns(path, ["a", "b"])
-    assert read_columns(path, ["a"])["a"].to_list() == [1, 3]
+        read_columns(path, numeric(["a", "b"]))
+    assert read_columns(path, numeric(["a"]))[0]["a"].to_list() == [1, 3]

@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Shown
 
+from rankwise.commands.columns import show_columns
 from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_folder
@@ -35,13 +36,27 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         str | None, typer.Option(help="Column that says which list a row belongs to.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Column to split by: the last rows are the test part.")
+        str | None, typer.Option(help="Column of dates or numbers; the last rows are tested on.")
     ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Which value of the target is to be found.")
     ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column of sample weights, for training and metrics.")
+    ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column that is no feature; may be repeated.")
+    ] = None,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to learn from even if it looks like an id; may be repeated."),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of free text to learn from (TF-IDF); may be repeated."),
+    ] = None,
+    date_format: Annotated[
+        str | None, typer.Option(help="Format of the dates, as strftime has it: %d/%m/%Y.")
     ] = None,
     budget: Annotated[str, typer.Option(help="Time to train, shared evenly: 90s, 2m, 1h.")] = "2m",
     trials: Annotated[
@@ -78,7 +93,11 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             group=group,
             time=time,
             positive=positive,
+            weight=weight,
             drop=tuple(drop or ()),
+            use=tuple(use or ()),
+            text=tuple(text or ()),
+            date_format=date_format,
             contenders=contenders,
             budget=seconds_of(budget),
             trials=trials,
@@ -125,7 +144,7 @@ def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
                 best=best,
             )
 
-        return run(settings, folder, resume=resume, on_event=advance)
+        return run(settings, folder, resume=resume, on_read=show_columns, on_event=advance)
 
 
 def _show(found: Compared) -> None:

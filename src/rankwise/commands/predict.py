@@ -64,4 +64,4 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
             sys.stdout.write(found.csv())
         else:
             found.write(out)
-        say([found.warning] if found.warning else [], error=True)
+        say([*found.remarks, *([found.warning] if found.warning else [])], error=True)

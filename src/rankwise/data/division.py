@@ -34,6 +34,17 @@ class Split:
         """Everything but the test part."""
         return np.sort(np.concatenate([self.train, self.validation]))
 
+    def in_file(self, table: Table) -> Split:
+        """The same parts by the row numbers of the file, which may have rows without a target."""
+        train, validation, test = map(table.in_file, (self.train, self.validation, self.test))
+        return Split(train, validation, test, self.kind)
+
+    def periods(self, table: Table) -> dict[str, str]:
+        """From when to when each part goes; empty without a time column."""
+        parts = {"train": self.train, "validation": self.validation, "test": self.test}
+        found = {name: table.period(rows) for name, rows in parts.items()}
+        return {name: period for name, period in found.items() if period is not None}
+
 
 def split(table: Table, *, validation: float = 0.2, test: float = 0.2, seed: int = 0) -> Split:
     """Cut a table in three.

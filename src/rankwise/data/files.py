@@ -70,10 +70,18 @@ def format_of(path: Path) -> str:
     )
 
 
-def read_frame(path: Path, kind: str) -> pl.DataFrame:
-    """The columns of a csv or parquet file, of the types their values have."""
+def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = False) -> pl.DataFrame:
+    """The columns of a csv or parquet file, of the types their values have.
+
+    Args:
+        path: The file.
+        kind: ``csv`` or ``parquet``.
+        dates: Whether words that look like dates become dates; which of day and month comes first
+            is then a guess.
+        as_text: Whether the columns of a csv file stay as they are written.
+    """
     try:
-        frame = _csv(path) if kind == "csv" else pl.read_parquet(path)
+        frame = _csv(path, dates, as_text) if kind == "csv" else pl.read_parquet(path)
     except pl.exceptions.NoDataError:
         raise DataError(f"{path}: is empty") from None
     except (pl.exceptions.PolarsError, OSError) as error:  # OSError: a gzip that was cut off
@@ -128,7 +136,7 @@ def read_svmlight(path: Path) -> Sparse:
     return Sparse(sparse.csr_array(found), target, np.asarray(queries) if some else None)
 
 
-def _csv(path: Path) -> pl.DataFrame:
+def _csv(path: Path, dates: bool, as_text: bool) -> pl.DataFrame:
     header, separator = _header(path)
     seen: set[str] = set()
     twice = [name for name in header if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
@@ -138,9 +146,10 @@ def _csv(path: Path) -> pl.DataFrame:
     return pl.scan_csv(
         path,
         separator=separator,
+        infer_schema=not as_text,
         infer_schema_length=None,  # a letter in the last row decides a type, too
         null_values=_MISSING,
-        try_parse_dates=True,
+        try_parse_dates=dates and not as_text,
     ).collect()
 
 

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import sparse
 
+from rankwise.data.checks import require_finite
+from rankwise.data.columns import Wishes
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight
-from rankwise.data.slips import slip_in
-from rankwise.data.table import Features, Kind, Table
-from rankwise.data.target import read_target, require_present
+from rankwise.data.frames import table_of
+from rankwise.data.reading import Reading
+from rankwise.data.table import Features, Table
+from rankwise.data.target import read_target
 
-__all__ = [
-    "as_features",
-    "densely",
-    "read_columns",
-    "read_table",
-    "require_columns",
-    "require_finite",
-]
+__all__ = ["densely", "read_columns", "read_table"]
 
 QUERY = "qid"  # what svmlight calls the list of a row
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
-_SHOWN = 30  # columns that a message lists
 
 
 def read_table(
@@ -40,10 +33,19 @@ def read_table(
     positive: str | None = None,
     time: str | None = None,
     score: str | None = None,
+    weight: str | None = None,
     drop: Collection[str] = (),
+    use: Collection[str] = (),
+    text: Collection[str] = (),
+    date_format: str | None = None,
     graded: bool = False,
 ) -> Table:
     """Read csv (also .tsv, .gz), parquet or svmlight/LETOR; :class:`DataError` for what is wrong.
+
+    Rows without a target, or of weight 0, are left out and counted. Numbers may have thousands
+    separators, currency and percent signs; dates are read by explicit formats. Ids, constants,
+    words that are different in almost every row and free text are no features; ``Table.columns``
+    says what every column was taken for and why it was left out.
 
     target
         The column to be found; svmlight has only one, so None will do there.
@@ -52,62 +54,62 @@ def read_table(
         true/false and yes/no; with ``graded`` the target may hold relevances instead.
     group
         Which list a row belongs to, such as a query or a user; ``qid`` in svmlight.
-    time, score
-        Columns by which rows are ordered, and of somebody's scores. Neither they nor the group
-        nor the columns to ``drop`` are features; nor is text that is different in every row.
+    time, score, weight
+        Columns by which rows are ordered, of somebody's scores, and of how much a row counts.
+        Neither they nor the group nor the columns to ``drop`` are features.
+    use
+        Columns that are features although they look like ids, constants or names.
+    text
+        Columns of free text to learn from.
+    date_format
+        The strftime format of dates that cannot be told apart, such as ``%d/%m/%Y``.
     """
     path = Path(path)
     kind = format_of(path)
+    roles = {"target": target, "group": group, "time": time, "score": score, "weight": weight}
     if kind == "svmlight":
-        named = {"time": time, "score": score, **{f"drop {name}": name for name in drop}}
+        named = {role: name for role, name in roles.items() if role not in ("target", "group")}
+        named["date-format"] = date_format
+        wanted = {"drop": drop, "use": use, "text": text}
+        named |= {f"{option} {name}": name for option, names in wanted.items() for name in names}
         for option, name in named.items():
             if name is not None:
                 raise DataError(f"{path}: svmlight has no named columns, got --{option} {name}")
         return _svmlight(path, target, group, positive, graded)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to be found")
-    frame = read_frame(path, kind)
-    roles = {"target": target, "group": group, "time": time, "score": score}
-    for role, name in roles.items():
-        if name is not None:
-            require_columns(path, frame.columns, [name], role)
-    require_columns(path, frame.columns, list(drop), "drop")
-    for role, name in roles.items():
-        if name in drop:
-            raise DataError(
-                f"{path}: --drop {name} is the {role} column, which is no feature anyway"
-            )
-    labels, found = read_target(path, frame[target], positive, graded)
-    used = {name for name in roles.values() if name is not None} | set(drop)
-    features, left_out = as_features(frame.drop(used))
-    words = [each for each in frame.drop(used) if each.dtype == pl.String]
-    require_finite(path, features)
-    return Table(
-        path=path,
-        features=features,
-        names=tuple(features.columns),
-        kinds=tuple(_kind(dtype) for dtype in features.dtypes),
-        target=labels,
-        positive=found,
-        groups=None if group is None else _codes(path, frame[group]),
-        time=None if time is None else _order(path, frame[time]),
-        score=None if score is None else _scores(path, frame[score]),
-        left_out=left_out,
-        slips=tuple(slip for each in words if (slip := slip_in(each)) is not None),
+    return table_of(
+        path,
+        read_frame(path, kind, dates=False),
+        roles,
+        drop,
+        Wishes(use, text, date_format),
+        positive=positive,
+        graded=graded,
     )
 
 
-def read_columns(path: str | Path, names: Sequence[str]) -> Features:
-    """Everything in a file as features, for a model that knows their ``names``.
+def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[str, ...]]:
+    """Read the features of a model from a file as they were read in training.
 
-    Svmlight knows features by number: they are those of the names ``f1``, ``f2``, ….
+    Columns are found by name, in any order. A value that cannot be read is missing, and the
+    remarks that come with the features count these. Svmlight knows features by number: they are
+    those of the names ``f1``, ``f2``, ….
     """
     path = Path(path)
-    kind = format_of(path)
+    kind, names = format_of(path), reading.names
     if kind != "svmlight":
-        found = as_features(read_frame(path, kind), every=True)[0]
-        require_finite(path, found.select(name for name in names if name in found.columns))
-        return found
+        frame = read_frame(path, kind, dates=False, as_text=True)
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            shown = ", ".join(map(repr, missing[:10])) + (", …" if len(missing) > 10 else "")
+            raise DataError(
+                f"{path}: {len(missing)} of the {len(names)} columns of the model are missing: "
+                f"{shown}"
+            )
+        found = reading.read(frame)
+        require_finite(path, found)
+        return found, reading.remarks(frame)
     numbered = [int(name[1:]) for name in names if re.fullmatch(r"f\d+", name)]
     if len(numbered) < len(names):
         raise DataError(
@@ -121,52 +123,7 @@ def read_columns(path: str | Path, names: Sequence[str]) -> Features:
         )
     parts = (entries.data, entries.indices, entries.indptr)
     whole = sparse.csr_array(parts, (entries.shape[0], most))
-    return densely(whole[:, numbered])
-
-
-def require_columns(path: Path, columns: Sequence[str], wanted: Sequence[str], role: str) -> None:
-    """Raise where a column is not in the file, with the nearest name and those there are."""
-    missing = [name for name in wanted if name not in columns]
-    if not missing:
-        return
-    near = get_close_matches(missing[0], columns, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    shown = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
-    raise DataError(
-        f"{path}: there is no {role} column {missing[0]!r}; {hint}"
-        f"the {len(columns)} columns are: {shown}"
-    )
-
-
-def as_features(
-    frame: pl.DataFrame, *, every: bool = False
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Numbers as float64, dates as days, words as text; without text that names every row.
-
-    ``every``: also that, since few rows may have no word twice.
-    """
-    columns, left_out = [], []
-    for column in frame:
-        if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-            columns.append(column.cast(pl.Float64).fill_null(float("nan")))
-        elif column.dtype.is_temporal():
-            columns.append(_days(column).fill_null(float("nan")))
-        elif _is_no_value(column) or (not every and _names_rows(column)):
-            left_out.append(column.name)
-        else:
-            columns.append(column.cast(pl.String))
-    return pl.DataFrame(columns), tuple(left_out)
-
-
-def require_finite(path: Path, frame: pl.DataFrame) -> None:
-    """Raise where a number is infinite: no model can learn from it, or score it."""
-    for column in frame:
-        if column.dtype.is_numeric() and column.is_infinite().any():
-            row = column.is_infinite().arg_max() or 0
-            raise DataError(
-                f"{path}: the column {column.name!r} holds {column[row]} in row {row + 1}; "
-                "write a number there, or nothing"
-            )
+    return densely(whole[:, numbered]), ()
 
 
 def densely(features: sparse.csr_array) -> Features:
@@ -196,50 +153,3 @@ def _svmlight(
         positive=found,
         groups=None if queries is None else np.unique(queries, return_inverse=True)[1],
     )
-
-
-def _kind(dtype: pl.DataType) -> Kind:
-    return "numeric" if dtype.is_numeric() else "categorical"
-
-
-def _codes(path: Path, column: pl.Series) -> NDArray[np.int64]:
-    require_present(path, "group", column)
-    return (column.rank("dense").to_numpy() - 1).astype(np.int64)
-
-
-def _order(path: Path, column: pl.Series) -> NDArray[np.float64]:
-    """Numbers in the order of the column; text is ordered as such, which ISO dates allow."""
-    require_present(path, "time", column)
-    if column.dtype.is_numeric():
-        return column.cast(pl.Float64).to_numpy()
-    return column.rank("dense").cast(pl.Float64).to_numpy()
-
-
-def _scores(path: Path, column: pl.Series) -> NDArray[np.float64]:
-    if not column.dtype.is_numeric():
-        wrong = column.cast(pl.Float64, strict=False).is_null()
-        first = (wrong.arg_max() or 0) + 1
-        raise DataError(
-            f"{path}: the score column {column.name!r} must hold numbers, "
-            f"got {column[first - 1]!r} in row {first}"
-        )
-    require_present(path, "score", column)
-    return column.cast(pl.Float64).to_numpy()
-
-
-def _is_no_value(column: pl.Series) -> bool:
-    return column.dtype.is_nested() or column.dtype == pl.Binary
-
-
-def _names_rows(column: pl.Series) -> bool:
-    """Whether it tells rows apart and nothing else."""
-    return len(column) > 2 and column.n_unique() == len(column)
-
-
-def _days(column: pl.Series) -> pl.Series:
-    """Dates and times as days since 1970, spans and times of day as days."""
-    if column.dtype in (pl.Date, pl.Datetime):
-        return column.cast(pl.Datetime("us")).dt.epoch("us") / 86_400e6
-    span = column.cast(pl.Duration("us")) if column.dtype != pl.Time else column.cast(pl.Int64)
-    unit = 86_400e9 if column.dtype == pl.Time else 86_400e6
-    return span.cast(pl.Int64) / unit

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from rankwise.data.numbers import currency_of, numbers_in
+
 __all__ = ["first_word", "slip_in"]
 
 _MOST = 0.8  # of the values are numbers: codes such as 12 and 12A seldom reach it
@@ -41,4 +43,4 @@ def first_word(column: pl.Series) -> tuple[str, int]:
 
 
 def _is_no_number(words: pl.Series) -> pl.Series:
-    return words.str.strip_chars().cast(pl.Float64, strict=False).is_null()
+    return numbers_in(words, currency_of(words)).is_null()

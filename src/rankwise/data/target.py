@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
 
-__all__ = ["read_target", "require_present"]
+__all__ = ["has_value", "read_target", "require_present"]
 
 _YES = ("1", "true", "yes", "y", "t", "positive", "pos")
 _SHOWN = 8  # values of a target that a message lists
 
 
+def has_value(column: pl.Series) -> pl.Series:
+    """Whether a value is there, for every row."""
+    there = column.is_not_null()
+    return there & ~column.is_nan().fill_null(True) if column.dtype.is_float() else there
+
+
 def require_present(path: Path, what: str, column: pl.Series) -> None:
     """Raise on missing values, with how many there are and where the first is."""
-    missing = column.is_null()
-    if column.dtype.is_float():
-        missing = missing | column.is_nan().fill_null(True)
+    missing = ~has_value(column)
     count = int(missing.sum())
     if count:
         first = (missing.arg_max() or 0) + 1
@@ -33,8 +37,7 @@ def require_present(path: Path, what: str, column: pl.Series) -> None:
 def read_target(
     path: Path, column: pl.Series, positive: str | None, graded: bool
 ) -> tuple[NDArray[np.float64], str | None]:
-    """0 and 1 with the value that became 1, or relevances without one."""
-    require_present(path, "target", column)
+    """0 and 1 with the value that became 1, or relevances without one; no value is missing."""
     if graded and positive is None:
         return _relevances(path, column), None
     words = _words(column)

@@ -41,7 +41,9 @@ def frame(rows: int = 300, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
             "amount": rng.normal(size=rows),
             "word": word,
             "flag": rng.random(rows) < 0.5,
-            "when": [datetime.datetime(2021, 1, 1) + datetime.timedelta(hours=int(h)) for h in hours],
+            "when": [
+                datetime.datetime(2021, 1, 1) + datetime.timedelta(hours=int(h)) for h in hours
+            ],
         }
     )
     gone = pl.Series(rng.random(rows) < 0.05)

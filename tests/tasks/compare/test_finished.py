@@ -18,7 +18,7 @@ def done(here, objective):
     contender, params = Contender("linear", objective), {"alpha": 2.0}
     judged = tuple(judge(contender, params, here, s, here.seeds) for s in here.plan.splits)
     members = fit_members(contender, params, here, here.plan.parts.development, here.seeds)
-    model = Model(members, here.table.names, here.table.kinds, {})
+    model = Model(members, here.table.reading, {})
     test, ranked = scored(members, here, here.plan.parts.test)
     probability = model.probabilities(here.table.of(here.plan.parts.test))
     return Finished(

@@ -104,9 +104,13 @@ def test_log_loss_knows_of_relevances_only_some_and_none(
 
 def test_lists_are_given_whole(stubbed, tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        StubRanker, "fit", lambda self, X, y, groups=None: seen.append((len(y), groups)) or self
-    )
+
+    def fit(self, X, y, groups=None, sample_weight=None):
+        assert sample_weight is None
+        seen.append((len(y), groups))
+        return self
+
+    monkeypatch.setattr(StubRanker, "fit", fit)
     monkeypatch.setattr(StubRanker, "decision_function", lambda self, X: np.zeros(len(X)))
     here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
     rows = here.plan.parts.train
@@ -135,9 +139,7 @@ def test_words_and_gaps_are_prepared_as_by_the_estimator_alone(tmp_path, model):
     alone = ranker_of(Contender(model, "log_loss"), {}, metric="ap", seed=0, rows=len(train))
     alone.fit(here.table.of(train), here.table.target[train].astype(int))
     everything = here.table.of(np.arange(600))
-    np.testing.assert_array_equal(
-        member.scores(everything), alone.decision_function(everything)
-    )
+    np.testing.assert_array_equal(member.scores(everything), alone.decision_function(everything))
     rows = here.plan.parts.test
     scores, _ = scored((member,), here, rows)
     assert np.isfinite(scores).all()

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 def model(here, seeds, contender=Contender("linear", "ap")):  # noqa: B008
     rows = here.plan.parts.development
     members = fit_members(contender, {"alpha": 1.0}, here, rows, range(seeds))
-    return Model(members, here.table.names, here.table.kinds, {"metric": "ap"})
+    return Model(members, here.table.reading, {"metric": "ap"})
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -34,7 +34,7 @@ def test_a_model_survives_its_folder(tmp_path, seeds):
         again = load_model(path)
         np.testing.assert_array_equal(again.scores(new), made.scores(new))
         np.testing.assert_array_equal(again.probabilities(new), made.probabilities(new))
-        assert (again.names, again.kinds, again.about) == (made.names, made.kinds, made.about)
+        assert (again.reading, again.about) == (made.reading, made.about)
     assert [each.name for each in (tmp_path / "run").iterdir()] == ["model"]
 
 
@@ -79,7 +79,7 @@ def test_a_file_of_an_estimator_is_a_model(tmp_path):
     member.ranker.save(tmp_path / "one.ranker")
     again = load_model(tmp_path / "one.ranker")
     new = here.table.of(here.plan.parts.test)
-    assert again.names == ("f1", "f2")  # the stub was given numbers without names
+    assert again.names == ("a", "c")
     np.testing.assert_array_equal(again.scores(new), member.scores(new))
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_model(tmp_path):
         with pytest.raises(DataError, match=r"model that|no model") as error:
             load_model(tmp_path / name)
         assert "\n" not in str(error.value)
-    for change in ({"format": "other"}, {"version": 99}, {"members": 2}):
+    for change in ({"format": "other"}, {"version": 99}, {"version": 1}, {"members": 2}):
         (folder / "model.json").write_text(json.dumps({**header, **change}))
         with pytest.raises(DataError, match="holds no model that rankwise wrote"):
             load_model(folder)

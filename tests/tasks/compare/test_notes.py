@@ -35,7 +35,7 @@ def test_columns_that_are_no_features(tmp_path):
     here = contest(tmp_path)
     assert notes_on([], here, {"a": "a: no"}) == [
         "left out, it failed: a: no",
-        "not features, since every row has its own value: id",
+        "columns left out (the table of columns says why): id",
     ]
 
 
@@ -46,4 +46,4 @@ def test_a_number_that_became_a_word_is_told(tmp_path):
     frame.with_columns(a=np.array(values)).write_csv(tmp_path / "table.csv")
     slip, unused = notes_on([], contest(tmp_path), {})
     assert "599 of 600 values are numbers, but 'oops' in row 251 is not" in slip
-    assert unused == "not features, since every row has its own value: a"
+    assert unused == "columns left out (the table of columns says why): a"

@@ -58,8 +58,14 @@ def test_what_does_not_fit(tmp_path, model):
         predict_file(model, tmp_path / "new.csv")
     slip = pl.when(pl.int_range(pl.len()) == 2).then(pl.lit("x")).otherwise(pl.col("a"))
     new.with_columns(a=slip).write_csv(tmp_path / "new.csv")
-    with pytest.raises(DataError, match=r"'a' held numbers in training, now it holds 'x' in row 3"):
-        predict_file(model, tmp_path / "new.csv")
+    found = predict_file(model, tmp_path / "new.csv")
+    (remark,) = found.remarks
+    assert remark.startswith("column 'a': 1 of 60 values cannot be read as numbers, as in training")
+    assert "such as 'x' in row 3; they count as missing" in remark
+    new.with_columns(a=pl.when(pl.int_range(pl.len()) != 2).then(pl.col("a"))).write_csv(
+        tmp_path / "gap.csv"
+    )
+    assert predict_file(model, tmp_path / "gap.csv").frame.equals(found.frame)
     (tmp_path / "new.svm").write_text("0 1:1\n")
     with pytest.raises(DataError, match="svmlight has no named columns"):
         predict_file(model, tmp_path / "new.svm")

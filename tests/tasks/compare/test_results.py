@@ -45,7 +45,7 @@ def two(here):
 def with_models(here):
     members = fit_members(Contender("linear", "ap"), {}, here, here.plan.parts.train, range(1))
     return [
-        replace(each, model=Model(members, here.table.names, here.table.kinds, {"number": number}))
+        replace(each, model=Model(members, here.table.reading, {"number": number}))
         for number, each in enumerate(two(here))
     ]
 

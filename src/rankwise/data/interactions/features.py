@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankwise.data.checks import require_columns, require_finite
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame
 from rankwise.data.interactions.layouts import atomic_frame
-from rankwise.data.reader import require_columns, require_finite
 
 __all__ = ["FeatureTable", "read_features"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
+from rankwise.data.checks import require_columns
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame
 from rankwise.data.interactions.delimited import Types, read_delimited
-from rankwise.data.reader import require_columns
 
 __all__ = ["Raw", "Roles", "atomic_frame", "columns", "movielens_1m", "movielens_20m",
            "movielens_100k", "recbole"]  # fmt: skip

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from rankwise.estimators.preparation.learned import Category, Floats, Learned, Number, Time, Weight
+from rankwise.estimators.preparation.learned import Category, Learned, Number, Time, Weight
 from rankwise.estimators.preparation.table import Column
 from rankwise.estimators.preparation.text import Text
 
 __all__ = ["Preparation", "learn_preparation"]
 
-_KINDS: dict[str, type[Learned]] = {
-    kind.kind: kind for kind in (Number, Category, Time, Text)
-}
+_KINDS: dict[str, type[Learned]] = {kind.kind: kind for kind in (Number, Category, Time, Text)}
 
 
 @dataclass(frozen=True)

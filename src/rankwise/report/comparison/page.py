@@ -12,6 +12,7 @@ from rankwise.report.comparison.measured.levels import levels_of
 from rankwise.report.comparison.part import Part
 from rankwise.report.comparison.run import Run
 from rankwise.report.comparison.sections.calibration import calibration
+from rankwise.report.comparison.sections.columns import columns
 from rankwise.report.comparison.sections.curves import curves
 from rankwise.report.comparison.sections.explorer import explorer
 from rankwise.report.comparison.sections.groups import groups
@@ -66,7 +67,7 @@ def comparison_page(run: Run) -> str:
 
 def _parts(run: Run) -> list[Part]:
     if run.grouped:
-        found = [results(run), groups(run), time(run), setting(run)]
+        found = [results(run), groups(run), time(run), columns(run), setting(run)]
         return [part for part in found if part is not None]
     given = run.predictions
     levels = {
@@ -81,6 +82,7 @@ def _parts(run: Run) -> list[Part]:
         explorer(run),
         lift(run, levels),
         calibration(run),
+        columns(run),
         setting(run),
     ]
     return [part for part in found if part is not None]

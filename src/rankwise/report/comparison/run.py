@@ -71,6 +71,7 @@ class Run:
     other_metrics: Mapping[str, list[Any]]
     config: Mapping[str, Any]
     predictions: Predictions
+    columns: tuple[Mapping[str, Any], ...] = ()  # of the data, with what each was taken for
 
     @cached_property
     def baseline(self) -> Contender | None:
@@ -119,6 +120,7 @@ def read_run(folder: Path) -> Run:
             for name, values in _mapping(results.get("other_metrics")).items()
             if isinstance(values, list) and len(values) == len(rows)
         },
+        columns=tuple(map(_mapping, _list(results.get("columns")))),
         config=read_object(folder / "config.json"),
         predictions=predictions,
     )
@@ -148,6 +150,10 @@ def _contender(place: int, row: Mapping[str, Any]) -> Contender:
 def _estimate(value: object, point: str) -> Estimate:
     known = _mapping(value)
     return Estimate(*(number(known.get(key)) for key in (point, "low", "high", "p")))
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

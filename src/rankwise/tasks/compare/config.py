@@ -61,7 +61,8 @@ def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
 
 
 def _plain(settings: Settings) -> dict[str, Any]:
-    return {**asdict(settings), "data": str(settings.data), "drop": list(settings.drop)}
+    several = {name: list(getattr(settings, name)) for name in ("drop", "use", "text")}
+    return {**asdict(settings), "data": str(settings.data), **several}
 
 
 def _require_same(config: Path, asked: dict[str, Any], digest: str) -> None:

@@ -41,10 +41,16 @@ class Contest:
         """The lists of some rows, if there are lists."""
         return None if self.table.groups is None else self.table.groups[rows]
 
+    def weight(self, rows: Rows) -> Floats | None:
+        """How much some rows count, if there are weights."""
+        return None if self.table.weight is None else self.table.weight[rows]
+
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """The metric (or another) of the scores of some rows."""
         name = metric or self.metric
-        return judging.value(name, scores, self.table.target[rows], self.groups(rows))
+        return judging.value(
+            name, scores, self.table.target[rows], self.groups(rows), weight=self.weight(rows)
+        )
 
     def interval(self, scores: Floats, rows: Rows) -> Interval:
         """The metric with its 95 % interval."""
@@ -53,6 +59,7 @@ class Contest:
             scores,
             self.table.target[rows],
             self.groups(rows),
+            weight=self.weight(rows),
             seed=self.settings.seed,
         )
 
@@ -64,6 +71,7 @@ class Contest:
             others,
             self.table.target[rows],
             self.groups(rows),
+            weight=self.weight(rows),
             seed=self.settings.seed,
         )
 
@@ -76,9 +84,18 @@ def contest_of(settings: Settings) -> Contest:
         group=settings.group,
         positive=settings.positive,
         time=settings.time,
+        weight=settings.weight,
         drop=settings.drop,
+        use=settings.use,
+        text=settings.text,
+        date_format=settings.date_format,
         graded=judging.is_graded(settings.metric),
     )
     if not table.names:
-        raise DataError(f"{table.path}: has no column left to learn from")
+        left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
+        raise DataError(
+            f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
+        )
+    if table.weight is not None:
+        judging.require_weights(settings.metric, table.weight)
     return Contest(settings, table, plan_for(table, settings.seed))

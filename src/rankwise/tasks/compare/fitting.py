@@ -36,7 +36,13 @@ class Judged:
 
 
 def ranker_of(
-    contender: Contender, params: Mapping[str, Any], *, metric: str, seed: int, rows: int
+    contender: Contender,
+    params: Mapping[str, Any],
+    *,
+    metric: str,
+    seed: int,
+    rows: int,
+    text: tuple[str, ...] = (),
 ) -> Ranker:
     """The estimator of a contender, not yet fitted; it will be on so many rows."""
     made: Ranker = getattr(rankwise.estimators, CLASSES[contender.model])(
@@ -44,6 +50,8 @@ def ranker_of(
     )
     known = made.get_params()
     made.set_params(**length_of(known, rows))
+    if text:
+        made.set_params(text=text)
     if "n_jobs" in known and rows < SMALL:
         made.set_params(n_jobs=1)
     return made
@@ -59,13 +67,21 @@ def fit_members(
     target = table.target[rows] > 0 if contender.is_log_loss else table.target[rows]
     made = []
     for seed in seeds:
-        ranker = ranker_of(contender, params, metric=contest.metric, seed=seed, rows=len(rows))
+        ranker = ranker_of(
+            contender,
+            params,
+            metric=contest.metric,
+            seed=seed,
+            rows=len(rows),
+            text=table.reading.text,
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
             ranker.fit(
                 features,
                 target.astype(np.float64 if table.graded else np.int64),
                 groups=contest.groups(rows),
+                sample_weight=contest.weight(rows),
             )
         made.append(Member.of(ranker, features))
     return tuple(made)

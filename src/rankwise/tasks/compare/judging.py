@@ -24,12 +24,23 @@ from rankwise.metrics import (
 )
 from rankwise.naming import metric
 
-__all__ = ["difference", "every_metric", "interval", "is_graded", "named", "value"]
+__all__ = [
+    "difference",
+    "every_metric",
+    "interval",
+    "is_graded",
+    "named",
+    "require_weights",
+    "takes_weights",
+    "value",
+]
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64] | None
+Weight = Floats | None
 
 NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
+NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 3e8  # resampled items: about ten seconds
 
 
@@ -51,6 +62,23 @@ def is_graded(name: str) -> bool:
     return metric(name).setting.kernel.graded
 
 
+def takes_weights(name: str, weight: Weight) -> bool:
+    """Whether a metric has a value with these weights; some need whole numbers."""
+    if weight is None or metric(name).metric.__name__ not in NEED_COUNTS:
+        return True
+    return bool((weight == weight.round()).all())
+
+
+def require_weights(name: str, weight: Floats) -> None:
+    """Raise where a metric counts rows and a weight is a part of one."""
+    if not takes_weights(name, weight):
+        found = weight[weight != weight.round()][0]
+        raise DataError(
+            f'metric "{name}" counts rows: --weight must hold whole numbers for it, got {found:g}; '
+            "round the weights, or take another metric"
+        )
+
+
 def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
     """The metrics worth a look for data of this kind."""
     if graded:
@@ -68,23 +96,32 @@ def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
     ]
 
 
-def value(name: str, scores: Floats, target: Floats, groups: Groups = None) -> float:
+def value(
+    name: str, scores: Floats, target: Floats, groups: Groups = None, *, weight: Weight = None
+) -> float:
     """The metric alone; lists that have no value are left out of the mean."""
     with _quietly():
-        return float(metric(name).value(scores, target, groups=groups))
+        return float(metric(name).value(scores, target, groups=groups, weight=weight))
 
 
 def interval(
-    name: str, scores: Floats, target: Floats, groups: Groups = None, *, seed: int = 0
+    name: str,
+    scores: Floats,
+    target: Floats,
+    groups: Groups = None,
+    *,
+    weight: Weight = None,
+    seed: int = 0,
 ) -> Interval:
     """The metric with its 95 % interval.
 
     Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to 0
     and 1, where the formula's error is more than the scale can tell: of 0.999 with 35 positives it
-    made 0.01 to 1). Everything else by the bootstrap, over lists where there are several.
+    made 0.01 to 1). Everything else by the bootstrap, over lists where there are several; so are
+    weighted rows, which the formulas do not know.
     """
     found = metric(name)
-    if groups is None and not found.options:
+    if groups is None and weight is None and not found.options:
         if found.metric is auroc and _has_variance(target):
             return delong_interval(scores, target)
         if found.metric is average_precision and _has_variance(target):
@@ -98,6 +135,7 @@ def interval(
             scores,
             target,
             groups=groups,
+            weight=weight,
             resamples=_resamples(len(scores)),
             seed=seed,
             **found.options,
@@ -111,11 +149,13 @@ def difference(
     target: Floats,
     groups: Groups = None,
     *,
+    weight: Weight = None,
     seed: int = 0,
 ) -> Comparison:
     """The first minus the second on the same rows: DeLong's test for the AUC, else a bootstrap."""
     found = metric(name)
-    if found.metric is auroc and not found.options and groups is None and _has_variance(target):
+    plain = groups is None and weight is None and not found.options
+    if found.metric is auroc and plain and _has_variance(target):
         return delong_test(scores, others, target)
     with _quietly():
         return compare(
@@ -124,6 +164,7 @@ def difference(
             others,
             target,
             groups=groups,
+            weight=weight,
             resamples=_resamples(len(scores)),
             seed=seed,
             **found.options,

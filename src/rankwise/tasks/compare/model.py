@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Features
+from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
@@ -26,8 +27,14 @@ __all__ = ["Member", "Model", "load_model", "renamed"]
 
 Floats = NDArray[np.float64]
 
-_FORMAT, _VERSION = "rankwise model", 1
+_FORMAT, _VERSION = "rankwise model", 2
 _HEADER, _RANKS, _TRAINING_ROWS = "model.json", "ranks.npz", "training_rows.npz"
+_KINDS: dict[str, Kind] = {
+    "number": "numeric",
+    "category": "categorical",
+    "time": "time",
+    "text": "text",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +62,9 @@ class Member:
 
     def _given(self, features: Features) -> Features:
         named = hasattr(self.ranker, "feature_names_in_")
-        if isinstance(features, pl.DataFrame) and not named:
-            return features.to_numpy()
-        return features
+        if not isinstance(features, pl.DataFrame):
+            return features
+        return features.select(self.ranker.feature_names_in_) if named else features.to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +72,14 @@ class Model:
     """The mean of the members' ranks, or one member's scores as they are."""
 
     members: tuple[Member, ...]
-    names: tuple[str, ...]  # of the features
-    kinds: tuple[str, ...]
+    reading: Reading  # how the features are read from a file
     about: dict[str, Any]  # target, positive, metric, contender: for those who find the folder
     training_rows: TrainingRows | None = None  # None: an estimator saved by itself
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.reading.names
 
     def scores(self, features: Features) -> Floats:
         """The score of every row, higher first."""
@@ -92,8 +103,7 @@ class Model:
                 "format": _FORMAT,
                 "version": _VERSION,
                 "about": self.about,
-                "names": self.names,
-                "kinds": self.kinds,
+                "reading": self.reading.as_json(),
                 "members": len(self.members),
             }
             if self.training_rows is not None:
@@ -130,6 +140,8 @@ def load_model(path: Path) -> Model:
             raise ValueError("another format")
         if header["version"] > _VERSION:
             raise ValueError("it is of a newer rankwise: update it")
+        if header["version"] < _VERSION:
+            raise ValueError("it is of an older rankwise: run compare again")
         knots = read_arrays(folder / _RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
@@ -138,8 +150,7 @@ def load_model(path: Path) -> Model:
         counts = header.get("training_rows")
         return Model(
             members,
-            tuple(header["names"]),
-            tuple(header["kinds"]),
+            Reading.from_json(header["reading"]),
             header["about"],
             counts and TrainingRows(read_arrays(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
@@ -160,5 +171,6 @@ def _of_ranker(path: Path) -> Model:
         raise DataError(str(error)) from error
     places = range(ranker.n_features_in_)
     names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
-    kinds = tuple("categorical" if place in ranker.categories_ else "numeric" for place in places)
-    return Model((Member(ranker, np.zeros((2, 0))),), tuple(names), kinds, {})
+    kinds = [_KINDS[column.kind] for column in ranker.preparation_.columns]
+    reading = Reading(tuple(map(Rule, map(str, names), kinds)))
+    return Model((Member(ranker, np.zeros((2, 0))),), reading, {})

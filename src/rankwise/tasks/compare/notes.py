@@ -18,10 +18,15 @@ def notes_on(
     """Contenders that failed or learnt nothing, and columns that are odd or were not used."""
     notes = [f"left out, it failed: {why}" for why in left_out.values()]
     notes += [note for each in finished if (note := _no_better_than_chance(each, contest))]
-    notes += contest.table.slips
-    if contest.table.left_out:
-        columns = ", ".join(contest.table.left_out)
-        notes.append(f"not features, since every row has its own value: {columns}")
+    table = contest.table
+    notes += table.slips
+    if table.left_out:
+        columns = ", ".join(table.left_out)
+        notes.append(f"columns left out (the table of columns says why): {columns}")
+    if table.without_target:
+        notes.append(f"{table.without_target} rows without a target are left out")
+    if table.without_weight:
+        notes.append(f"{table.without_weight} rows of weight 0 are left out")
     return notes
 
 

@@ -12,15 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Features, read_columns
-from rankwise.data.slips import first_word
 from rankwise.data.table import take
 from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.prediction_columns import IN_TRAINING, kept_columns
 
 __all__ = ["Predicted", "predict_file"]
-
-_SHOWN = 10  # missing columns that a message lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +26,7 @@ class Predicted:
 
     frame: pl.DataFrame
     warning: str | None = None  # that the model was trained on these rows
+    remarks: tuple[str, ...] = ()  # values that could not be read, one sentence per column
 
     def csv(self) -> str:
         """As comma-separated values with a header."""
@@ -58,8 +56,8 @@ def predict_file(
 ) -> Predicted:
     """Score the rows of a file by a model that was saved.
 
-    The columns are found by their names, in any order; others are not looked at. In svmlight they
-    are known by their numbers.
+    The columns are found by their names, in any order, and read as they were in training; others
+    are not looked at. In svmlight they are known by their numbers.
 
     keep
         Columns of the file that stand before the scores, ``all`` for every one; svmlight has
@@ -71,7 +69,7 @@ def predict_file(
     them, and there is a warning.
     """
     loaded = load_model(model)
-    features = _features(loaded, data)
+    features, remarks = read_columns(data, loaded.reading)
     kept = kept_columns(data, keep)
     if rows is not None:
         if rows.max(initial=-1) >= features.shape[0]:
@@ -80,7 +78,7 @@ def predict_file(
     marks, warning = _seen(loaded, features)
     scores = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
     made = pl.DataFrame({**scores, **marks})
-    return Predicted(kept.hstack(made) if kept.width else made, warning)
+    return Predicted(kept.hstack(made) if kept.width else made, warning, remarks)
 
 
 def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]], str | None]:
@@ -97,40 +95,3 @@ def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]
         f"({100 * known.duplicate_rate:.1f} % of the held-out rows do): metrics of these scores "
         f"are not an estimate for new rows; the column {IN_TRAINING} marks the rows"
     )
-
-
-def _features(model: Model, path: Path) -> Features:
-    found = read_columns(path, model.names)
-    if not isinstance(found, pl.DataFrame):
-        return found
-    missing = [name for name in model.names if name not in found.columns]
-    if missing:
-        named = ", ".join(map(repr, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
-        raise DataError(
-            f"{path}: {len(missing)} of the {len(model.names)} columns of the model are missing: "
-            f"{named}"
-        )
-    columns = []
-    for name, kind in zip(model.names, model.kinds, strict=True):
-        column = found[name]
-        if kind == "categorical":
-            columns.append(_words(column))
-        elif column.dtype.is_numeric():
-            columns.append(column)
-        else:
-            word, row = first_word(column)
-            raise DataError(
-                f"{path}: the column {name!r} held numbers in training, now it holds {word!r} in "
-                f"row {row}"
-            )
-    return pl.DataFrame(columns)
-
-
-def _words(column: pl.Series) -> pl.Series:
-    """Categories as they were in training, where whole numbers may have been words."""
-    if column.dtype.is_numeric():
-        column = column.fill_nan(None)
-        whole = column.drop_nulls()
-        if bool((whole == whole.round()).all()):
-            column = column.cast(pl.Int64)
-    return column.cast(pl.String)

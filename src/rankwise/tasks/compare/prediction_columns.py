@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from rankwise.data import DataError
+from rankwise.data.checks import require_columns
 from rankwise.data.files import format_of, read_svmlight, scan_as_written
-from rankwise.data.reader import QUERY, require_columns
+from rankwise.data.reader import QUERY
 
 __all__ = ["IN_TRAINING", "kept_columns"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rankwise.tasks.compare.arrays import write_arrays
 from rankwise.tasks.compare.choosing import Choice, validation_of
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.judging import every_metric
+from rankwise.tasks.compare.judging import every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
 
 __all__ = ["results_of", "write_results"]
@@ -32,7 +33,7 @@ def results_of(
     others = {
         name: [_number(contest.value(each.test, parts.test, name)) for each in finished]
         for name in names
-        if name != contest.metric
+        if name != contest.metric and takes_weights(name, table.weight)
     }
     return {
         "metric": contest.metric,
@@ -44,7 +45,10 @@ def results_of(
             "train": len(parts.train),
             "validation": len(parts.validation),
             "test": len(parts.test),
+            **_left_out_rows(contest),
+            **_periods(contest),
         },
+        "columns": [asdict(column) for column in table.columns],
         "choice": contest.plan.words(len(base.judged)),
         "contenders": [_contender(each, base, contest) for each in finished],
         "recommended": choice.recommended,
@@ -63,16 +67,34 @@ def write_results(
     """The model first, the results last: who finds results finds what belongs to them."""
     table, rows = contest.table, contest.plan.parts.test
     finished[results["recommended"]].model.save(folder / "model")
-    arrays = {"target": table.target[rows], "row": rows}
+    arrays = {"target": table.target[rows], "row": table.in_file(rows)}
+    weight = contest.weight(rows)
+    if weight is not None:
+        arrays["weight"] = weight
     groups = contest.groups(rows)
     if groups is not None:
         arrays["group"] = groups
     for number, each in enumerate(finished):
         arrays |= {f"score_{number}": each.test, f"probability_{number}": each.probability}
     write_arrays(folder / "predictions.npz", arrays)
-    write_parts(folder, contest.plan.parts)
+    write_parts(folder, contest.plan.parts.in_file(table))
     write_csv(folder / "tables.csv", [_row(each) for each in results["contenders"]])
     write_json(folder / "results.json", results)
+
+
+def _left_out_rows(contest: Contest) -> dict[str, int]:
+    table = contest.table
+    found = {
+        "rows_without_target": table.without_target,
+        "rows_of_weight_0": table.without_weight,
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def _periods(contest: Contest) -> dict[str, dict[str, str]]:
+    """From when to when each part goes, where there is a time column."""
+    found = contest.plan.parts.periods(contest.table)
+    return {"periods": found} if found else {}
 
 
 def _contender(each: Finished, base: Finished, contest: Contest) -> dict[str, Any]:

@@ -55,16 +55,18 @@ def run(
     out: Path,
     *,
     resume: bool = False,
+    on_read: Callable[[Contest], None] = lambda contest: None,
     on_event: Callable[[Event], None] = lambda event: None,
 ) -> Compared:
     """Compare into the folder ``out``; one that holds a run already is only touched to resume it.
 
     A contender is written when it is done, and every trial of those that are not: after a stop
-    nothing of either is repeated.
+    nothing of either is repeated. ``on_read`` is called once, before the training.
     """
     chosen = contenders(settings.metric, settings.contenders)
     contest = contest_of(settings)
     start_run(out, contest, resume=resume)
+    on_read(contest)
     work = len(contest.table) * len(contest.table.names)
     with open_storage(out / STUDY) as storage, threads_for(work):
         trained = [each for each in chosen if not each.parts]
@@ -130,7 +132,7 @@ def _finish(contender: Contender, contest: Contest, tuned: Tuned, seconds: float
         "positive": contest.table.positive,
     }
     training_rows = TrainingRows.of(contest.table, plan.parts)
-    model = Model(members, contest.table.names, contest.table.kinds, about, training_rows)
+    model = Model(members, contest.table.reading, about, training_rows)
     test, ranked = scored(members, contest, plan.parts.test)
     return Finished(
         contender=contender,

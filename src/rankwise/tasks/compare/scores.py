@@ -23,6 +23,8 @@ from rankwise.tasks.compare.judging import (
     interval,
     is_graded,
     named,
+    require_weights,
+    takes_weights,
 )
 from rankwise.tasks.compare.parts import require_run
 from rankwise.tasks.compare.prediction_columns import IN_TRAINING
@@ -42,6 +44,7 @@ class Evaluated:
     metrics: dict[str, Interval]
     graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
     trained_on: int | None = None  # rows that the model was trained on, where the file marks them
+    without_target: int = 0  # rows that are left out
     contender: str | None = None  # whose scores they are, where they are those of a run
 
     @property
@@ -59,6 +62,8 @@ class Evaluated:
     def caption(self) -> str:
         """The size of the data in words."""
         words = f"{self.rows} rows, {self.positives} positives"
+        if self.without_target:
+            words += f" ({self.without_target} more rows without a target, left out)"
         if self.contender is not None:
             words = f"{self.contender}, held-out test rows of {self.path}: {words}"
         if self.lists is None:
@@ -85,6 +90,7 @@ class Evaluated:
             "rows": self.rows,
             "positives": self.positives,
             "rows_trained_on": self.trained_on,
+            "rows_without_target": self.without_target,
             "lists": self.lists,
             "lists_left_out": self.left_out,
             "metrics": numbers,
@@ -128,6 +134,7 @@ def evaluate_scores(
         found,
         whole,
         trained_on=_trained_on(table.path),
+        without_target=table.without_target,
     )
 
 
@@ -148,6 +155,8 @@ def evaluate_run(
     graded = run.config.get("positive_value") is None
     for name in metrics or ():
         named(name, grouped=run.grouped)
+        if run.config.get("weight"):
+            require_weights(canonical_metric(name), run.predictions.weight)
         if graded and not is_graded(name):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "
@@ -155,10 +164,14 @@ def evaluate_run(
             )
     others = every_metric(len(target), grouped=run.grouped, graded=graded)
     asked = [canonical_metric(name) for name in metrics or ()]
+    weight = run.predictions.weight if run.config.get("weight") else None
     names = asked or list(dict.fromkeys([run.metric, *others]))
+    names = [name for name in names if takes_weights(name, weight)]
     scores = run.predictions.scores[run.recommended.number]
     drawn = int(run.config.get("seed", 0)) if seed is None else seed
-    found = {name: interval(name, scores, target, groups, seed=drawn) for name in names}
+    found = {
+        name: interval(name, scores, target, groups, weight=weight, seed=drawn) for name in names
+    }
     lists, left_out, whole = _lists(target, groups, graded=graded)
     return Evaluated(
         folder,

@@ -25,7 +25,11 @@ class Settings:
     group: str | None = None
     time: str | None = None
     positive: str | None = None
+    weight: str | None = None
     drop: tuple[str, ...] = ()
+    use: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    date_format: str | None = None
     contenders: str = "linear,boosted,neural"
     budget: float = 120.0  # seconds of training, shared evenly by the contenders
     trials: int = 30  # the most that a contender tries, however much time is left

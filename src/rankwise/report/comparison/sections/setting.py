@@ -18,8 +18,12 @@ _OPTIONS = (
     "metric",
     "group",
     "time",
+    "weight",
     "positive",
     "drop",
+    "use",
+    "text",
+    "date-format",
     "budget",
     "trials",
     "contenders",
@@ -60,7 +64,7 @@ def command_of(config: Mapping[str, object]) -> str:
         return ""
     words = ["rankwise", "compare", data]
     for option in _OPTIONS:
-        value = config.get(option)
+        value = config.get(option.replace("-", "_"))
         if option == "budget" and isinstance(value, float):
             value = f"{value:g}s"
         for each in value if isinstance(value, list) else [value]:
