@@ -8,15 +8,24 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rankwise.data.dates import COMPACT, DAY_FIRST, MONTH_FIRST, find_format, read_hours
+from rankwise.data.dates import (
+    COMPACT,
+    DAY_FIRST,
+    MONTH_FIRST,
+    are_compact,
+    find_format,
+    read_hours,
+)
 from rankwise.data.numbers import currency_of, numbers_in
 from rankwise.data.reading import BOOLEAN, HOURS, Rule
 from rankwise.data.slips import slip_in
 
-__all__ = ["ColumnInfo", "Decided", "Wishes", "decide", "described"]
+__all__ = ["ColumnInfo", "Decided", "Wishes", "as_date", "decide", "described"]
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
+_NAMED_WEIGHT = re.compile(r"^(sample|row|case)?[_\-. ]?weights?$", re.IGNORECASE)
 _NEAR_UNIQUE = 0.9  # share of different values from which words name rows
+_SAMPLE = 100  # different values that rule out most readings
 _TEXT_UNIQUE, _TEXT_WORDS = 0.5, 4.0  # share of different values, and mean words, of free text
 
 
@@ -123,36 +132,43 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> _Taken:
     if present.dtype.is_integer() and len(present):
         form = _date_of_integers(present, wishes.date_format)
         if form is not None:
-            return _Taken(Rule(name, "time", form), "date", _as_date(form))
+            return _Taken(Rule(name, "time", form), "date", as_date(form))
         # An id that is wanted: its numbers are names, where they come more than once.
         if name in wishes.use and _NAMED_ID.search(name) and present.n_unique() <= len(present) / 2:
             return _Taken(Rule(name, "categorical"), "category", "its numbers are names")
-    return _Taken(Rule(name, "numeric"), "number")
+    remark = f"if it is a sample weight: --weight {name}" if _NAMED_WEIGHT.search(name) else None
+    return _Taken(Rule(name, "numeric"), "number", remark)
 
 
 def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
     """The format of whole numbers that are plainly dates, such as 20230125."""
-    found = find_format(present.cast(pl.String), given)
-    return found.format if found is not None and found.format in (COMPACT, given) else None
+    if given is not None:
+        found = find_format(present.cast(pl.String), given)
+        if found is not None and found.format == given:
+            return given
+    return COMPACT if are_compact(present) else None
 
 
 def _of_words(present: pl.Series, wishes: Wishes) -> _Taken:
     name = present.name
     if not len(present):
         return _Taken(Rule(name, "categorical"), "category")
-    found = find_format(present, wishes.date_format)
+    distinct = present.unique(maintain_order=True)
+    sample = distinct[:_SAMPLE]
+    found = find_format(distinct, wishes.date_format)
     if found is not None:
-        remark = _as_date(found.format)
+        remark = as_date(found.format)
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
         return _Taken(Rule(name, "time", found.format), "date", remark)
-    currency = currency_of(present)
-    if not numbers_in(present, currency).null_count():
-        amounts = None if currency is None else f"amounts in {currency}"
-        if present.str.contains("%", literal=True).any():
-            amounts = "percentages, divided by 100"
-        return _Taken(Rule(name, "numeric", currency=currency), "number", amounts)
-    if not read_hours(present).null_count():
+    if not numbers_in(sample, currency_of(sample)).null_count():
+        currency = currency_of(distinct)
+        if not numbers_in(distinct, currency).null_count():
+            amounts = None if currency is None else f"amounts in {currency}"
+            if distinct.str.contains("%", literal=True).any():
+                amounts = "percentages, divided by 100"
+            return _Taken(Rule(name, "numeric", currency=currency), "number", amounts)
+    if not read_hours(sample).null_count() and not read_hours(distinct).null_count():
         return _Taken(Rule(name, "numeric", HOURS), "number", "a time of day, in hours")
     if _is_text(present):
         return _Taken(Rule(name, "text"), "text")
@@ -195,7 +211,8 @@ def _is_text(present: pl.Series) -> bool:
     return isinstance(words, float) and words >= _TEXT_WORDS
 
 
-def _as_date(form: str) -> str:
+def as_date(form: str) -> str:
+    """How dates were read, for a reader."""
     shown = {MONTH_FIRST: "mm/dd/yyyy", DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
     return f"read as {shown}"
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["DateFormat", "find_format", "nearest_format", "read_dates", "read_hours"]
+__all__ = [
+    "COMPACT",
+    "DAY_FIRST",
+    "MONTH_FIRST",
+    "DateFormat",
+    "are_compact",
+    "find_format",
+    "nearest_format",
+    "read_dates",
+    "read_hours",
+]
 
 MONTH_FIRST, DAY_FIRST = "%m/%d/%Y", "%d/%m/%Y"
 COMPACT = "%Y%m%d"
@@ -73,6 +83,16 @@ def find_format(words: pl.Series, given: str | None = None) -> DateFormat | None
             ambiguous = False  # 03/03/2023 and the like: both orders say the same
         return DateFormat(form, other if ambiguous else None)
     return None
+
+
+def are_compact(integers: pl.Series) -> bool:
+    """Whether whole numbers are plainly dates such as 20230125: every one of them is a day."""
+    low, high = integers.min(), integers.max()
+    if not (isinstance(low, int) and isinstance(high, int)):
+        return False
+    return 19_000_101 <= low <= high <= 20_991_231 and _reads(
+        integers.drop_nulls().unique().cast(pl.String), COMPACT
+    )
 
 
 def nearest_format(words: pl.Series) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data.checks import require_columns, require_finite
-from rankwise.data.columns import ColumnInfo, Decided, Wishes, decide, described
+from rankwise.data.columns import ColumnInfo, Decided, Wishes, as_date, decide, described
 from rankwise.data.errors import DataError
 from rankwise.data.reading import Reading, Rule
 from rankwise.data.table import Table
@@ -50,7 +51,7 @@ def table_of(
     try:
         return _of_rows(path, frame, rows, roles, drop, wishes, positive, graded)
     except DataError as error:
-        if not without:
+        if not without or not re.search(r"\brow \d", str(error)):
             raise
         raise DataError(
             f"{error} (rows are counted without the {without} that have no target)"
@@ -167,7 +168,7 @@ def _infos(
         elif name in named:
             remark = None
             if named[name] == "time" and time_format is not None:
-                remark = f"read as {time_format}"
+                remark = as_date(time_format)
             found.append(described(column, named[name], remark))
         else:
             found.append(described(column, "dropped", "--drop"))

@@ -9,6 +9,7 @@ from rankwise.data.numbers import currency_of, numbers_in
 __all__ = ["first_word", "slip_in"]
 
 _MOST = 0.8  # of the values are numbers: codes such as 12 and 12A seldom reach it
+_SAMPLE = 100
 _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 
 
@@ -17,6 +18,10 @@ def slip_in(column: pl.Series) -> str | None:
     words = column.cast(pl.String)
     present = words.is_not_null() & (words.str.strip_chars() != "")
     known = int(present.sum())
+    sample = words.filter(present).unique(maintain_order=True)[:_SAMPLE]
+    odd = ~_is_no_number(sample) | sample.str.contains(_COMMA)
+    if int(odd.sum()) < len(sample) / 2:  # plainly words: most columns need no closer look
+        return None
     commas = int(words.str.contains(_COMMA).sum())
     if known and commas >= _MOST * known:
         sample = words.filter(words.str.contains(_COMMA).fill_null(False))[0]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data.dates import COMPACT, find_format, nearest_format, read_dates
+from rankwise.data.dates import are_compact, find_format, nearest_format, read_dates
 from rankwise.data.errors import DataError
 from rankwise.data.reading import Rule
 from rankwise.data.target import require_present
@@ -28,7 +28,8 @@ def read_time(
     require_present(path, "time", column)
     if column.dtype in (pl.Date, pl.Datetime):
         return _since_1970(Rule(column.name, "time").read(column)), True, None
-    if column.dtype.is_numeric() and date_format is None and not _is_compact(column):
+    compact = column.dtype.is_integer() and are_compact(column)
+    if column.dtype.is_numeric() and date_format is None and not compact:
         values = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(values).all():
             raise DataError(
@@ -78,14 +79,6 @@ def _refuse(path: Path, words: pl.Series, dates: pl.Series, form: str | None) ->
 
 def _listed(values: pl.Series) -> str:
     return " and ".join(repr(value) for value in values)
-
-
-def _is_compact(column: pl.Series) -> bool:
-    """Whether whole numbers are plainly dates such as 20230125."""
-    if not column.dtype.is_integer():
-        return False
-    found = find_format(column.cast(pl.String))
-    return found is not None and found.format == COMPACT
 
 
 def _since_1970(dates: pl.Series) -> NDArray[np.float64]:

@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
-from rankwise.data.slips import first_word
+from rankwise.data.numbers import currency_of
+from rankwise.data.reading import Rule
 from rankwise.data.target import require_present
 
 __all__ = ["read_weights"]
@@ -23,12 +24,13 @@ def read_weights(path: Path, column: pl.Series) -> NDArray[np.float64]:
     """
     require_present(path, "weight", column)
     name = f"{path}: the weight column {column.name!r}"
-    if not column.dtype.is_numeric():
-        word, row = first_word(column)
+    numbers = Rule(column.name, "numeric", currency=_currency(column))
+    if numbers.unread(column).any():
+        row = numbers.unread(column).arg_max() or 0
         raise DataError(
-            f"{name} must hold numbers, got {word!r} in row {row}; write a number there"
+            f"{name} must hold numbers, got {column[row]!r} in row {row + 1}; write a number there"
         )
-    values = column.cast(pl.Float64).to_numpy()
+    values = numbers.read(column).to_numpy()
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(wrong.argmax())
@@ -39,3 +41,7 @@ def read_weights(path: Path, column: pl.Series) -> NDArray[np.float64]:
     if not values.any():
         raise DataError(f"{name} is 0 in every row; at least one row of each class must count")
     return values
+
+
+def _currency(column: pl.Series) -> str | None:
+    return currency_of(column) if column.dtype == pl.String else None

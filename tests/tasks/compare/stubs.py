@@ -32,6 +32,7 @@ class StubRanker(Ranker):
         calibration: Any = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,
+        text: Any = None,
     ) -> None:
         super().__init__(
             objective,
@@ -40,6 +41,7 @@ class StubRanker(Ranker):
             calibration=calibration,
             validation_fraction=validation_fraction,
             random_state=random_state,
+            text=text,
         )
         self.alpha = alpha
 

@@ -38,8 +38,8 @@ class Learned(ABC):
         """The names of these columns, from that of the original."""
 
     @abstractmethod
-    def apply(self, column: Column) -> Floats:
-        """(rows, width): the values as numbers."""
+    def write(self, column: Column, out: Floats) -> None:
+        """Write the values as numbers into ``out``, zeros of shape (rows, width)."""
 
     def as_json(self) -> dict[str, Any]:
         """The rule as plain values."""
@@ -73,8 +73,8 @@ class Number(Learned):
     def names(self, name: str) -> list[str]:
         return [name, f"{name} is missing"][: self.width]
 
-    def apply(self, column: Column) -> Floats:
-        return _filled(column.values[:, None], (self.fill,), self.marked)
+    def write(self, column: Column, out: Floats) -> None:
+        out[:] = _filled(column.values[:, None], (self.fill,), self.marked)
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,16 @@ class Category(Learned):
     def names(self, name: str) -> list[str]:
         return [f"{name}={level}" for level in self.levels] if self.indicators else [name]
 
-    def apply(self, column: Column) -> Floats:
+    def write(self, column: Column, out: Floats) -> None:
         values = column.values if column.kind == "category" else column.values.tolist()
         place = {level: number for number, level in enumerate(self.levels)}
         known = {value: place.get(word_of(value), -1) for value in set(values)}
         codes = np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
         if self.indicators:
-            return (codes[:, None] == np.arange(len(self.levels))).astype(np.float64)
-        return np.where(codes < 0, np.nan, codes)[:, None]
+            rows = np.flatnonzero(codes >= 0)
+            out[rows, codes[rows]] = 1
+        else:
+            out[:, 0] = np.where(codes < 0, np.nan, codes)
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,12 @@ class Time(Learned):
         found = [f"{name}: {_PARTS[part]}" for part in self.parts]
         return [found[0], f"{name} is missing", *found[1:]] if self.marked else found
 
-    def apply(self, column: Column) -> Floats:
+    def write(self, column: Column, out: Floats) -> None:
         values = column.values
         if column.kind != "time":  # nothing but gaps
             values = np.full(len(values), np.datetime64("NaT", "us"))
         parts = np.stack([_part(values, part) for part in self.parts], axis=1)
-        return _filled(parts, self.fills, self.marked)
+        out[:] = _filled(parts, self.fills, self.marked)
 
 
 _PARTS = {
@@ -214,15 +216,17 @@ def _part(values: NDArray[np.datetime64], part: str) -> Floats:
     gone = np.isnat(values)
     instants = np.where(gone, np.datetime64(0, "us"), values)
     since = instants.astype(np.int64)
-    days = since // _DAY_US
-    months = instants.astype("datetime64[M]")
-    found = {
-        "day": lambda: since / _DAY_US,
-        "month": lambda: months.astype(np.int64) % 12 + 1,
-        "monthday": lambda: days - months.astype("datetime64[D]").astype(np.int64) + 1,
-        "weekday": lambda: (days + 3) % 7,  # Monday 0: 1970 began on a Thursday
-        "hour": lambda: since % _DAY_US / 3.6e9,
-    }[part]()
+    days, months = since // _DAY_US, instants.astype("datetime64[M]")
+    if part == "day":
+        found = since / _DAY_US
+    elif part == "month":
+        found = months.astype(np.int64) % 12 + 1.0
+    elif part == "monthday":
+        found = days - months.astype("datetime64[D]").astype(np.int64) + 1.0
+    elif part == "weekday":
+        found = (days + 3) % 7 + 0.0  # Monday 0: 1970 began on a Thursday
+    else:
+        found = since % _DAY_US / 3.6e9
     return np.where(gone, np.nan, found)
 
 

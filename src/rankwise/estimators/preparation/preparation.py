@@ -76,11 +76,11 @@ class Preparation:
             values = rows.astype(np.float64)
             rows = [Column(n, "number", v) for n, v in zip(self.inputs, values.T, strict=True)]
         pairs = zip(self.columns, rows, strict=True)
-        prepared = np.empty((len(rows[0]), len(self.sources)))
+        prepared = np.zeros((len(rows[0]), len(self.sources)))
         start = 0
         for learned, column in pairs:
             given = _of_kind(learned, column)
-            prepared[:, start : start + learned.width] = learned.apply(given)
+            learned.write(given, prepared[:, start : start + learned.width])
             start += learned.width
         return prepared
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
@@ -54,12 +53,12 @@ class Text(Learned):
     def names(self, name: str) -> list[str]:
         return [f"{name}: {term!r}" for term in self.terms]
 
-    def apply(self, column: Column) -> Floats:
-        values = [word_of(value) for value in column.values]
+    def write(self, column: Column, out: Floats) -> None:
         if not self.terms:
-            return np.zeros((len(values), 0))
+            return
+        values = [word_of(value) for value in column.values]
         counts: Any = CountVectorizer(vocabulary=self.terms).transform(values)
         often = csr_array(counts, dtype=np.float64)
         often.data = 1 + np.log(often.data)
-        scaled: NDArray[np.float64] = normalize(often * np.asarray(self.idf)).toarray()
-        return scaled
+        scaled = normalize(often * np.asarray(self.idf), copy=False).tocoo()
+        out[scaled.coords] = scaled.data

@@ -23,10 +23,6 @@ def notes_on(
     if table.left_out:
         columns = ", ".join(table.left_out)
         notes.append(f"columns left out (the table of columns says why): {columns}")
-    if table.without_target:
-        notes.append(f"{table.without_target} rows without a target are left out")
-    if table.without_weight:
-        notes.append(f"{table.without_weight} rows of weight 0 are left out")
     return notes
 
 

@@ -1,0 +1,115 @@
+"""What a column is taken for, and what is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankwise.data.columns import Wishes, decide
+
+N = 40
+WORDS = ["red", "green", "blue", "red"]
+
+
+def column(name, values) -> pl.Series:
+    return pl.Series(name, values, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "remark"),
+    [
+        ([f"{n},231.55" for n in range(1, N)], "numeric", ""),
+        ([f"${n}.06" for n in range(N)], "numeric", "amounts in $"),
+        ([f"{n}.0%" for n in range(N)], "numeric", "percentages, divided by 100"),
+        (
+            [f"01/{n % 28 + 1:02d}/2023 10:0{n % 10}" for n in range(N)],
+            "time",
+            "read as mm/dd/yyyy",
+        ),
+        ([f"{n % 20 + 1} Jan 2023" for n in range(N)], "time", "read as %d %B %Y"),
+        ([f"0{n % 9 + 1}/02/2023" for n in range(N)], "time", "--date-format %d/%m/%Y"),
+        ([20230101 + n % 28 for n in range(N)], "time", "read as %Y%m%d"),
+        ([f"{n % 24}:30" for n in range(N)], "numeric", "a time of day, in hours"),
+        ([n % 2 == 0 for n in range(N)], "numeric", "true is 1, false is 0"),
+        (WORDS * 10, "categorical", ""),
+        ([None, "yes"] * 20, "categorical", ""),  # being there says something
+        ([1.5, 2.0, None, 3.0] * 10, "numeric", ""),
+        ([3 * n for n in range(N)], "numeric", ""),  # different, but not consecutive
+    ],
+)
+def test_numbers_dates_and_words_are_features(values, kind, remark) -> None:
+    found = decide(column("a", values), Wishes())
+    assert found.rule is not None
+    assert found.rule.kind == kind
+    assert found.info.left_out is None
+    assert remark in found.info.said
+
+
+TEXT = [f"the item number {n} was late and broken" for n in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "taken", "why"),
+    [
+        ("n", list(range(5, N)), "id", "consecutive numbers, different in every row; --use n"),
+        ("n", np.random.default_rng(0).permutation(N).tolist(), "id", "--use n takes it"),
+        ("id", [7 * n % 5 for n in range(N)], "id", "its name is that of an id; --use id takes it"),
+        ("store_id", [n % 4 for n in range(N)], "id", "--use store_id takes it"),
+        ("User_ID", WORDS * 10, "id", "--use User_ID takes it"),
+        ("c", [7] * N, "constant", "has the same value in every row"),
+        ("c", ["x"] * N, "constant", "has the same value in every row"),
+        ("e", [None] * N, "empty", "has no value"),
+        ("mail", [f"u{n}@x.org" for n in range(N)], "words", "different in every row; --use mail"),
+        (
+            "mail",
+            ["a", *(f"u{n}" for n in range(N)), "a"],
+            "words",
+            "different in almost every row",
+        ),
+        ("said", TEXT, "text", "free text; --text said learns from its words"),
+        ("l", [[1]] * N, "lists", "holds lists"),
+    ],
+)
+def test_ids_constants_names_and_text_are_left_out_with_the_reason(
+    name, values, taken, why
+) -> None:
+    found = decide(column(name, values), Wishes())
+    assert found.rule is None
+    assert found.info.taken_for == taken
+    assert why in found.info.said
+    assert found.info.said.startswith("left out: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("n", list(range(N)), "numeric"),
+        ("store_id", [n % 4 for n in range(N)], "categorical"),  # its numbers are names
+        ("mail", [f"u{n}@x.org" for n in range(N)], "categorical"),
+        ("said", TEXT, "categorical"),
+        ("c", [7] * N, "numeric"),
+    ],
+)
+def test_use_takes_what_would_be_left_out(name, values, kind) -> None:
+    found = decide(column(name, values), Wishes(use=[name]))
+    assert found.rule is not None
+    assert (found.rule.kind, found.info.left_out) == (kind, None)
+
+
+def test_text_is_learnt_from_on_request() -> None:
+    found = decide(column("said", TEXT), Wishes(text=["said"]))
+    assert found.rule is not None
+    assert (found.rule.kind, found.info.taken_for) == ("text", "text")
+
+
+def test_levels_and_missing_values_are_counted() -> None:
+    info = decide(column("a", ["x", "y", None, "x"]), Wishes()).info
+    assert (info.levels, info.missing) == (2, 1)
+    info = decide(column("a", [1.0, float("nan"), None, 2.0]), Wishes()).info
+    assert (info.levels, info.missing) == (2, 2)
+
+
+def test_a_column_named_weight_is_remarked_on() -> None:
+    info = decide(column("sample_weight", [0.5, 1.5, 0.5]), Wishes()).info
+    assert info.said == "if it is a sample weight: --weight sample_weight"

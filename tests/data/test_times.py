@@ -1,0 +1,79 @@
+"""The column that orders the rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankwise.data import DataError, read_table, split
+from rankwise.data.times import read_time
+
+PATH = Path("x.csv")
+# In the order of time; as words each of these has another order.
+INSTANTS = [datetime(2021, 12, 25, 23), datetime(2022, 2, 3, 4), datetime(2022, 4, 20, 5)]
+
+
+@pytest.mark.parametrize(
+    "form", ["%m/%d/%Y", "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%d %b %Y", "%b %d, %Y"]
+)
+def test_dates_are_ordered_by_time_and_not_as_words(form) -> None:
+    words = [instant.strftime(form) for instant in INSTANTS]
+    assert sorted(words) != words
+    found, dated, _ = read_time(PATH, pl.Series("when", words))
+    assert dated
+    assert np.argsort(found).tolist() == [0, 1, 2]
+
+
+def test_numbers_stay_numbers_and_compact_dates_are_dates() -> None:
+    found, dated, _ = read_time(PATH, pl.Series("t", [1_674_600_000, 5, 7]))
+    assert (found.tolist(), dated) == ([1_674_600_000, 5, 7], False)
+    _, dated, form = read_time(PATH, pl.Series("t", [20230125, 20221231]))
+    assert (dated, form) == (True, "%Y%m%d")
+    found, dated, form = read_time(PATH, pl.Series("t", [202301, 202212]), "%Y%m")
+    assert (dated, form, found[0] > found[1]) == (True, "%Y%m", True)
+
+
+@pytest.mark.parametrize(
+    ("values", "given", "message"),
+    [
+        (
+            ["red", "green", "red"],
+            None,
+            "in 3 of 3 rows, such as 'red' and 'green'; give",
+        ),
+        (["2023-01-25", "soon", "later"], None, "in 2 of 3 rows, such as 'soon' and 'later'"),
+        (["01/25/2023", "02/01/2023"], "%d/%m/%Y", "by --date-format %d/%m/%Y in 1 of 2 rows"),
+        (["01/02/2023", "03/04/2023"], None, "such as '01/02/2023' and '03/04/2023'; say which"),
+        (["2023-01-25", None], None, "the time column 'when' is missing in 1 of 2 rows"),
+        ([1.0, float("inf")], None, "must hold finite numbers, got inf"),
+        ([True, False], None, "must hold dates or numbers, got values of type Boolean"),
+    ],
+)
+def test_what_cannot_be_read_as_time_is_refused_with_two_values(values, given, message) -> None:
+    with pytest.raises(DataError) as error:
+        read_time(PATH, pl.Series("when", values), given)
+    assert message in str(error.value)
+
+
+def test_no_row_of_the_future_is_trained_on_and_every_part_says_its_period(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    start = np.datetime64("2022-06-01")
+    days = start + rng.permutation(500).astype("timedelta64[D]")
+    when = [day.item().strftime("%m/%d/%Y") for day in days]
+    frame = pl.DataFrame({"when": when, "x": rng.normal(size=500), "y": rng.integers(0, 2, 500)})
+    frame.write_csv(tmp_path / "a.csv")
+    table = read_table(tmp_path / "a.csv", target="y", time="when")
+    parts = split(table)
+    assert days[parts.train].max() < days[parts.validation].min()
+    assert days[parts.validation].max() < days[parts.test].min()
+    assert parts.periods(table) == {
+        "train": "2022-06-01 to 2023-03-27",
+        "validation": "2023-03-28 to 2023-07-05",
+        "test": "2023-07-06 to 2023-10-13",
+    }
+    plain = read_table(tmp_path / "a.csv", target="y")
+    assert split(plain).periods(plain) == {}

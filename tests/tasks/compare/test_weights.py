@@ -1,0 +1,111 @@
+"""``--weight``: in training, in the choice and in the metrics of the test part."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+from tests.tasks.compare.stubs import StubRanker, contest, settings, stubbed, table
+
+from rankwise.data import DataError
+from rankwise.metrics import Interval
+from rankwise.report.comparison.run import read_run
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.fitting import fit_members
+from rankwise.tasks.compare.judging import difference, interval, value
+from rankwise.tasks.compare.running import run
+
+__all__ = ["stubbed"]
+
+
+@pytest.fixture
+def weighted(tmp_path):
+    weight = np.random.default_rng(1).integers(1, 4, 600) / 2
+    table().with_columns(w=weight).write_csv(tmp_path / "table.csv")
+    return tmp_path
+
+
+def test_weights_are_no_feature_and_count_in_every_metric(weighted) -> None:
+    here = contest(weighted, weight="w")
+    assert here.table.names == ("a", "b", "c", "word")
+    rows = here.plan.parts.test
+    scores = np.random.default_rng(0).normal(size=len(rows)) + here.table.target[rows]
+    wanted = average_precision_score(
+        here.table.target[rows], scores, sample_weight=here.table.weight[rows]
+    )
+    assert here.value(scores, rows) == pytest.approx(wanted)
+    found = here.interval(scores, rows)
+    assert isinstance(found, Interval)
+    assert found.value == pytest.approx(wanted)
+    assert found.method == "bootstrap"  # the formula knows no weights
+    assert here.difference(scores, -scores, rows).value_a == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("name", ["ap", "auc"])
+def test_a_row_of_weight_two_is_the_row_twice_in_value_and_difference(name) -> None:
+    rng = np.random.default_rng(0)
+    target = (rng.random(200) < 0.3).astype(float)
+    one, two = (target + rng.normal(size=200) for _ in range(2))
+    weight = rng.integers(1, 3, 200)
+    often = np.repeat(np.arange(200), weight)
+    by_weight = {"weight": weight.astype(float)}
+    assert value(name, one, target, **by_weight) == pytest.approx(
+        value(name, one[often], target[often])
+    )
+    assert interval(name, one, target, **by_weight).value == pytest.approx(
+        value(name, one[often], target[often])
+    )
+    assert difference(name, one, two, target, **by_weight).difference == pytest.approx(
+        difference(name, one[often], two[often], target[often]).difference
+    )
+
+
+@pytest.mark.parametrize("model", ["linear", "boosted", "neural"])
+@pytest.mark.parametrize("objective", ["log_loss", "ap", "auc", "opauc(max_fpr=.1)"])
+def test_every_model_and_objective_is_trained_with_the_weights(weighted, model, objective) -> None:
+    here = contest(weighted, weight="w")
+    plain = replace(here, table=replace(here.table, weight=None))
+    rows, options = here.plan.parts.train, {}
+    if model == "neural":
+        options = {"epochs": 2, "hidden": (4,)}
+    (one,), (other,) = (
+        fit_members(Contender(model, objective), options, each, rows, range(1))
+        for each in (here, plain)
+    )
+    features = here.table.of(rows)
+    assert not np.allclose(one.scores(features), other.scores(features))
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeypatch) -> None:
+    given = []
+    real = StubRanker.fit
+
+    def fit(self, X, y, **options):
+        given.append(options["sample_weight"])
+        return real(self, X, y, **options)
+
+    monkeypatch.setattr(StubRanker, "fit", fit)
+    asked = settings(weighted, weight="w", trials=1)
+    found = run(asked, weighted / "run")
+    assert all(weight is not None for weight in given)
+    config = json.loads((weighted / "run" / "config.json").read_text())
+    assert config["weight"] == "w"
+    arrays = np.load(weighted / "run" / "predictions.npz")
+    test = average_precision_score(
+        arrays["target"], arrays["score_0"], sample_weight=arrays["weight"]
+    )
+    assert found.results["contenders"][0]["test"]["value"] == pytest.approx(test)
+    assert (read_run(weighted / "run").predictions.weight == arrays["weight"]).all()
+    with pytest.raises(DataError, match="weight was 'w' and is None"):
+        run(replace(asked, weight=None), weighted / "run", resume=True)
+
+
+def test_a_metric_of_counts_refuses_parts_of_a_row(weighted) -> None:
+    lists = {"group": "user", "drop": ("day",), "weight": "w"}
+    with pytest.raises(DataError, match="counts rows: --weight must hold whole numbers"):
+        contest(weighted, metric="hit@3", **lists)
+    assert contest(weighted, metric="ndcg@5", **lists).table.weight is not None
