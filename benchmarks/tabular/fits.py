@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.names import value
+from rankwise.estimators.preparation import learn_preparation
 
 __all__ = ["Fit", "Remembered", "fitted", "mean", "together", "training", "weighted"]
 
@@ -28,7 +29,10 @@ def fitted(make: Callable[[str], Ranker]) -> Fit:
     def fit(parts: Parts, metric: str, seed: int) -> Floats:
         ranker = make(metric)
         train, valid, test = parts
-        ranker.categories_ = {}
+        names = list(map(str, range(train.X.shape[1])))
+        ranker.preparation_ = learn_preparation(
+            train.X, names, train.weight, takes_missing=True, takes_categories=True
+        )
         ranker._fit_scores(training(train, valid, metric, seed))
         return np.asarray(ranker._scores(test.X), dtype=np.float64)
 

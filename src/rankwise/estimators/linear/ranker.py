@@ -44,7 +44,8 @@ class LinearRanker(Ranker):
         Most steps of a search, and the gradient at which it ends.
     standardise
         Columns to mean 0 and spread 1 (sparse ones are divided only). ``coef_`` and ``intercept_``
-        are those of the columns as they came.
+        are those of the columns as they came; of words, dates and missing values, those of
+        ``preparation_.names``.
 
     The objective must not learn from batch to batch (``"soprc"``, ``"soap"``): there is one batch.
     For the other parameters see :class:`~rankwise.estimators.base.Ranker`.

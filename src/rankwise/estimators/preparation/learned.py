@@ -217,6 +217,7 @@ def _part(values: NDArray[np.datetime64], part: str) -> Floats:
     instants = np.where(gone, np.datetime64(0, "us"), values)
     since = instants.astype(np.int64)
     days, months = since // _DAY_US, instants.astype("datetime64[M]")
+    found: NDArray[np.floating[Any]]
     if part == "day":
         found = since / _DAY_US
     elif part == "month":

@@ -104,7 +104,8 @@ class Preparation:
         columns = []
         for each in known["columns"]:
             plain = {n: tuple(v) if isinstance(v, list) else v for n, v in each.items()}
-            columns.append(_KINDS[plain.pop("kind")](**plain))
+            del plain["kind"]
+            columns.append(_KINDS[each["kind"]](**plain))
         return cls(tuple(columns), tuple(known["inputs"]))
 
 
