@@ -11,6 +11,7 @@ from tests.tasks.compare.stubs import stubbed, table
 from typer.testing import CliRunner
 
 from rankwise.cli import app
+from rankwise.tasks.compare.arrays import read_arrays
 
 __all__ = ["stubbed"]
 
@@ -88,6 +89,20 @@ def test_what_was_asked_of_the_columns_is_in_the_command_of_the_report(data) -> 
     done = RUN.invoke(app, ["predict", str(out), str(data)])
     assert done.exit_code == 0, done.output
     assert pl.read_csv(done.stdout.encode()).height == 600
+
+
+def test_the_test_part_is_found_again_among_rows_without_a_target(data) -> None:
+    _, results, out = compare(data)
+    scores = data.parent / "scores.csv"
+    keep = ["--part", "test", "--keep", "id,y", "--out", str(scores)]
+    done = RUN.invoke(app, ["predict", str(out), *keep])
+    assert done.exit_code == 0, done.output
+    found = pl.read_csv(scores)
+    assert found.height == results["data"]["test"]
+    assert found["y"].null_count() == 0
+    arrays = read_arrays(out / "predictions.npz")
+    np.testing.assert_array_equal(found["id"], arrays["row"])
+    np.testing.assert_allclose(found["score"], arrays[f"score_{results['recommended']}"])
 
 
 def test_predict_says_how_many_values_it_could_not_read(data) -> None:

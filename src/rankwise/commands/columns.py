@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table as Shown
 
 from rankwise.commands.console import paper
+from rankwise.commands.shared import say
 
 if TYPE_CHECKING:
     from rankwise.data.columns import ColumnInfo
@@ -22,23 +23,23 @@ _MANY = 40  # columns from which plain numbers are only counted
 
 def show_columns(contest: Contest) -> None:
     """Print what every column was taken for, the rows left out, and the period of each part."""
-    table, console = contest.table, paper()
+    table, parts = contest.table, contest.plan.parts
+    lines = []
     if table.columns:
-        console.print(_shown(table.columns))
+        paper().print(_shown(table.columns))
     else:
-        plain = f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
-        console.print(plain, highlight=False, markup=False, soft_wrap=True)
-    parts = contest.plan.parts
+        lines.append(
+            f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
+        )
     for name, period in parts.periods(table).items():
-        line = f"{name}: {len(getattr(parts, name))} rows, {contest.settings.time} {period}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        lines.append(f"{name}: {len(getattr(parts, name))} rows, {contest.settings.time} {period}")
     for count, what in (
         (table.without_target, "without a target"),
         (table.without_weight, "of weight 0"),
     ):
         if count:
-            line = f"{count} rows {what} are left out"
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            lines.append(f"{count} rows {what} are left out")
+    say(lines)
 
 
 def _shown(columns: Sequence[ColumnInfo]) -> Shown:

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from rankwise.data import read_columns
+from rankwise.data.reading import Reading, Rule
 from rankwise.tasks.compare.row_hashes import row_hashes
 
 ROWS = 2_000
@@ -30,7 +31,9 @@ def frame():
 
 
 def hashes_of(path, names):
-    return row_hashes(read_columns(path, names), names)
+    rules = {"flag": ("numeric", "boolean"), "day": ("time", "%Y-%m-%d"), "word": ("categorical",)}
+    reading = Reading(tuple(Rule(name, *rules.get(name, ("numeric",))) for name in names))
+    return row_hashes(read_columns(path, reading)[0], names)
 
 
 def test_the_hash_is_the_same_from_csv_and_parquet_and_in_any_column_order(tmp_path, frame):

@@ -13,10 +13,12 @@ from tests.tasks.compare.stubs import StubRanker, contest, settings, stubbed, ta
 from rankwise.data import DataError
 from rankwise.metrics import Interval
 from rankwise.report.comparison.run import read_run
+from rankwise.tasks.compare.arrays import read_arrays
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.fitting import fit_members
 from rankwise.tasks.compare.judging import difference, interval, value
 from rankwise.tasks.compare.running import run
+from rankwise.tasks.compare.scores import evaluate_run
 
 __all__ = ["stubbed"]
 
@@ -94,12 +96,16 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
     assert all(weight is not None for weight in given)
     config = json.loads((weighted / "run" / "config.json").read_text())
     assert config["weight"] == "w"
-    arrays = np.load(weighted / "run" / "predictions.npz")
+    arrays = read_arrays(weighted / "run" / "predictions.npz")
     test = average_precision_score(
         arrays["target"], arrays["score_0"], sample_weight=arrays["weight"]
     )
     assert found.results["contenders"][0]["test"]["value"] == pytest.approx(test)
     assert (read_run(weighted / "run").predictions.weight == arrays["weight"]).all()
+    chosen = found.results["contenders"][found.results["recommended"]]
+    again = evaluate_run(weighted / "run").metrics["ap"]
+    assert again.value == pytest.approx(chosen["test"]["value"])
+    assert again.low == pytest.approx(chosen["test"]["low"])
     with pytest.raises(DataError, match="weight was 'w' and is None"):
         run(replace(asked, weight=None), weighted / "run", resume=True)
 
