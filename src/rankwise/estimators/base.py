@@ -45,10 +45,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         What :meth:`score` and early stopping judge by, a name of a metric; None: that of the
         objective (log-loss: average precision).
     threshold
-        What :meth:`predict` calls positive: ``"f1"`` (the best F1), ``"precision>=0.9"`` (the most
-        found at that precision), ``"fpr<=0.05"`` (the most found at that rate of false alarms),
-        ``"top=100"`` (the 100 highest rows of the table that is predicted), or a number: that
-        probability.
+        What :meth:`predict` calls positive: a probability, by default 0.5 as everywhere in
+        scikit-learn, which few rows of a rare class reach; ``"f1"`` (the best F1 on the rows held
+        out), ``"precision>=0.9"`` (the highest recall at that precision), ``"fpr<=0.05"`` (the
+        highest recall at that false positive rate), or ``"top=100"`` (the 100 highest rows of the
+        table that is predicted).
     calibration
         How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for the plain
         logistic function. The probabilities always rank the rows as the scores do.

@@ -87,7 +87,7 @@ class BoostedRanker(Ranker):
         engine: EngineName = "lightgbm",
         n_jobs: int = -1,
         metric: str | None = None,
-        threshold: str | float = "f1",
+        threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.estimators.papk.generated import users
 from tests.estimators.papk.rankers import BASELINES, learns_to_rank_new_users_and_repeats
 
@@ -25,9 +24,3 @@ def test_bad_options_are_named(ranker, message):
     X, y, groups = users(5)
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, y, groups=groups)
-
-
-@parametrize_with_checks([GreedyPApAtKRanker(60, threshold=0.5, angles=2)])
-@pytest.mark.filterwarnings("ignore:some lists have fewer:RuntimeWarning")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

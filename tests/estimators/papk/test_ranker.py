@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.estimators.papk.generated import users
 from tests.estimators.papk.rankers import OURS, SHORT, learns_to_rank_new_users_and_repeats
 
@@ -49,9 +48,3 @@ def test_bad_options_are_named(ranker, message):
     X, y, groups = users(5)
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, y, groups=groups)
-
-
-@parametrize_with_checks([PApAtKRanker(3, threshold=0.5, max_iter=30)])
-@pytest.mark.filterwarnings("ignore:some lists have fewer:RuntimeWarning")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

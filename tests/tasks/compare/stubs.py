@@ -28,7 +28,7 @@ class StubRanker(Ranker):
         *,
         alpha: float = 1.0,
         metric: str | None = None,
-        threshold: str | float = "f1",
+        threshold: str | float = 0.5,
         calibration: Any = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,

@@ -66,7 +66,7 @@ class LinearRanker(Ranker):
         tolerance: float = 1e-6,
         standardise: bool = True,
         metric: str | None = None,
-        threshold: str | float = "f1",
+        threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,

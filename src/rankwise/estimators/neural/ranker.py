@@ -77,7 +77,7 @@ class NeuralRanker(Ranker):
         device: str = "cpu",
         verbose: int = 0,
         metric: str | None = None,
-        threshold: str | float = "f1",
+        threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,

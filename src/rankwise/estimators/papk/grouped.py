@@ -62,7 +62,7 @@ class GroupedRanker(Ranker):
         k: int = 10,
         *,
         standardise: bool = True,
-        threshold: str | float = "f1",
+        threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
         random_state: Any = None,
