@@ -25,12 +25,13 @@ def boost(
     stages: Sequence[Stage],
     judge: Callable[[Floats], float] | None = None,
     patience: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> float:
     """Grow the trees of all stages; the best value of ``judge``, larger being better.
 
     With a judge every stage ends after ``patience`` trees that made nothing better, and goes back
     to the best there was. The next one starts there, so that by the judge a later stage can only
-    improve on an earlier one.
+    improve on an earlier one. ``stop`` is asked after every tree and ends its stage.
     """
     best, kept = float("-inf"), 0
     for stage in stages:
@@ -39,11 +40,13 @@ def boost(
                 break
             if judge is None:
                 kept = engine.rounds
-                continue
-            value = engine.value(judge)
-            if value > best:
-                best, kept = value, engine.rounds
-            elif patience is not None and engine.rounds - kept >= patience:
+            else:
+                value = engine.value(judge)
+                if value > best:
+                    best, kept = value, engine.rounds
+                elif patience is not None and engine.rounds - kept >= patience:
+                    break
+            if stop():
                 break
         engine.cut(kept)
     return best

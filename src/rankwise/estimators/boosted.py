@@ -21,6 +21,7 @@ from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.doubt import clearly_better
 from rankwise.estimators.names import is_log_loss
 from rankwise.estimators.threshold import Rule
+from rankwise.estimators.time_limit import part_of_time, time_is_up
 
 __all__ = ["BoostedRanker"]
 
@@ -174,7 +175,9 @@ class BoostedRanker(Ranker):
         if before is not None:
             rounds, self._texts = dict(before["rounds"]), dict(before["texts"])
         engine = None
-        for name, stages in self._stages(stops).items():
+        growing = self._stages(stops)
+        sets = len(growing)
+        for name, stages in growing.items():
             if name in rounds:
                 continue
             if engine is None or self.subsample < 1 or self.colsample < 1:
@@ -183,7 +186,8 @@ class BoostedRanker(Ranker):
                     self._trees(data), _table(data.train), held_out, self._start
                 )
             engine.cut(0)
-            boost(engine, stages, judge, self.early_stopping_rounds)
+            with part_of_time(sets - len(rounds)):
+                boost(engine, stages, judge, self.early_stopping_rounds, time_is_up)
             rounds[name] = engine.rounds
             self._texts[name] = engine.text()
             if data.checkpoint is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwise.estimators.data import Floats, Part
+from rankwise.estimators.time_limit import time_is_up
 
 __all__ = ["clearly_better"]
 
@@ -19,7 +20,8 @@ def clearly_better(
     """Whether ``first`` has the higher metric on the rows and on 95 of 100 resamples of them.
 
     A resample draws as many positives and negatives as there are, or as many lists, with
-    replacement; both models are judged on the same ones.
+    replacement; both models are judged on the same ones. Where the time is up before, it is not
+    clear.
     """
     if not metric(first, part) > metric(second, part):
         return False
@@ -29,6 +31,8 @@ def clearly_better(
         some = part.rows(rows)
         wins += metric(first[rows], some) > metric(second[rows], some)
         if done - wins > (1 - _SURE) * _RESAMPLES:  # too many were lost for the others to matter
+            return False
+        if done < _RESAMPLES and time_is_up():
             return False
     return True
 

@@ -18,6 +18,7 @@ from rankwise.estimators.linear.fixed import fixed_at, stateless
 from rankwise.estimators.linear.search import search
 from rankwise.estimators.names import is_graded, is_log_loss
 from rankwise.estimators.threshold import Rule
+from rankwise.estimators.time_limit import part_of_time
 from rankwise.objectives import AveragePrecision
 
 __all__ = ["LinearRanker"]
@@ -105,15 +106,18 @@ class LinearRanker(Ranker):
         if reached is None:
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
             if self.start == "log_loss" or is_log_loss(self.objective):
-                weights, intercept = self._logistic(design, train)
+                with part_of_time(1 if is_log_loss(self.objective) else 2):
+                    weights, intercept = self._logistic(design, train)
             started = weights
             self._keep(data, started, weights, intercept, done)
         else:
             started, weights = (reached[name].numpy() for name in ("started", "weights"))
             intercept, self.n_iter_, done = (reached[n] for n in ("intercept", "n_iter", "done"))
         if not is_log_loss(self.objective):
-            for step in range(done, 1 if self.start == "log_loss" else 3):
-                weights = self._metric_step(design, data, weights)
+            steps = 1 if self.start == "log_loss" else 3
+            for step in range(done, steps):
+                with part_of_time(steps - step):
+                    weights = self._metric_step(design, data, weights)
                 self._keep(data, started, weights, intercept, step + 1)
             before, after = (
                 data.judge(data.held_out.X @ design.unscaled(w, 0.0)[0]) for w in (started, weights)

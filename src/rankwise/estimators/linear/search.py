@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from scipy.optimize import minimize
 
 from rankwise.estimators.linear.design import Design
 from rankwise.estimators.linear.fixed import Loss
+from rankwise.estimators.time_limit import time_is_up
 
 __all__ = ["search"]
 
@@ -30,7 +32,7 @@ def search(
     """Minimise loss(Z w + b) + ridge/2 · ‖w − about‖² over (w, b); the steps it took.
 
     ``start`` is w, or w with the intercept b behind it. Without b it is a ranking, which no
-    constant changes.
+    constant changes. It ends early where the time is up.
     """
     function = _value_and_gradient(design, loss, ridge, about)
     least = max(1e-3 * tolerance, float(np.finfo(design.matrix.dtype).eps))  # below it is rounding
@@ -39,10 +41,17 @@ def search(
         start,
         jac=True,
         method="L-BFGS-B",
+        callback=_end_in_time,
         options={"maxiter": max_iter, "gtol": tolerance, "ftol": least},
     )
     best: _Vector = np.asarray(found.x, dtype=np.float64)
     return best, int(found.nit)
+
+
+def _end_in_time(intermediate_result: Any) -> None:
+    """Between two iterations; scipy ends a search at this exception, and asks for this name."""
+    if time_is_up():
+        raise StopIteration
 
 
 def _value_and_gradient(

@@ -16,6 +16,7 @@ from rankwise.estimators.data import Floats, Training
 from rankwise.estimators.names import entry_of, is_log_loss, made
 from rankwise.estimators.neural.batches import epoch_batches
 from rankwise.estimators.neural.network import Network
+from rankwise.estimators.time_limit import part_of_time, time_is_up
 from rankwise.naming.objective import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.objectives import Objective
@@ -55,7 +56,8 @@ def train_network(
     The first epochs are of cross-entropy, the others of the objective. Only the latter run out of
     patience; so it is where the objective is cross-entropy, too, or that would have less of both.
     Epochs of equal value: the later. Every epoch is left in ``data.checkpoint``, if there is one,
-    and those that are there are not trained again.
+    and those that are there are not trained again. Where the time is up an epoch ends early, and
+    its stage with it; both stages have half of the time.
     """
     warm = min(plan.warm_start_epochs, plan.epochs)
     stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
@@ -83,33 +85,39 @@ def train_network(
             done = before["done"]
             for _ in range(done):
                 next(batches)  # what was drawn for these epochs
-        for epoch in range(done, epochs):
-            if since >= plan.patience:
-                break
-            for rows in next(batches):
-                optimiser.zero_grad()
-                _loss(objective, data, rows, forward(rows)).backward()
-                optimiser.step()
-            value = data.judge(held_out_scores())
-            history.append(value)
-            tell(len(history), value)
-            since = 0 if value > best or len(history) <= warm else since + 1
-            if not value < best:  # also where there is no value, as in lists of one class
-                best, kept = value, copy.deepcopy(network.state_dict())
-            if data.checkpoint is not None:
-                data.checkpoint.save(
-                    {
-                        "network": network.state_dict(),
-                        "objective": objective.state_dict(),
-                        "optimiser": optimiser.state_dict(),
-                        "history": history,
-                        "best": best,
-                        "kept": kept,
-                        "since": since,
-                        "stage": stage,
-                        "done": epoch + 1,
-                    }
-                )
+        with part_of_time(len(stages) - stage):
+            for epoch in range(done, epochs):
+                if since >= plan.patience:
+                    break
+                late = False
+                for rows in next(batches):
+                    optimiser.zero_grad()
+                    _loss(objective, data, rows, forward(rows)).backward()
+                    optimiser.step()
+                    if late := time_is_up():
+                        break
+                value = data.judge(held_out_scores())
+                history.append(value)
+                tell(len(history), value)
+                since = 0 if value > best or len(history) <= warm else since + 1
+                if not value < best:  # also where there is no value, as in lists of one class
+                    best, kept = value, copy.deepcopy(network.state_dict())
+                if late:
+                    break  # and no checkpoint of half an epoch
+                if data.checkpoint is not None:
+                    data.checkpoint.save(
+                        {
+                            "network": network.state_dict(),
+                            "objective": objective.state_dict(),
+                            "optimiser": optimiser.state_dict(),
+                            "history": history,
+                            "best": best,
+                            "kept": kept,
+                            "since": since,
+                            "stage": stage,
+                            "done": epoch + 1,
+                        }
+                    )
     network.load_state_dict(kept)
     return history
 
