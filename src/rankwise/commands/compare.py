@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_COLUMNS = 10  # whose importance is shown
+
 
 def compare(  # noqa: PLR0917  (a command line is called by names)
     data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
@@ -58,13 +60,19 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     date_format: Annotated[
         str | None, typer.Option(help="Format of the dates, as strftime has it: %d/%m/%Y.")
     ] = None,
-    budget: Annotated[str, typer.Option(help="Time to train, shared evenly: 90s, 2m, 1h.")] = "2m",
+    budget: Annotated[str, typer.Option(help="Training time in all, such as 90s, 2m, 1h.")] = "2m",
     trials: Annotated[
         int, typer.Option(min=1, help="The most options that a contender tries.")
     ] = 30,
     contenders: Annotated[
         str, typer.Option(help="Which, such as boosted,linear:log_loss,neural:both.")
     ] = "linear,boosted,neural",
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Repeats of cross-validation over all rows, instead of one test part."
+        ),
+    ] = 0,
     seeds: Annotated[
         int, typer.Option(min=1, help="Fits per contender, whose ranks are averaged.")
     ] = 1,
@@ -101,6 +109,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             contenders=contenders,
             budget=seconds_of(budget),
             trials=trials,
+            repeats=repeats,
             seeds=seeds,
             seed=seed,
         )
@@ -144,13 +153,23 @@ def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
                 best=best,
             )
 
-        return run(settings, folder, resume=resume, on_read=show_columns, on_event=advance)
+        def announce(words: str) -> None:
+            console.print(words, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+        return run(
+            settings,
+            folder,
+            resume=resume,
+            on_read=show_columns,
+            on_event=advance,
+            on_note=announce,
+        )
 
 
 def _show(found: Compared) -> None:
     results, console = found.results, paper()
     shown = Shown(
-        title=f"{results['metric']} on the test part, {results['data']['test']} rows",
+        title=f"{results['metric']} on {results['evaluation']}, {results['data']['test']} rows",
         caption=f"chosen by {results['choice']}; difference and p against the best log-loss model",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -164,10 +183,30 @@ def _show(found: Compared) -> None:
         mark = " ★" if recommended else ""
         shown.add_row(row["name"] + mark, *_cells(row), style="bold" if recommended else None)
     console.print(shown)
-    for line in (results["why"], *results["notes"]):
+    for line in filter(None, (results["why"], results["verdict"], *results["notes"])):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+    _show_importance(results["importance"])
     for path in (found.folder / "model", found.page):
         console.print(str(path), style="bold", highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_importance(found: dict[str, Any]) -> None:
+    shown = Shown(
+        title=f"{found['metric']} lost where a column is shuffled",
+        caption=f"{found['rows']} rows of {found['part']}, {found['repeats']} shuffles of a column",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    shown.add_column("column", no_wrap=True)
+    for name in ("importance", "95 %"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    for row in found["columns"][:_COLUMNS]:
+        between = f"{row['low']:+.4f} – {row['high']:+.4f}"
+        shown.add_row(row["name"], f"{row['mean']:+.4f}", between)
+    paper().print(shown)
+    if (rest := found["of_columns"] - _COLUMNS) > 0:
+        paper().print(f"{rest} more columns are on the report", highlight=False, soft_wrap=True)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

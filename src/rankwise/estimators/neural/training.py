@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,13 +89,7 @@ def train_network(
             for epoch in range(done, epochs):
                 if since >= plan.patience:
                     break
-                late = False
-                for rows in next(batches):
-                    optimiser.zero_grad()
-                    _loss(objective, data, rows, forward(rows)).backward()
-                    optimiser.step()
-                    if late := time_is_up():
-                        break
+                late = _epoch(next(batches), optimiser, objective, data, forward)
                 value = data.judge(held_out_scores())
                 history.append(value)
                 tell(len(history), value)
@@ -120,6 +114,23 @@ def train_network(
                     )
     network.load_state_dict(kept)
     return history
+
+
+def _epoch(
+    batches: Iterable[np.ndarray],
+    optimiser: torch.optim.Optimizer,
+    objective: Objective,
+    data: Training,
+    forward: Forward,
+) -> bool:
+    """A step for every batch; True where the time was up before the last."""
+    for rows in batches:
+        optimiser.zero_grad()
+        _loss(objective, data, rows, forward(rows)).backward()
+        optimiser.step()
+        if time_is_up():
+            return True
+    return False
 
 
 def objective_for(name: str, data: Training) -> Objective:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy.stats import t as student
-
 from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.corrected import Estimate, corrected
 from rankwise.tasks.compare.finished import Finished
 
-__all__ = ["Choice", "Estimate", "choose", "on_common_splits", "validation_of"]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
+__all__ = ["Choice", "choose", "on_common_splits", "validation_of"]
 
 
 @dataclass(frozen=True)
@@ -67,18 +55,10 @@ def choose(finished: Sequence[Finished], metric: str) -> Choice:
 def validation_of(each: Finished, contest: Contest) -> Estimate:
     """The metric on validation with its interval.
 
-    Of one part, that of the metric. Over folds Student's, with the variance of the mean enlarged
-    by the share of rows that the folds have in common (Nadeau & Bengio 2003, Eq. 9).
+    Of one part, that of the metric; over folds that of :func:`corrected`, within 0 and 1.
     """
     plan = contest.plan
     if not plan.crosses:
         found = contest.interval(each.judged[0].scores, plan.splits[0][1])
         return Estimate(found.value, found.low, found.high)
-    values = np.asarray(each.values)
-    fitted, judged = plan.splits[0]
-    shared = 1 / len(values) + len(judged) / len(fitted)
-    reach = student.ppf(0.975, len(values) - 1) * math.sqrt(shared * values.var(ddof=1))
-    mean = float(values.mean())
-    if math.isnan(mean):  # a fold in which the metric has no value
-        return Estimate(mean, math.nan, math.nan)
-    return Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+    return corrected(each.values, *map(len, plan.splits[0])).within(0.0, 1.0)

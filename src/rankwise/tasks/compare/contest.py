@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, Table, read_table
 from rankwise.metrics import Comparison, Interval
 from rankwise.tasks.compare import judging
-from rankwise.tasks.compare.plan import Plan, plan_for
+from rankwise.tasks.compare.plan import Plan, plan_for, plan_of_all
 from rankwise.tasks.compare.settings import Settings
 
 __all__ = ["Contest", "contest_of"]
@@ -31,6 +31,11 @@ class Contest:
     def metric(self) -> str:
         """The name of the metric that decides."""
         return self.settings.metric
+
+    @property
+    def all_rows(self) -> Rows:
+        """The number of every row."""
+        return np.arange(len(self.table))
 
     @property
     def seeds(self) -> range:
@@ -98,4 +103,5 @@ def contest_of(settings: Settings) -> Contest:
         )
     if table.weight is not None:
         judging.require_weights(settings.metric, table.weight)
-    return Contest(settings, table, plan_for(table, settings.seed))
+    plan = plan_of_all if settings.repeats else plan_for
+    return Contest(settings, table, plan(table, settings.seed))

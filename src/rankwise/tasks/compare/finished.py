@@ -39,6 +39,7 @@ class Finished:
     test_ranked: Floats
     probability: Floats
     model: Model
+    cut: bool = False  # whether a training of it was ended by the time
 
     @property
     def values(self) -> list[float]:
@@ -64,6 +65,7 @@ def save_finished(folder: Path, finished: Finished) -> None:
             "seconds": finished.seconds,
             "curve": finished.curve,
             "values": finished.values,
+            "cut": finished.cut,
         }
         write_json(made / "result.json", record)
         arrays = {
@@ -98,6 +100,7 @@ def load_finished(folder: Path, contender: Contender) -> Finished | None:
             test_ranked=arrays["test_ranked"],
             probability=arrays["probability"],
             model=load_model(folder / "model"),
+            cut=record["cut"],
         )
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
@@ -124,4 +127,5 @@ def ensemble(contender: Contender, parts: Sequence[Finished], contest: Contest) 
         test_ranked=test,
         probability=np.mean([part.probability for part in parts], axis=0),
         model=replace(first, members=members, about=about),
+        cut=any(part.cut for part in parts),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 import rankwise.estimators
 from rankwise.estimators import Ranker
+from rankwise.estimators.time_limit import part_of_time, time_limit
 from rankwise.tasks.compare.contenders import CLASSES, Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.model import Member, mean_of_ranks
 from rankwise.tasks.compare.ranks import apply_ranks
-from rankwise.tasks.compare.spaces import length_of
+from rankwise.tasks.compare.spaces import length_of, shortest
 
 __all__ = ["Judged", "fit_members", "judge", "ranker_of", "scored"]
 
@@ -33,6 +35,7 @@ class Judged:
     scores: Floats
     ranked: Floats  # the same as log-odds of ranks, to be averaged with those of other models
     value: float  # of the metric
+    cut: bool = False  # whether the training was ended by the time, not by itself
 
 
 def ranker_of(
@@ -43,13 +46,14 @@ def ranker_of(
     seed: int,
     rows: int,
     text: tuple[str, ...] = (),
+    short: bool = False,
 ) -> Ranker:
-    """The estimator of a contender, not yet fitted; it will be on so many rows."""
+    """The estimator of a contender, to be fitted on so many rows, as long as usual or shortly."""
     made: Ranker = getattr(rankwise.estimators, CLASSES[contender.model])(
         objective=contender.objective, metric=metric, random_state=seed, **params
     )
     known = made.get_params()
-    made.set_params(**length_of(known, rows))
+    made.set_params(**(shortest(known) if short else length_of(known, rows)))
     if text:
         made.set_params(text=text)
     if "n_jobs" in known and rows < SMALL:
@@ -58,7 +62,13 @@ def ranker_of(
 
 
 def fit_members(
-    contender: Contender, params: Mapping[str, Any], contest: Contest, rows: Rows, seeds: range
+    contender: Contender,
+    params: Mapping[str, Any],
+    contest: Contest,
+    rows: Rows,
+    seeds: range,
+    *,
+    short: bool = False,
 ) -> tuple[Member, ...]:
     """One fitted ranker per seed."""
     table = contest.table
@@ -66,7 +76,7 @@ def fit_members(
     # Log-loss knows two classes: of relevances, some and none.
     target = table.target[rows] > 0 if contender.is_log_loss else table.target[rows]
     made = []
-    for seed in seeds:
+    for place, seed in enumerate(seeds):
         ranker = ranker_of(
             contender,
             params,
@@ -74,8 +84,9 @@ def fit_members(
             seed=seed,
             rows=len(rows),
             text=table.reading.text,
+            short=short,
         )
-        with warnings.catch_warnings():
+        with part_of_time(len(seeds) - place), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
             ranker.fit(
                 features,
@@ -102,9 +113,12 @@ def judge(
     contest: Contest,
     split: tuple[Rows, Rows],
     seeds: range,
+    *,
+    seconds: float = math.inf,
 ) -> Judged:
-    """Fit on the first rows of a split, judge by the others."""
+    """Fit on the first rows of a split for at most ``seconds``, judge by the others."""
     fitted, judged = split
-    members = fit_members(contender, params, contest, fitted, seeds)
+    with time_limit(seconds) as limit:
+        members = fit_members(contender, params, contest, fitted, seeds)
     scores, ranked = scored(members, contest, judged)
-    return Judged(scores, ranked, contest.value(scores, judged))
+    return Judged(scores, ranked, contest.value(scores, judged), limit.reached)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.finished import Finished
 
@@ -13,10 +14,18 @@ __all__ = ["notes_on"]
 
 
 def notes_on(
-    finished: Sequence[Finished], contest: Contest, left_out: Mapping[str, str]
+    finished: Sequence[Finished],
+    contest: Contest,
+    failed: Mapping[str, str],
+    budget: Budget | None = None,
 ) -> list[str]:
-    """Contenders that failed or learnt nothing, and columns that are odd or were not used."""
-    notes = [f"left out, it failed: {why}" for why in left_out.values()]
+    """What the budget did not allow, contenders that failed or learnt nothing, odd columns."""
+    notes = [] if budget is None else budget.announcements
+    if budget is not None and budget.left_out:
+        notes.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
+    notes += [f"left out, it failed: {why}" for why in failed.values()]
+    if short := [each.contender.name for each in finished if each.cut and not each.contender.parts]:
+        notes.append(f"cut short by --budget, and maybe better with more of it: {'; '.join(short)}")
     notes += [note for each in finished if (note := _no_better_than_chance(each, contest))]
     table = contest.table
     notes += table.slips

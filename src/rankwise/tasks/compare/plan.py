@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankwise.data import FOLDS, Split, Table, few, folds, split
 
-__all__ = ["Plan", "plan_for"]
+__all__ = ["Plan", "plan_for", "plan_of_all", "plans_of_folds", "units"]
 
 Rows = NDArray[np.int64]
 
@@ -29,6 +29,10 @@ class Plan:
     def crosses(self) -> bool:
         """Whether the choice is made by cross-validation."""
         return len(self.splits) > 1
+
+    def one_part(self) -> Plan:
+        """The same parts, with a choice by the validation part alone, which takes one fit."""
+        return Plan(self.parts, ((self.parts.train, self.parts.validation),), 1)
 
     def words(self, splits: int) -> str:
         """How a choice by so many splits is made, for a reader."""
@@ -61,7 +65,7 @@ def plan_for(table: Table, seed: int) -> Plan:
     if table.time is not None or not few(table, parts.validation):
         return Plan(parts, ((parts.train, parts.validation),), 1)
     rows = parts.development
-    count = max(2, min(FOLDS, _units(table, rows) // 2))
+    count = _count(table, rows)
     pairs = [
         pair
         for repeat in range(REPEATS)
@@ -70,8 +74,41 @@ def plan_for(table: Table, seed: int) -> Plan:
     return Plan(parts, tuple(pairs), count)
 
 
-def _units(table: Table, rows: Rows) -> int:
-    """Positives, or lists with one: what folds are dealt."""
+def plan_of_all(table: Table, seed: int) -> Plan:
+    """All rows to learn from, chosen by cross-validation; what it is worth others must find out."""
+    return _inside(table, np.arange(len(table)), np.arange(len(table)), seed)
+
+
+def plans_of_folds(table: Table, seed: int, repeats: int) -> list[Plan]:
+    """Repeated cross-validation of all rows: every fold is a test part once a repeat.
+
+    Within the other folds the choice is made by cross-validation again (nested), so that a test
+    part has no say in the options that it tests.
+    """
+    rows = np.arange(len(table))
+    return [
+        _inside(table, others, tested, seed)
+        for repeat in range(repeats)
+        for others, tested in folds(
+            table, rows, count=_count(table, rows), seed=seed * repeats + repeat + 1
+        )
+    ]
+
+
+def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
+    count = _count(table, rows)
+    pairs = folds(table, rows, count=count, seed=seed)
+    kind = "stratified" if table.groups is None else "grouped"
+    return Plan(Split(*pairs[0], test, kind), tuple(pairs), count)
+
+
+def _count(table: Table, rows: Rows) -> int:
+    """Folds, each with two positives at least."""
+    return max(2, min(FOLDS, units(table, rows) // 2))
+
+
+def units(table: Table, rows: Rows) -> int:
+    """Positives, or lists with one: what folds are dealt, and what a value rests on."""
     positive = table.target[rows] > 0
     if table.groups is None:
         return int(positive.sum())

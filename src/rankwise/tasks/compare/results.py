@@ -12,6 +12,7 @@ from rankwise.report import write_csv, write_json
 from rankwise.tasks.compare.arrays import write_arrays
 from rankwise.tasks.compare.choosing import Choice, validation_of
 from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.judging import every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
@@ -24,14 +25,15 @@ def results_of(
     choice: Choice,
     contest: Contest,
     left_out: Mapping[str, str],
+    evaluation: Evaluation,
 ) -> dict[str, Any]:
-    """Everything that was found. The test part is looked at here, once, after the choice."""
+    """Everything that was found. The tested rows are looked at here, once, after the choice."""
     table, parts = contest.table, contest.plan.parts
     base = finished[choice.baseline]
     grouped = table.groups is not None
     names = every_metric(len(parts.test), grouped=grouped, graded=table.graded)
     others = {
-        name: [_number(contest.value(each.test, parts.test, name)) for each in finished]
+        name: [_number(evaluation.value(number, name)) for number in range(len(finished))]
         for name in names
         if name != contest.metric and takes_weights(name, table.weight)
     }
@@ -44,13 +46,17 @@ def results_of(
             "positives": table.positives,
             "train": len(parts.train),
             "validation": len(parts.validation),
-            "test": len(parts.test),
+            "test": len(evaluation.rows),
             **_left_out_rows(contest),
             **_periods(contest),
         },
         "columns": [asdict(column) for column in table.columns],
+        "evaluation": evaluation.words,
         "choice": contest.plan.words(len(base.judged)),
-        "contenders": [_contender(each, base, contest) for each in finished],
+        "contenders": [
+            _contender(number, finished, choice.baseline, contest, evaluation)
+            for number in range(len(finished))
+        ],
         "recommended": choice.recommended,
         "why": choice.why,
         "left_out": dict(left_out),
@@ -63,9 +69,10 @@ def write_results(
     results: Mapping[str, Any],
     finished: Sequence[Finished],
     contest: Contest,
+    evaluation: Evaluation,
 ) -> None:
     """The model first, the results last: who finds results finds what belongs to them."""
-    table, rows = contest.table, contest.plan.parts.test
+    table, rows = contest.table, evaluation.rows
     finished[results["recommended"]].model.save(folder / "model")
     arrays = {"target": table.target[rows], "row": table.in_file(rows)}
     weight = contest.weight(rows)
@@ -74,8 +81,9 @@ def write_results(
     groups = contest.groups(rows)
     if groups is not None:
         arrays["group"] = groups
-    for number, each in enumerate(finished):
-        arrays |= {f"score_{number}": each.test, f"probability_{number}": each.probability}
+    for number in range(len(finished)):
+        arrays[f"score_{number}"] = evaluation.scores(number)
+        arrays[f"probability_{number}"] = evaluation.probabilities(number)
     write_arrays(folder / "predictions.npz", arrays)
     write_parts(folder, contest.plan.parts.in_file(table))
     write_csv(folder / "tables.csv", [_row(each) for each in results["contenders"]])
@@ -97,22 +105,29 @@ def _periods(contest: Contest) -> dict[str, dict[str, str]]:
     return {"periods": found} if found else {}
 
 
-def _contender(each: Finished, base: Finished, contest: Contest) -> dict[str, Any]:
-    rows = contest.plan.parts.test
-    chosen, test = validation_of(each, contest), contest.interval(each.test, rows)
+def _contender(
+    number: int,
+    finished: Sequence[Finished],
+    base: int,
+    contest: Contest,
+    evaluation: Evaluation,
+) -> dict[str, Any]:
+    each = finished[number]
+    chosen, test = validation_of(each, contest), evaluation.estimate(number)
     against = None
-    if each is not base:
-        found = contest.difference(each.test, base.test, rows)
-        against = _numbers(value=found.difference, low=found.low, high=found.high, p=found.p_value)
+    if number != base:
+        found = evaluation.difference(number, base)
+        against = _numbers(value=found.mean, low=found.low, high=found.high, p=found.p)
     return {
         "name": each.contender.name,
         "model": each.contender.model,
         "objective": each.contender.objective,
-        "baseline": each is base,
+        "baseline": number == base,
         "validation": _numbers(mean=chosen.mean, low=chosen.low, high=chosen.high),
-        "test": _numbers(value=test.value, low=test.low, high=test.high),
+        "test": _numbers(value=test.mean, low=test.low, high=test.high),
         "difference": against,
         "seconds": each.seconds,
+        "cut_short": each.cut,
         "trials": each.trials,
         "params": each.params,
         "curve": each.curve,

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from optuna.storages import RDBStorage
-
 from rankwise.estimators.threads import threads_for
 from rankwise.report.comparison import write_report
-from rankwise.tasks.compare.choosing import choose, on_common_splits
+from rankwise.tasks.compare.budget import Budget, open_budget
+from rankwise.tasks.compare.choosing import choose
 from rankwise.tasks.compare.config import start_run
 from rankwise.tasks.compare.contenders import Contender, contenders
 from rankwise.tasks.compare.contest import Contest, contest_of
-from rankwise.tasks.compare.finished import Finished, ensemble, load_finished, save_finished
-from rankwise.tasks.compare.fitting import fit_members, judge, scored
-from rankwise.tasks.compare.model import Model
+from rankwise.tasks.compare.evaluation import CrossValidated, Evaluation, HeldOut
+from rankwise.tasks.compare.finished import Finished, ensemble
+from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.notes import notes_on
+from rankwise.tasks.compare.plan import plans_of_folds
 from rankwise.tasks.compare.results import results_of, write_results
 from rankwise.tasks.compare.settings import Settings
-from rankwise.tasks.compare.training_rows import TrainingRows
-from rankwise.tasks.compare.tuning import ContenderError, Progress, Tuned, open_storage, tune
+from rankwise.tasks.compare.training import Trainer
+from rankwise.tasks.compare.trials import Place, open_storage
+from rankwise.tasks.compare.tuning import Progress
+from rankwise.tasks.compare.verdict import verdict_of
 
 __all__ = ["Compared", "Event", "run"]
 
 STUDY = "study.db"
+TRIALS = "trials"
 CONTENDERS = "contenders"
 
 
@@ -57,92 +59,119 @@ def run(
     resume: bool = False,
     on_read: Callable[[Contest], None] = lambda contest: None,
     on_event: Callable[[Event], None] = lambda event: None,
+    on_note: Callable[[str], None] = lambda words: None,
 ) -> Compared:
     """Compare into the folder ``out``; one that holds a run already is only touched to resume it.
 
     A contender is written when it is done, and every trial of those that are not: after a stop
-    nothing of either is repeated. ``on_read`` is called once, before the training.
+    nothing of either is repeated. ``on_read`` is called once, when the table is read; ``on_note``
+    gets what the budget does not allow, before the training begins.
     """
     chosen = contenders(settings.metric, settings.contenders)
     contest = contest_of(settings)
     start_run(out, contest, resume=resume)
     on_read(contest)
-    work = len(contest.table) * len(contest.table.names)
-    with open_storage(out / STUDY) as storage, threads_for(work):
-        trained = [each for each in chosen if not each.parts]
-        finished, left_out = _trained(trained, contest, out / CONTENDERS, storage, on_event)
-    finished = dict(zip(finished, on_common_splits(list(finished.values())), strict=True))
-    for contender in chosen:
-        if contender.parts and all(part in finished for part in contender.parts):
-            parts = [finished[part] for part in contender.parts]
-            finished[contender.name] = ensemble(contender, parts, contest)
-    ordered = [finished[each.name] for each in chosen if each.name in finished]
-    if not any(each.contender.is_log_loss for each in ordered):
-        raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(left_out.values())}")
-    results = results_of(ordered, choose(ordered, settings.metric), contest, left_out)
-    results["notes"] = notes_on(ordered, contest, left_out)
-    write_results(out, results, ordered, contest)
+    with threads_for(len(contest.table) * len(contest.table.names)):
+        rounds = _rounds(contest)
+        told = _Told(on_event, rounds=len(rounds))
+        budget = _budget(out, chosen, contest, len(rounds), told)
+        for words in (*budget.announcements, *budget.left_out.values()):
+            on_note(words)
+        trained, failed = _trained(out, chosen, rounds, budget, told)
+        told.testing()
+        ordered, evaluation = _evaluated(chosen, trained, settings)
+        left_out = {**budget.left_out, **failed}
+        if not any(each.contender.is_log_loss for each in ordered):
+            raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
+        last = trained[-1][0]
+        choice = choose(ordered, settings.metric)
+        results = results_of(ordered, choice, last, left_out, evaluation)
+        results["verdict"] = verdict_of(results, evaluation, contest)
+        results["importance"] = importance_of(out, choice.recommended, contest, evaluation)
+        results["notes"] = notes_on(ordered, last, failed, budget)
+        write_results(out, results, ordered, last, evaluation)
     return Compared(out, results, write_report(out))
 
 
+def _rounds(contest: Contest) -> list[tuple[str, Contest]]:
+    """How often all contenders are trained: once, or once a fold and then on all rows."""
+    settings = contest.settings
+    if not settings.repeats:
+        return [("", contest)]
+    plans = plans_of_folds(contest.table, settings.seed, settings.repeats)
+    folds = [(f"fold-{n + 1}-", replace(contest, plan=plan)) for n, plan in enumerate(plans)]
+    return [*folds, ("", contest)]
+
+
+class _Told:
+    """Reports how far a run is."""
+
+    def __init__(self, on_event: Callable[[Event], None], rounds: int) -> None:
+        self.on_event, self.rounds, self.round = on_event, rounds, 0
+        self.names: list[str] = []
+
+    def contender(self, contender: Contender, progress: Progress) -> None:
+        place = self.names.index(contender.name) + self.round * len(self.names)
+        self.on_event(Event(contender.name, place, self.rounds * len(self.names), progress))
+
+    def estimating(self, contender: Contender) -> None:
+        name = f"estimating the cost of {contender.name}"
+        self.on_event(Event(name, 0, self.rounds * len(self.names), Progress(0, None, 0.0)))
+
+    def testing(self) -> None:
+        total = self.rounds * len(self.names)
+        self.on_event(Event("testing", total, total, Progress(0, None, 0.0)))
+
+
+def _budget(
+    out: Path, chosen: Sequence[Contender], contest: Contest, rounds: int, told: _Told
+) -> Budget:
+    alone = [each for each in chosen if not each.parts]
+    told.names = [each.name for each in alone]
+    return open_budget(out, contest, alone, rounds=rounds, on_contender=told.estimating)
+
+
 def _trained(
-    trained: list[Contender],
-    contest: Contest,
     out: Path,
-    storage: RDBStorage,
-    on_event: Callable[[Event], None],
-) -> tuple[dict[str, Finished], dict[str, str]]:
-    """Contenders by name that are done, now or in an earlier run, and why others could not be."""
-    finished: dict[str, Finished] = {}
-    left_out: dict[str, str] = {}
-    share = contest.settings.budget / len(trained)
-    for number, contender in enumerate(trained):
-
-        def tell(progress: Progress, name: str = contender.name, number: int = number) -> None:
-            on_event(Event(name, number, len(trained), progress))
-
-        folder = out / contender.key
-        done = load_finished(folder, contender)
-        if done is None:
-            try:
-                tuned = tune(contender, contest, storage=storage, seconds=share, on_trial=tell)
-            except ContenderError as error:
-                left_out[contender.name] = str(error)
-                continue
-            done = _finish(contender, contest, tuned, share)
-            save_finished(folder, done)
-        finished[contender.name] = done
-    on_event(Event("testing", len(trained), len(trained), Progress(0, None, 0.0)))
-    return finished, left_out
+    chosen: Sequence[Contender],
+    rounds: Sequence[tuple[str, Contest]],
+    budget: Budget,
+    told: _Told,
+) -> tuple[list[tuple[Contest, dict[str, Finished]]], dict[str, str]]:
+    """The contenders of every round that are done, by name, and why others could not be."""
+    alone = [each for each in chosen if not each.parts and each.name not in budget.left_out]
+    told.names = [each.name for each in alone]
+    done: list[tuple[Contest, dict[str, Finished]]] = []
+    failed: dict[str, str] = {}
+    with open_storage(out / STUDY) as storage:
+        for place, (prefix, contest) in enumerate(rounds):
+            told.round = place
+            if budget.one_part:
+                contest = replace(contest, plan=contest.plan.one_part())  # noqa: PLW2901
+            trials = Place(storage, out / TRIALS, prefix)
+            trainer = Trainer(out / CONTENDERS, budget, trials, told.contender)
+            finished, not_done = trainer.train(alone, contest, len(rounds) - place)
+            failed |= not_done
+            done.append((contest, finished))
+    return done, failed
 
 
-def _finish(contender: Contender, contest: Contest, tuned: Tuned, seconds: float) -> Finished:
-    """With its options chosen: judge on more splits if there is time, fit on all but the test."""
-    began = time.perf_counter()
-    plan, seeds, params = contest.plan, contest.seeds, tuned.params
-    judged = list(tuned.judged or ()) if len(seeds) == 1 else []  # tuned with the first seed alone
-    wanted = len(plan.splits) if tuned.seconds < seconds else plan.tuned
-    rest = plan.splits[len(judged) : wanted]
-    judged += [judge(contender, params, contest, split, seeds) for split in rest]
-    members = fit_members(contender, params, contest, plan.parts.development, seeds)
-    about = {
-        "contender": contender.name,
-        "metric": contest.metric,
-        "target": contest.settings.target,
-        "positive": contest.table.positive,
-    }
-    training_rows = TrainingRows.of(contest.table, plan.parts)
-    model = Model(members, contest.table.reading, about, training_rows)
-    test, ranked = scored(members, contest, plan.parts.test)
-    return Finished(
-        contender=contender,
-        params=params,
-        trials=tuned.trials,
-        seconds=tuned.seconds + time.perf_counter() - began,
-        curve=tuned.curve,
-        judged=tuple(judged),
-        test=test,
-        test_ranked=ranked,
-        probability=model.probabilities(contest.table.of(plan.parts.test)),
-        model=model,
-    )
+def _evaluated(
+    chosen: Sequence[Contender],
+    trained: Sequence[tuple[Contest, dict[str, Finished]]],
+    settings: Settings,
+) -> tuple[list[Finished], Evaluation]:
+    """Those done in every round, with the ensembles of them, and what they are worth."""
+    names = set.intersection(*(set(finished) for _, finished in trained))
+    rounds = []
+    for contest, finished in trained:
+        for contender in chosen:
+            if contender.parts and names.issuperset(contender.parts):
+                parts = [finished[part] for part in contender.parts]
+                finished[contender.name] = ensemble(contender, parts, contest)
+        known = [each for each in chosen if names.issuperset(each.parts or (each.name,))]
+        rounds.append((contest, [finished[each.name] for each in known]))
+    *folds, (last, ordered) = rounds
+    if not folds:
+        return ordered, HeldOut(ordered, last)
+    return ordered, CrossValidated(folds, settings.repeats)

@@ -33,6 +33,7 @@ class Settings:
     contenders: str = "linear,boosted,neural"
     budget: float = 120.0  # seconds of training, shared evenly by the contenders
     trials: int = 30  # the most that a contender tries, however much time is left
+    repeats: int = 0  # of cross-validation over all rows, in place of one test part
     seeds: int = 1  # fits with different seeds, whose ranks are averaged
     seed: int = 0
 
@@ -42,6 +43,13 @@ class Settings:
         for name in ("trials", "seeds"):
             if getattr(self, name) < 1:
                 raise DataError(f"--{name} must be at least 1, got {getattr(self, name)}")
+        if self.repeats < 0:
+            raise DataError(f"--repeats must be at least 0, got {self.repeats}")
+        if self.repeats and self.time is not None:
+            raise DataError(
+                f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "
+                "would learn from the future; leave out one of them"
+            )
         if not self.budget > 0:
             raise DataError(f"--budget must be above 0 seconds, got {self.budget:g}")
 

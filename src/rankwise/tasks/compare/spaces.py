@@ -12,7 +12,7 @@ from optuna.trial import Trial
 import rankwise.estimators
 from rankwise.tasks.compare.contenders import CLASSES, Contender
 
-__all__ = ["Span", "defaults", "length_of", "options_of", "space_of", "suggested"]
+__all__ = ["Span", "defaults", "length_of", "options_of", "shortest", "space_of", "suggested"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,15 @@ METRIC_SPACES: dict[str, Mapping[str, Span]] = {
     "linear": {"proximity": Span(1e-4, 1.0)},
 }
 """Options of a kind of model beside these, when it is trained on a metric."""
+
+
+SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
+"""The length of a training below which a model has hardly begun to learn."""
+
+
+def shortest(params: Mapping[str, Any]) -> dict[str, int]:
+    """The least useful length of a training, of an estimator with these options."""
+    return {name: length for name, length in SHORTEST.items() if name in params}
 
 
 def space_of(contender: Contender) -> dict[str, Span]:

@@ -2,62 +2,34 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import optuna
-from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from rankwise.data import DataError
 from rankwise.tasks.compare.contenders import LOG_LOSS, Contender
 from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fitting import Judged, judge
 from rankwise.tasks.compare.spaces import defaults, options_of, suggested
+from rankwise.tasks.compare.trials import Place
 
-__all__ = ["ContenderError", "Progress", "Tuned", "open_storage", "tune"]
+__all__ = ["ContenderError", "Progress", "Tuned", "fits_of_last", "tune"]
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
-_SECONDS, _FAILED = "seconds", "failed"
+_SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
+_LAST_FIT = 1.1  # how much longer than the others the fit on all rows may take, beside its rows
 _BEFORE_PRUNING = 4  # trials that are always judged on every fold
 
 
 class ContenderError(RuntimeError):
     """A contender that could not be fitted with any options."""
-
-
-class _Connection(sqlite3.Connection):
-    """Without a wait for the disk at every write: a process that is stopped loses nothing by it."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.execute("PRAGMA synchronous = OFF")
-
-
-@contextmanager
-def open_storage(path: Path) -> Iterator[RDBStorage]:
-    """The SQLite file that trials are kept in."""
-    try:
-        storage = RDBStorage(
-            f"sqlite:///{path}", engine_kwargs={"connect_args": {"factory": _Connection}}
-        )
-    except Exception as error:  # of the database, its driver or optuna, whatever it stumbled over
-        if not path.is_file():
-            raise
-        reason = str(error).partition("\n")[0]
-        raise DataError(f"{path}: holds no trials of `rankwise compare`: {reason}") from None
-    try:
-        yield storage
-    finally:
-        storage.engine.dispose()
 
 
 @dataclass(frozen=True)
@@ -74,57 +46,90 @@ class Tuned:
     """The best options, what they were worth on the tuned splits, and what it took."""
 
     params: dict[str, Any]
-    judged: tuple[Judged, ...] | None  # None where an earlier process had judged them
+    judged: tuple[Judged, ...]  # by the best options, on every tuned split
     trials: int
     seconds: float
+    per_fit: float  # seconds of one fit
     curve: list[list[float]]
+
+
+def fits_of_last(contest: Contest) -> float:
+    """The fit on all rows but the test part, in fits of a split."""
+    plan = contest.plan
+    return _LAST_FIT * len(plan.parts.development) / len(plan.splits[0][0])
 
 
 def tune(
     contender: Contender,
     contest: Contest,
     *,
-    storage: RDBStorage,
+    place: Place,
     seconds: float,
+    cost: Cost,
     on_trial: Callable[[Progress], None] = lambda progress: None,
 ) -> Tuned:
     """Try options until the time or the number of trials is used up; :func:`_known` come first.
 
-    Every finished trial is in ``storage`` (:func:`open_storage`) and is not repeated: a later call
-    goes on where an earlier one was stopped, and draws the options that it would have drawn. Time
-    is left for what follows the tuning, the other splits and the last fit.
+    Every finished trial is kept in its place and is not repeated: a later call goes on where
+    an earlier one was stopped, and draws the options that it would have drawn. Time is left for
+    what follows the tuning, the other splits and the last fit; a trial that would take it is cut
+    short.
     """
-    plan, trials = contest.plan, contest.settings.trials
-    study, known = _study(contender, storage), _known(contender, storage)
-    fits_after = len(plan.splits) - plan.tuned + 1
-    best: tuple[Judged, ...] | None = None
+    plan, trials, seeds = contest.plan, contest.settings.trials, contest.settings.seeds
+    study, known = _study(contender, place), _known(contender, place)
+    last = seeds * fits_of_last(contest) + (seeds * plan.tuned if seeds > 1 else 0)
+    fits_after = seeds * (len(plan.splits) - plan.tuned) + last
     while True:
         done = _done(study)
         used = sum(_seconds_of(trial) for trial in done)
         at_best = _best(study)
         share = max(used / seconds, len(done) / trials)
         on_trial(Progress(len(done), at_best.value if at_best else None, min(1.0, share)))
-        per_fit = used / max(1, len(done)) / plan.tuned
+        per_fit = used / max(1, sum(trial.user_attrs[_FITS] for trial in done))
         enough = used + per_fit * (plan.tuned + fits_after) > seconds
         if done and (enough or len(done) >= trials):
             break
         if len(done) < len(known) and not study.get_trials(states=(TrialState.WAITING,)):
             study.enqueue_trial(known[len(done)])
-        judged = _try(study, len(done), contender, contest)
-        now = _best(study)
-        if now is not None and (at_best is None or now.number != at_best.number):
-            best = judged
+        if done:
+            allowed = seconds - used - per_fit * last
+        else:
+            allowed = seconds * plan.tuned / (plan.tuned + last)
+        _try(study, contender, contest, _Pace(allowed, cost), place)
     if at_best is None:
         why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
         raise ContenderError(f"{contender.name}: {why}")
-    return Tuned(options_of(at_best.params), best, len(done), used, _curve(done))
+    params = options_of(at_best.params)
+    judged = place.best(contender, at_best.number)
+    if judged is None:  # the file is gone
+        pace = _Pace(per_fit * plan.tuned, cost)
+        judged = tuple(pace.judged(contender, params, contest))
+    return Tuned(params, judged, len(done), used, per_fit, _curve(done))
 
 
-def _study(contender: Contender, storage: RDBStorage) -> optuna.Study:
+@dataclass(frozen=True)
+class _Pace:
+    """How long a trial may take."""
+
+    seconds: float
+    cost: Cost
+
+    def judged(
+        self, contender: Contender, options: Mapping[str, Any], contest: Contest
+    ) -> Iterator[Judged]:
+        """One fit after another on the tuned splits, each within its part of the time."""
+        ends, plan = time.perf_counter() + self.seconds, contest.plan
+        for step, split in enumerate(plan.splits[: plan.tuned]):
+            part = (ends - time.perf_counter()) / (plan.tuned - step)
+            training = part - self.cost.after(*map(len, split))
+            yield judge(contender, options, contest, split, contest.seeds[:1], seconds=training)
+
+
+def _study(contender: Contender, place: Place) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
-        storage=storage,
-        study_name=contender.key,
+        storage=place.storage,
+        study_name=place.name(contender),
         direction="maximize",
         load_if_exists=True,
         pruner=optuna.pruners.MedianPruner(n_startup_trials=_BEFORE_PRUNING),
@@ -134,26 +139,26 @@ def _study(contender: Contender, storage: RDBStorage) -> optuna.Study:
     return study
 
 
-def _known(contender: Contender, storage: RDBStorage) -> list[dict[str, Any]]:
+def _known(contender: Contender, place: Place) -> list[dict[str, Any]]:
     """What is tried first: what was best for log-loss with the same kind of model; the defaults.
 
     A fit on a metric may take ten times as long, and in the same time a few trials would be set
     against thirty: the two would differ in their tuning rather than in what they are trained on.
     """
     own = defaults(contender)
-    plain = Contender(contender.model, LOG_LOSS)
-    if contender.is_log_loss or plain.key not in optuna.get_all_study_names(storage):
+    plain = place.name(Contender(contender.model, LOG_LOSS))
+    if contender.is_log_loss or plain not in optuna.get_all_study_names(place.storage):
         return [own]
-    at_best = _best(optuna.load_study(study_name=plain.key, storage=storage))
+    at_best = _best(optuna.load_study(study_name=plain, storage=place.storage))
     found = own if at_best is None else own | at_best.params
     return [own] if found == own else [found, own]
 
 
 def _try(
-    study: optuna.Study, number: int, contender: Contender, contest: Contest
-) -> tuple[Judged, ...] | None:
-    """One more trial; its scores if it was judged on every split."""
-    plan, seed = contest.plan, contest.settings.seed
+    study: optuna.Study, contender: Contender, contest: Contest, pace: _Pace, place: Place
+) -> None:
+    """One more trial; its scores are kept if it is the best that was judged on every split."""
+    plan, seed, number = contest.plan, contest.settings.seed, len(_done(study))
     # A sampler of its own for every trial: one that goes on after a stop draws the same.
     start = zlib.crc32(contender.key.encode()) + seed
     with warnings.catch_warnings():
@@ -167,8 +172,8 @@ def _try(
     began = time.perf_counter()
     state = TrialState.COMPLETE
     try:
-        for step, split in enumerate(plan.splits[: plan.tuned]):
-            judged.append(judge(contender, options, contest, split, contest.seeds[:1]))
+        for step, each in enumerate(pace.judged(contender, options, contest)):
+            judged.append(each)
             if step + 1 < plan.tuned:
                 trial.report(_mean(judged), step)
                 if trial.should_prune():
@@ -180,9 +185,11 @@ def _try(
         trial.set_user_attr(_FAILED, " ".join(str(error).split()))
         state = TrialState.FAIL
     trial.set_user_attr(_SECONDS, time.perf_counter() - began)
-    whole = state == TrialState.COMPLETE
+    trial.set_user_attr(_FITS, max(1, len(judged)))
+    whole, best = state == TrialState.COMPLETE, _best(study)
+    if whole and (best is None or _mean(judged) > (best.value or 0.0)):
+        place.keep(contender, trial.number, judged)  # first: a trial that is told has its scores
     study.tell(trial, _mean(judged) if whole else None, state=state)
-    return tuple(judged) if whole else None
 
 
 def _mean(judged: Sequence[Judged]) -> float:

@@ -1,0 +1,187 @@
+"""The time of a run, shared by its contenders; what it decides is written down.
+
+A run that is resumed reads what was decided, so that it comes to the same contenders, the same
+splits and the same shares however long the machine takes this time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankwise.report import write_json
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.costs import Cost, measure, warm_up
+from rankwise.tasks.compare.importance import SHARE
+
+__all__ = ["TIMING", "Budget", "open_budget"]
+
+TIMING = "timing.json"
+_PILOT = 0.1  # share of the budget in which costs are estimated
+_ROOM = 0.5  # share of the budget that the shortest fits may take where folds are chosen by
+
+
+class Budget:
+    """What was decided by the time, and what of it is spent."""
+
+    def __init__(self, path: Path, record: dict[str, Any]) -> None:
+        self._path = path
+        self._record = record
+        self.costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
+
+    @property
+    def one_part(self) -> bool:
+        """Whether the choice is made by one validation part for want of time."""
+        return bool(self._record["one_part"])
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Contenders by name that one trial alone would take too long of, and that in words."""
+        return dict(self._record["left_out"])
+
+    @property
+    def announcements(self) -> list[str]:
+        """What a user should know before the training begins, beside what is left out."""
+        return list(self._record["announced"])
+
+    def share(self, name: str, contest: Contest, left: Sequence[Contender]) -> float:
+        """Seconds of the first of those left: its shortest trial, and as much more as the others.
+
+        ``name`` is that of its place in the run.
+        """
+        shares: dict[str, float] = self._record["shares"]
+        if name not in shares:
+            seeds = contest.settings.seeds
+            least = [self.costs[each.key].trial(contest.plan, seeds) for each in left]
+            remaining = _training(float(self._record["budget"])) - self._spent()
+            shares[name] = least[0] + max(0.0, remaining - sum(least)) / len(left)
+            self._write()
+        return float(shares[name])
+
+    def spend(self, name: str, seconds: float) -> None:
+        """Note what a place in the run has taken."""
+        self._record["seconds"][name] = seconds
+        self._write()
+
+    def _spent(self) -> float:
+        return float(self._record["pilot_seconds"] + sum(self._record["seconds"].values()))
+
+    def _write(self) -> None:
+        write_json(self._path, self._record)
+
+
+def open_budget(
+    folder: Path,
+    contest: Contest,
+    trained: Sequence[Contender],
+    *,
+    rounds: int = 1,
+    on_contender: Callable[[Contender], None] = lambda contender: None,
+) -> Budget:
+    """Estimate what every contender costs and decide, or read what was decided before.
+
+    ``rounds`` is how often all contenders are trained. With another budget than before the
+    contenders are decided upon again, but not the splits: what is done was done on these.
+    """
+    path, seconds = folder / TIMING, contest.settings.budget
+    record = _read(path)
+    if record is None:
+        for contender in {each.model: each for each in trained}.values():
+            warm_up(contender, contest)
+        began, worked, costs = time.perf_counter(), time.process_time(), {}
+        for contender in trained:
+            on_contender(contender)
+            costs[contender.key] = measure(contender, contest, _PILOT * seconds / len(trained))
+        taken, worked = time.perf_counter() - began, time.process_time() - worked
+        busy = max(1.0, taken / worked) if worked > 0 else 1.0  # a machine that has other work
+        slow = {key: cost.times(busy) for key, cost in costs.items()}
+        record = {
+            "pilot_seconds": taken,
+            "costs": {k: [c.fixed, c.per_row, c.per_scored_row] for k, c in slow.items()},
+            "seconds": {},
+        }
+    if record.get("budget") != seconds:
+        costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
+        decided = _decide(contest, trained, costs, rounds, record)
+        record |= {"budget": seconds, "shares": {}, **decided}
+        write_json(path, record)
+    return Budget(path, record)
+
+
+def _decide(
+    contest: Contest,
+    trained: Sequence[Contender],
+    costs: Mapping[str, Cost],
+    rounds: int,
+    before: Mapping[str, Any],
+) -> dict[str, Any]:
+    settings, plan, pilot = contest.settings, contest.plan, float(before["pilot_seconds"])
+    available = _training(settings.budget) - pilot
+
+    def needed(contender: Contender) -> float:
+        return rounds * costs[contender.key].trial(plan, settings.seeds)
+
+    announced = []
+    folds = sum(map(needed, trained))
+    one_part = bool(before.get("one_part", plan.crosses and folds > _ROOM * available))
+    if one_part:
+        longer = _as_budget(folds / _ROOM + pilot)
+        announced.append(
+            f"--budget {_as_budget(settings.budget)} is too short for {plan.words(plan.tuned)}: "
+            f"the choice is made by one validation part; pass --budget {longer} for folds"
+        )
+        plan = plan.one_part()
+    total, left_out = 0.0, {}
+    by_cost = sorted(trained, key=needed)
+    first = next((each for each in by_cost if each.is_log_loss), by_cost[0])
+    everything = _as_budget(1.2 * (sum(map(needed, trained)) + pilot))
+    for contender in [first, *(each for each in by_cost if each is not first)]:
+        takes = needed(contender)
+        if contender is first or total + takes <= available:
+            total += takes
+            if total > available:
+                announced.append(
+                    f"{contender.name}: one trial takes about {_shown(takes)}, longer than "
+                    f"--budget {_as_budget(settings.budget)}; it is trained all the same, since "
+                    "a comparison needs a model of log-loss"
+                )
+            continue
+        left_out[contender.name] = (
+            f"{contender.name}: one trial takes about {_shown(takes)}, longer than its share of "
+            f"{_shown(max(0.0, available / len(trained)))} of --budget "
+            f"{_as_budget(settings.budget)}; it is left out: pass --budget {everything}, or fewer "
+            "--contenders"
+        )
+    ordered = {each.name: left_out[each.name] for each in trained if each.name in left_out}
+    return {"one_part": one_part, "left_out": ordered, "announced": announced}
+
+
+def _training(budget: float) -> float:
+    """What is left of a budget beside the importance of the columns."""
+    return (1 - SHARE) * budget
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found if {"pilot_seconds", "costs", "seconds"} <= set(found) else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _as_budget(seconds: float) -> str:
+    """A time as ``--budget`` takes it, rounded up."""
+    if seconds < 10:
+        return f"{math.ceil(10 * seconds) / 10:g}s"
+    if seconds <= 120:
+        return f"{math.ceil(seconds)}s"
+    return f"{math.ceil(seconds / 60)}m" if seconds <= 7200 else f"{math.ceil(seconds / 360) / 10}h"

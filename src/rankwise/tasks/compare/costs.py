@@ -1,0 +1,120 @@
+"""What a fit of a contender costs, estimated by short fits on few rows before it is paid."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.fitting import fit_members, scored
+from rankwise.tasks.compare.plan import Plan
+
+__all__ = ["Cost", "measure", "warm_up"]
+
+Rows = NDArray[np.int64]
+
+_SIZES = (500, 4_000, 32_000)  # rows of the fits
+_GROWTH = 8  # from one to the next
+_LEAST = 8  # rows of a class, if there are
+_CAUTION = 1.25  # scoring is no training and cannot be cut short: rather too early than too late
+_HELD_OUT = 0.2  # share of the rows of a fit that are scored once more for its calibration
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of the shortest useful fit on some rows, and of scoring rows."""
+
+    fixed: float
+    per_row: float
+    per_scored_row: float
+
+    def times(self, factor: float) -> Cost:
+        """On a machine that is so many times slower."""
+        return Cost(factor * self.fixed, factor * self.per_row, factor * self.per_scored_row)
+
+    def fit(self, rows: int) -> float:
+        """Seconds of the shortest useful fit."""
+        return self.fixed + self.per_row * rows
+
+    def after(self, fitted: int, scored: int) -> float:
+        """Seconds that follow the training: scores of the rows it was fitted on and of others."""
+        return _CAUTION * self.per_scored_row * ((1 + _HELD_OUT) * fitted + scored)
+
+    def trial(self, plan: Plan, seeds: int = 1) -> float:
+        """Seconds of one trial of the shortest useful length, with the last fits on all rows.
+
+        Options are tuned with one seed; with several the splits are fitted again by each.
+        """
+        tried = sum(self._judged(*split) for split in plan.splits[: plan.tuned])
+        last = self._judged(plan.parts.development, plan.parts.test)
+        return tried + seeds * last + (seeds * tried if seeds > 1 else 0.0)
+
+    def _judged(self, fitted: Rows, judged: Rows) -> float:
+        return self.fit(len(fitted)) + self.per_scored_row * len(judged)
+
+
+def warm_up(contender: Contender, contest: Contest) -> None:
+    """Fit once on few rows: what a process loads at its first fit is no cost of the next ones."""
+    try:
+        _timed(contender, contest, _some(contest, contest.plan.splits[0][0], _SIZES[0]))
+    except (ValueError, ArithmeticError):
+        return  # the trials will fail, too, and say why
+
+
+def measure(contender: Contender, contest: Contest, seconds: float) -> Cost:
+    """Fit shortly on 500 and on 4000 rows, on 32 000 where there is time, and draw the line.
+
+    In seconds of the processor: those of the clock depend on what else a machine does in the few
+    hundredths of a second that a small fit takes. The line goes through the first and the last
+    fit, but never below half of the last one's seconds per row: what takes a while at any size
+    must not hide what grows.
+    """
+    ends = time.perf_counter() + seconds
+    rows = contest.plan.splits[0][0]
+    points: list[tuple[int, float, float]] = []
+    try:
+        for size in _SIZES:
+            if len(points) > 1 and time.perf_counter() + _GROWTH * points[-1][1] > ends:
+                break
+            some = _some(contest, rows, size)
+            points.append((len(some), *_timed(contender, contest, some)))
+            if len(some) == len(rows):
+                break
+    except (ValueError, ArithmeticError):
+        if not points:
+            return Cost(0.0, 0.0, 0.0)
+    (few, first, _), (many, last, scoring) = points[0], points[-1]
+    slope = max(last - first, 0.0) / (many - few) if many > few else last / many
+    slope = max(slope, 0.5 * last / many)
+    return Cost(max(0.0, last - slope * many), slope, scoring / many)
+
+
+def _timed(contender: Contender, contest: Contest, rows: Rows) -> tuple[float, float]:
+    """Seconds of a short fit, and of scoring its rows."""
+    began = time.process_time()
+    members = fit_members(contender, {}, contest, rows, contest.seeds[:1], short=True)
+    fitted = time.process_time()
+    scored(members, contest, rows)
+    return fitted - began, time.process_time() - fitted
+
+
+def _some(contest: Contest, rows: Rows, size: int) -> Rows:
+    """Some of the rows with both classes; whole lists, where there are lists."""
+    if size >= len(rows):
+        return rows
+    rng = np.random.default_rng(contest.settings.seed)
+    groups = contest.groups(rows)
+    if groups is not None:
+        ids, which = np.unique(groups, return_inverse=True)
+        place = rng.permutation(len(ids))[which]
+        return rows[place < max(_LEAST, size * len(ids) // len(rows))]
+    positive = contest.table.target[rows] > 0
+    chosen = []
+    for members in (rows[positive], rows[~positive]):
+        count = max(_LEAST, round(size * len(members) / len(rows)))
+        chosen.append(rng.permutation(members)[:count])
+    return np.sort(np.concatenate(chosen))

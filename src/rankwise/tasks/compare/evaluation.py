@@ -1,0 +1,172 @@
+"""What contenders are worth on rows that had no say in their training: one part, or all in turn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.corrected import Estimate, corrected
+from rankwise.tasks.compare.finished import Finished
+from rankwise.tasks.compare.model import Model
+
+__all__ = ["CrossValidated", "Evaluation", "HeldOut", "Tested"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A model, and rows that it has not seen."""
+
+    model: Model
+    rows: Rows
+
+
+class Evaluation(ABC):
+    """Contenders by number on tested rows."""
+
+    words: str  # what was tested on, for a reader
+
+    @property
+    @abstractmethod
+    def rows(self) -> Rows:
+        """The rows that were tested, each once."""
+
+    @abstractmethod
+    def scores(self, number: int) -> Floats:
+        """Scores of these rows by models that have not seen them."""
+
+    @abstractmethod
+    def probabilities(self, number: int) -> Floats:
+        """Calibrated probabilities of these rows."""
+
+    @abstractmethod
+    def value(self, number: int, metric: str) -> float:
+        """A metric of a contender."""
+
+    @abstractmethod
+    def estimate(self, number: int) -> Estimate:
+        """The metric that decides, with its interval."""
+
+    @abstractmethod
+    def difference(self, number: int, base: int) -> Estimate:
+        """The metric of one contender minus that of another, paired."""
+
+    @abstractmethod
+    def tested(self, number: int) -> list[Tested]:
+        """The models of a contender, each with the rows that it was tested on; each row once."""
+
+    @abstractmethod
+    def same_ranking(self, number: int, base: int) -> bool:
+        """Whether two contenders put all tested rows in the same order, ties included."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(Evaluation):
+    """One test part."""
+
+    finished: Sequence[Finished]
+    contest: Contest
+    words: str = "the test part"
+
+    @property
+    def rows(self) -> Rows:
+        return self.contest.plan.parts.test
+
+    def scores(self, number: int) -> Floats:
+        return self.finished[number].test
+
+    def probabilities(self, number: int) -> Floats:
+        return self.finished[number].probability
+
+    def value(self, number: int, metric: str) -> float:
+        return self.contest.value(self.scores(number), self.rows, metric)
+
+    def estimate(self, number: int) -> Estimate:
+        found = self.contest.interval(self.scores(number), self.rows)
+        return Estimate(found.value, found.low, found.high)
+
+    def difference(self, number: int, base: int) -> Estimate:
+        if self.same_ranking(number, base):
+            return Estimate(0.0, 0.0, 0.0, 1.0)
+        found = self.contest.difference(self.scores(number), self.scores(base), self.rows)
+        return Estimate(found.difference, found.low, found.high, found.p_value)
+
+    def tested(self, number: int) -> list[Tested]:
+        return [Tested(self.finished[number].model, self.rows)]
+
+    def same_ranking(self, number: int, base: int) -> bool:
+        return _same_order(self.scores(number), self.scores(base))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidated(Evaluation):
+    """Folds that are test parts in turn; ``folds`` holds the contenders of each, in one order."""
+
+    folds: Sequence[tuple[Contest, Sequence[Finished]]]
+    repeats: int
+
+    @property
+    def words(self) -> str:  # type: ignore[override]
+        count = len(self.folds) // self.repeats
+        return f"{count}-fold cross-validation of all rows × {self.repeats}"
+
+    @property
+    def _first(self) -> Sequence[tuple[Contest, Sequence[Finished]]]:
+        """The folds of the first repeat, which together are all rows."""
+        return self.folds[: len(self.folds) // self.repeats]
+
+    @property
+    def _order(self) -> Rows:
+        return np.concatenate([contest.plan.parts.test for contest, _ in self._first])
+
+    @property
+    def rows(self) -> Rows:
+        return np.sort(self._order)
+
+    def scores(self, number: int) -> Floats:
+        # Log-odds of ranks: scores of models of different folds have no scale in common.
+        parts = [done[number].test_ranked for _, done in self._first]
+        return np.concatenate(parts)[np.argsort(self._order)]
+
+    def probabilities(self, number: int) -> Floats:
+        parts = [done[number].probability for _, done in self._first]
+        return np.concatenate(parts)[np.argsort(self._order)]
+
+    def value(self, number: int, metric: str) -> float:
+        return float(np.mean(self._values(number, metric)))
+
+    def estimate(self, number: int) -> Estimate:
+        return corrected(self._values(number), *self._sizes).within(0.0, 1.0)
+
+    def difference(self, number: int, base: int) -> Estimate:
+        pairs = zip(self._values(number), self._values(base), strict=True)
+        return corrected([one - other for one, other in pairs], *self._sizes)
+
+    def tested(self, number: int) -> list[Tested]:
+        return [Tested(done[number].model, at.plan.parts.test) for at, done in self._first]
+
+    def same_ranking(self, number: int, base: int) -> bool:
+        return all(_same_order(done[number].test, done[base].test) for _, done in self.folds)
+
+    def _values(self, number: int, metric: str | None = None) -> list[float]:
+        return [
+            contest.value(done[number].test, contest.plan.parts.test, metric)
+            for contest, done in self.folds
+        ]
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        parts = self.folds[0][0].plan.parts
+        return len(parts.development), len(parts.test)
+
+
+def _same_order(one: Floats, other: Floats) -> bool:
+    return np.array_equal(rankdata(one), rankdata(other))

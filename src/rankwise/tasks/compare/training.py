@@ -1,0 +1,123 @@
+"""The contenders of one contest: tuned, judged and fitted, each within its share of the time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankwise.estimators.time_limit import time_limit
+from rankwise.tasks.compare.budget import Budget
+from rankwise.tasks.compare.choosing import on_common_splits
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.costs import Cost
+from rankwise.tasks.compare.finished import Finished, load_finished, save_finished
+from rankwise.tasks.compare.fitting import fit_members, judge, scored
+from rankwise.tasks.compare.model import Model
+from rankwise.tasks.compare.training_rows import TrainingRows
+from rankwise.tasks.compare.trials import Place
+from rankwise.tasks.compare.tuning import ContenderError, Progress, Tuned, fits_of_last, tune
+
+__all__ = ["Trainer"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trainer:
+    """Trains contenders within a budget, and keeps what is done."""
+
+    folder: Path  # of the contenders that are done
+    budget: Budget
+    place: Place  # of the trials
+    on_progress: Callable[[Contender, Progress], None]
+
+    def train(
+        self, contenders: Sequence[Contender], contest: Contest, rounds_left: int = 1
+    ) -> tuple[dict[str, Finished], dict[str, str]]:
+        """Contenders by name that are done, now or in an earlier run, and why others failed.
+
+        They are trained ``rounds_left`` times in all before the budget must be used up.
+        """
+        finished: dict[str, Finished] = {}
+        failed: dict[str, str] = {}
+        for place, contender in enumerate(contenders):
+            folder = self.folder / self.place.name(contender)
+            done = load_finished(folder, contender)
+            if done is None:
+                left = [*contenders[place:], *(rounds_left - 1) * list(contenders)]
+                try:
+                    done = self._trained(contender, contest, left)
+                except ContenderError as error:
+                    failed[contender.name] = str(error)
+                    continue
+                save_finished(folder, done)
+            finished[contender.name] = done
+        common = on_common_splits(list(finished.values()))
+        return dict(zip(finished, common, strict=True)), failed
+
+    def _trained(self, contender: Contender, contest: Contest, left: list[Contender]) -> Finished:
+        name = self.place.name(contender)
+        share = self.budget.share(name, contest, left)
+        cost = self.budget.costs[contender.key]
+        began, used = time.perf_counter(), 0.0
+        try:
+            tuned = tune(
+                contender,
+                contest,
+                place=self.place,
+                seconds=share,
+                cost=cost,
+                on_trial=lambda progress: self.on_progress(contender, progress),
+            )
+            used = tuned.seconds
+            return finish(contender, contest, tuned, share, cost)
+        finally:
+            self.budget.spend(name, max(used, time.perf_counter() - began))
+
+
+def finish(
+    contender: Contender, contest: Contest, tuned: Tuned, seconds: float, cost: Cost
+) -> Finished:
+    """With its options chosen: judge on more splits if there is time, fit on all but the test.
+
+    The last fit has the time that is left, and never less than those that it was chosen by had.
+    """
+    began = time.perf_counter()
+    plan, seeds, params = contest.plan, contest.seeds, tuned.params
+    judged = list(tuned.judged) if len(seeds) == 1 else []  # tuned with the first seed alone
+    per_fit = tuned.per_fit * len(seeds)
+    last = per_fit * fits_of_last(contest)
+    ends = began + seconds - tuned.seconds
+    further = per_fit * (len(plan.splits) - len(judged))
+    wanted = len(plan.splits) if began + further + last <= ends else plan.tuned
+    rest = plan.splits[len(judged) : wanted]
+    for step, split in enumerate(rest):
+        part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
+        training = part - len(seeds) * cost.after(*map(len, split))
+        judged.append(judge(contender, params, contest, split, seeds, seconds=training))
+    after = len(seeds) * cost.after(len(plan.parts.development), 2 * len(plan.parts.test))
+    with time_limit(max(last, ends - time.perf_counter()) - after) as limit:
+        members = fit_members(contender, params, contest, plan.parts.development, seeds)
+    about = {
+        "contender": contender.name,
+        "metric": contest.metric,
+        "target": contest.settings.target,
+        "positive": contest.table.positive,
+    }
+    training_rows = TrainingRows.of(contest.table, plan.parts)
+    model = Model(members, contest.table.reading, about, training_rows)
+    test, ranked = scored(members, contest, plan.parts.test)
+    return Finished(
+        contender=contender,
+        params=params,
+        trials=tuned.trials,
+        seconds=tuned.seconds + time.perf_counter() - began,
+        curve=tuned.curve,
+        judged=tuple(judged),
+        test=test,
+        test_ranked=ranked,
+        probability=model.probabilities(contest.table.of(plan.parts.test)),
+        model=model,
+        cut=limit.reached or any(each.cut for each in judged),
+    )

@@ -1,0 +1,83 @@
+"""How sure one can be of the recommendation, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.evaluation import Evaluation
+from rankwise.tasks.compare.plan import units
+
+__all__ = ["FEW", "verdict_of"]
+
+FEW = 50  # tested positives (lists with one) below which no difference can be decided
+_VISIBLE = 0.0005  # differences below it are shown as zero
+
+_KEPT = {
+    "linear": "trained on the metric it ranked its held-out rows no better, and kept log-loss",
+    "boosted": "its log-loss trees alone ranked its held-out rows better, and were kept alone",
+}
+
+
+def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Contest) -> str:
+    """What the tested rows say of the recommended contender against the best log-loss model."""
+    rows = results["contenders"]
+    best = results["recommended"]
+    base = next(number for number, row in enumerate(rows) if row["baseline"])
+    said = []
+    if (few := _too_few(evaluation, contest)) is not None:
+        said.append(few)
+    if best == base:
+        if any(row["objective"] != rows[base]["objective"] for row in rows):
+            said.append("Log-loss won: training on the metric itself did not pay here.")
+        return " ".join(said)
+    if (why := _zero(rows, best, base, evaluation, contest.metric)) is not None:
+        return " ".join([*said, why])
+    gain, name = rows[best]["difference"], rows[base]["name"]
+    if not said and gain["low"] is not None:
+        place = f"On {evaluation.words}"
+        if gain["low"] > 0:
+            said.append(f"{place} it is clearly better than {name}.")
+        elif gain["high"] < 0:
+            said.append(f"{place} it is worse than {name}: keep the baseline, or look closer.")
+        else:
+            said.append(f"{place} the difference to {name} is within chance.")
+    return " ".join(said)
+
+
+def _too_few(evaluation: Evaluation, contest: Contest) -> str | None:
+    """That nothing can be decided, and what could be done about it."""
+    table, settings = contest.table, contest.settings
+    noun = "positives" if table.groups is None else "lists with a positive"
+    tested, every = units(table, evaluation.rows), units(table, contest.all_rows)
+    if tested >= FEW:
+        return None
+    said = f"Nothing can be decided: {evaluation.words} has {tested} {noun}, fewer than {FEW}."
+    if settings.repeats:
+        return f"{said} More rows are needed."
+    if settings.time is not None:
+        return f"{said} Test on a longer time: more rows are needed."
+    return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
+
+
+def _zero(
+    rows: list[dict[str, Any]], best: int, base: int, evaluation: Evaluation, metric: str
+) -> str | None:
+    """Why the difference is zero, where it is."""
+    gain = rows[best]["difference"]["value"]
+    if gain is None or abs(gain) >= _VISIBLE:
+        return None
+    one, other = rows[best]["name"], rows[base]["name"]
+    if evaluation.same_ranking(best, base):
+        same = rows[best]["model"] == rows[base]["model"]
+        why = _KEPT.get(rows[best]["model"]) if same else None
+        reason = f": {why}" if why else ""
+        return f"{one} ranks every tested row as {other} does, so the difference is 0{reason}."
+    if math.isclose(rows[best]["test"]["value"], 1.0):
+        return f"Both rank every positive above every negative, so the difference to {other} is 0."
+    return (
+        f"{one} and {other} rank some tested rows differently, but {metric} changes by less than "
+        f"{_VISIBLE}: take the simpler one."
+    )
