@@ -60,3 +60,11 @@ def test_where_nothing_can_be_split_it_ends() -> None:
     engine = Scripted({"a": list(np.arange(9.0))}, dry=4)
     assert boost(engine, [stage("a", 9)], judge=float) == 3.0
     assert engine.rounds == 4
+
+
+def test_stop_ends_a_stage_after_the_tree_and_goes_back_to_the_best() -> None:
+    engine = Scripted({"a": [0.3, 0.5, 0.4, 0.9, 0.9], "b": [0.1, 0.2]})
+    asked = iter([False, False, True, True])
+    boost(engine, [stage("a", 5), stage("b", 9)], lambda x: x, None, lambda: next(asked))
+    assert engine.trees == [("a", 0), ("a", 1)]
+    assert engine.grown == 4  # three of a, and the one of b that a stage always has

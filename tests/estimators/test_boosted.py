@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -260,3 +262,33 @@ def test_works_where_scikit_learn_puts_it(rows) -> None:
 def test_wrong_options_are_named(rows, options, message) -> None:
     with pytest.raises(ValueError, match=message):
         fitted(rows, **options)
+
+
+@ENGINES
+def test_feature_importances_are_shares_of_gain_in_the_order_of_the_columns(engine) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    y = (2 * X[:, 2] + X[:, 1] + rng.normal(size=1500) > 2.5).astype(int)
+    with pytest.raises(NotFittedError):
+        _ = BoostedRanker().feature_importances_
+    assert not hasattr(BoostedRanker(), "feature_importances_")
+    for blend in (None, 0.0, 1.0):
+        ranker = BoostedRanker(blend=blend, engine=engine, **SMALL).fit(X, y)
+        found = ranker.feature_importances_
+        assert found.shape == (ranker.n_features_in_,)
+        assert found.sum() == pytest.approx(1)
+        assert (found >= 0).all()
+        assert np.argsort(-found)[:2].tolist() == [2, 1]
+    chosen = SelectFromModel(BoostedRanker(engine=engine, **SMALL), max_features=2).fit(X, y)
+    assert chosen.get_support().tolist() == [False, True, True, False]
+
+
+@ENGINES
+def test_feature_importances_are_loaded_and_zero_without_a_split(engine, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(2, size=300)
+    ranker = BoostedRanker(engine=engine, **SMALL).fit(X, y)
+    loaded = Ranker.load(ranker.save(tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.feature_importances_, ranker.feature_importances_)
+    constant = BoostedRanker(engine=engine, **SMALL).fit(np.ones((300, 3)), y)
+    np.testing.assert_array_equal(constant.feature_importances_, np.zeros(3))

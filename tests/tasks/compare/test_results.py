@@ -10,16 +10,25 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.tasks.compare.stubs import contest, stubbed
 
+from rankwise.tasks.compare import results as files
 from rankwise.tasks.compare.choosing import Choice, choose
 from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.fitting import Judged, fit_members
 from rankwise.tasks.compare.model import Model, load_model
-from rankwise.tasks.compare.results import results_of, write_results
 
 __all__ = ["stubbed"]
 
 pytestmark = pytest.mark.usefixtures("stubbed")
+
+
+def results_of(finished, choice, here, left_out):
+    return files.results_of(finished, choice, here, left_out, HeldOut(finished, here))
+
+
+def write_results(out, found, finished, here):
+    files.write_results(out, found, finished, here, HeldOut(finished, here))
 
 
 def done(here, objective, seed, model=None):

@@ -1,24 +1,29 @@
 from __future__ import annotations
 
+import numpy as np
 import optuna
 import pytest
 from tests.tasks.compare.stubs import StubRanker, contest, stubbed
 
-from rankwise.data import DataError
 from rankwise.tasks.compare import tuning
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.tuning import ContenderError, open_storage, tune
+from rankwise.tasks.compare.costs import Cost
+from rankwise.tasks.compare.trials import Place, open_storage
+from rankwise.tasks.compare.tuning import ContenderError, tune
 
 __all__ = ["stubbed"]
 
 PLAIN = Contender("linear", "log_loss")
 METRIC = Contender("linear", "ap")
+FREE = Cost(0.0, 0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
 def tuned(tmp_path, name="study.db", *, contender=PLAIN, seconds=1e6, **options):
+    here = contest(tmp_path, **options)
     with open_storage(tmp_path / name) as storage:
-        return tune(contender, contest(tmp_path, **options), storage=storage, seconds=seconds)
+        place = Place(storage, tmp_path / f"{name}.trials")
+        return tune(contender, here, place=place, seconds=seconds, cost=FREE)
 
 
 def trials(tmp_path, name="study.db", contender=PLAIN):
@@ -103,8 +108,11 @@ def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr(tuning, "judge", None)  # nothing is fitted any more
     again = tuned(tmp_path, trials=3)
     assert again.params == first.params
-    assert again.judged is None
     assert again.seconds == first.seconds
+    assert [each.value for each in again.judged] == [each.value for each in first.judged]
+    for one, other in zip(again.judged, first.judged, strict=True):
+        np.testing.assert_array_equal(one.scores, other.scores)
+        np.testing.assert_array_equal(one.ranked, other.ranked)
 
 
 def test_options_that_fail_are_passed_over(tmp_path, monkeypatch):
@@ -123,19 +131,11 @@ def test_options_that_fail_are_passed_over(tmp_path, monkeypatch):
 
 def test_progress_is_told(tmp_path):
     told = []
+    here = contest(tmp_path, trials=2)
     with open_storage(tmp_path / "study.db") as storage:
-        here = contest(tmp_path, trials=2)
-        tune(PLAIN, here, storage=storage, seconds=1e6, on_trial=told.append)
+        place = Place(storage, tmp_path)
+        tune(PLAIN, here, place=place, seconds=1e6, cost=FREE, on_trial=told.append)
     assert [each.trials for each in told] == [0, 1, 2]
     assert told[0].best is None
     assert told[-1].best >= told[1].best
     assert told[-1].share == 1
-
-
-def test_a_damaged_file_of_trials_is_named(tmp_path):
-    (tmp_path / "study.db").write_bytes(b"no database at all" * 100)
-    with (
-        pytest.raises(DataError, match=r"study\.db: holds no trials of `rankwise compare`"),
-        open_storage(tmp_path / "study.db"),
-    ):
-        pass

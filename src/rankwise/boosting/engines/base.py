@@ -71,3 +71,8 @@ class Engine(ABC):
     @abstractmethod
     def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
         """What scores rows by the trees of a text, without ``start``."""
+
+    @classmethod
+    @abstractmethod
+    def gains(cls, text: str, columns: int) -> Floats:
+        """How much the splits of the trees of a text on each column have gained in all."""

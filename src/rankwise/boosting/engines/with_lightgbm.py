@@ -82,6 +82,13 @@ class LightGBM(Engine):
 
         return scores
 
+    @classmethod
+    def gains(cls, text: str, columns: int) -> Floats:
+        booster = lgb.Booster(model_str=text)
+        if booster.num_trees() == 0:
+            return np.zeros(columns)
+        return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+
 
 def _matrix(rows: Any) -> Any:
     return csr_matrix(rows) if issparse(rows) else rows  # LightGBM does not know sparse arrays

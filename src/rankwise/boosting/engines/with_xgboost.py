@@ -83,6 +83,16 @@ class XGBoost(Engine):
 
         return scores
 
+    @classmethod
+    def gains(cls, text: str, columns: int) -> Floats:
+        booster = xgb.Booster()
+        booster.load_model(bytearray(text.encode()))
+        found = np.zeros(columns)
+        for name, gain in booster.get_score(importance_type="total_gain").items():
+            assert not isinstance(gain, list)  # that is of linear boosters
+            found[int(name.removeprefix("f"))] = gain
+        return found
+
 
 def _matrix(rows: Any, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
     kinds = ["c" if place in categories else "q" for place in range(rows.shape[1])]
