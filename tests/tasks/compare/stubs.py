@@ -16,7 +16,7 @@ from rankwise.tasks.compare.contenders import MODELS
 from rankwise.tasks.compare.contest import Contest, contest_of
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = ["StubRanker", "contest", "settings", "stubbed", "table"]
+__all__ = ["StubRanker", "contest", "replace_models", "settings", "stubbed", "table"]
 
 
 class StubRanker(Ranker):
@@ -64,9 +64,8 @@ class StubRanker(Ranker):
         self.coef_ = state["coef"]
 
 
-@pytest.fixture
-def stubbed(monkeypatch):
-    """All three kinds of models are the stub."""
+def replace_models(monkeypatch):
+    """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
     monkeypatch.setitem(files._HOMES, "StubRanker", __name__)
     span = spaces.Span(1e-3, 1e3)
@@ -74,6 +73,12 @@ def stubbed(monkeypatch):
         monkeypatch.setitem(contenders.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(spaces.SPACES, kind, {"alpha": span})
         monkeypatch.setitem(spaces.METRIC_SPACES, kind, {})
+
+
+@pytest.fixture
+def stubbed(monkeypatch):
+    """All three kinds of models are the stub."""
+    replace_models(monkeypatch)
 
 
 def table(rows: int = 600, seed: int = 0) -> pl.DataFrame:

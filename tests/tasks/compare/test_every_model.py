@@ -1,4 +1,4 @@
-"""The real estimators, on tables of every kind, with the least of time."""
+"""The real estimators, on tables of every kind, with one trial each."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rankwise.tasks.compare.running import run
 def short(monkeypatch):
     """Few epochs and folds: whether it fits together is seen at once."""
     monkeypatch.setattr("rankwise.tasks.compare.plan.FOLDS", 2)
+    monkeypatch.setattr("rankwise.tasks.compare.plan.REPEATS", 1)
     monkeypatch.setattr("rankwise.tasks.compare.spaces.MOST_EPOCHS", 60)
 
 
@@ -26,7 +27,7 @@ def short(monkeypatch):
     ids=["by time", "lists"],
 )
 def test_words_gaps_times_and_lists(tmp_path, model, options):
-    asked = settings(tmp_path, contenders=model, budget=1e-9, **options)
+    asked = settings(tmp_path, contenders=model, trials=1, **options)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
     assert [row["model"] for row in found["contenders"]] == [model] * 3
@@ -53,9 +54,7 @@ def test_relevances_in_svmlight(tmp_path, model):
     path = tmp_path / "table.svm"
     path.write_text("\n".join(lines))
     asked = settings(tmp_path, drop=())
-    asked = type(asked)(
-        path, None, metric="ndcg@5", group="qid", contenders=model, budget=1e-9, trials=1
-    )
+    asked = type(asked)(path, None, metric="ndcg@5", group="qid", contenders=model, trials=1)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
     assert load_model(tmp_path / "run").names == ("f1", "f2", "f3")

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score
-from tests.tasks.compare.stubs import StubRanker, settings, stubbed
+from tests.tasks.compare.stubs import StubRanker, replace_models, settings, stubbed
 
 from rankwise.data import DataError
+from rankwise.estimators.time_limit import time_is_up
 from rankwise.tasks.compare import running
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.running import run
@@ -99,15 +102,117 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     assert run(asked, out, resume=True).results["contenders"]
 
 
-def test_without_time_the_choice_rests_on_fewer_folds(tmp_path):
-    found = run(settings(tmp_path, budget=1e-9), tmp_path / "run").results
-    assert found["choice"] == "5-fold cross-validation (stratified split)"
+def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_path):
+    said = []
+    found = run(settings(tmp_path, trials=1), tmp_path / "run", on_note=said.append).results
+    assert found["choice"] == "5-fold cross-validation × 2 (stratified split)"
+    assert not any(row["cut_short"] for row in found["contenders"])
+    assert said == found["notes"] == []
+
+
+def slow(monkeypatch, seconds):
+    """Every fit on more than the rows of a pilot would take so long, in steps that can be ended."""
+    real = StubRanker._fit_scores
+
+    def steps(self, data):
+        real(self, data)
+        ends = time.perf_counter() + (seconds if len(data.train.target) > 150 else 0.0)
+        while time.perf_counter() < ends:
+            time.sleep(0.01)
+            if time_is_up():
+                break
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", steps)
+    monkeypatch.setattr("rankwise.tasks.compare.costs._SIZES", (100, 150))
+
+
+def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_path, monkeypatch):
+    slow(monkeypatch, 5.0)
+    out, budget = tmp_path / "run", 4.0
+    found = run(settings(tmp_path, budget=budget), out).results
+    timing = json.loads((out / "timing.json").read_text())
+    assert sum(timing["seconds"].values()) + timing["pilot_seconds"] <= 1.15 * budget
     assert [row["trials"] for row in found["contenders"]] == [1, 1, 2]
-    assert (
-        run(settings(tmp_path, trials=1), tmp_path / "two")
-        .results["choice"]
-        .endswith("× 2 (stratified split)")
+    assert all(row["cut_short"] for row in found["contenders"])
+    names = "linear, log-loss; linear, ap"
+    assert f"cut short by --budget, and maybe better with more of it: {names}" in found["notes"]
+
+
+def busy(monkeypatch, seconds_per_row):
+    """Fits on the metric that keep the processor busy, and cannot be ended."""
+    real = StubRanker._fit_scores
+
+    def work(self, data):
+        real(self, data)
+        ends = time.process_time() + seconds_per_row * len(data.train.target)
+        while self.objective != "log_loss" and time.process_time() < ends:
+            pass
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", work)
+
+
+def test_a_contender_longer_than_the_budget_is_announced_before_and_left_out(tmp_path, monkeypatch):
+    busy(monkeypatch, 2e-3)
+    said, events = [], []
+
+    def told(event):
+        events.append((event.name, len(said)))
+
+    asked = settings(tmp_path, budget=1.5)
+    found = run(asked, tmp_path / "run", on_note=said.append, on_event=told).results
+    assert [row["name"] for row in found["contenders"]] == ["linear, log-loss"]
+    (why,) = found["left_out"].values()
+    assert why in said
+    assert re.fullmatch(
+        r"linear, ap: one trial takes about [\d.]+ s, longer than its share of 0\.\d s of "
+        r"--budget 1\.5s; it is left out: pass --budget \S+, or fewer --contenders",
+        why,
     )
+    assert "left out, too long for --budget: linear, ap" in found["notes"]
+    trained = [notes for name, notes in events if name == "linear, log-loss"]
+    assert trained
+    assert all(notes == len(said) for notes in trained)
+
+
+def test_a_budget_too_short_for_anything_announces_its_only_trial_as_longer(tmp_path):
+    said = []
+    found = run(settings(tmp_path, budget=1e-6), tmp_path / "run", on_note=said.append).results
+    assert [row["name"] for row in found["contenders"]] == ["linear, log-loss"]
+    assert found["choice"] == "one validation part (stratified split)"
+    assert any(
+        "one trial takes about" in words and "longer than --budget" in words for words in said
+    )
+    assert any("too short for 5-fold cross-validation" in words for words in said)
+
+
+def test_what_was_decided_by_timing_is_the_same_when_resumed(tmp_path, monkeypatch):
+    busy(monkeypatch, 2e-3)
+    asked, out = settings(tmp_path, budget=1.5), tmp_path / "run"
+    slowed, fits = StubRanker._fit_scores, []
+
+    def stop(self, data):
+        fits.append(len(data.train.target))
+        if sum(rows > 280 for rows in fits) == 4:  # behind the pilots, in the middle of the trials
+            raise KeyboardInterrupt
+        slowed(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(asked, out)
+    before = json.loads((out / "timing.json").read_text())
+    assert list(before["left_out"]) == ["linear, ap"]
+    monkeypatch.undo()
+    replace_models(monkeypatch)  # now every fit would be in time
+    found = run(asked, out, resume=True).results
+    assert found["left_out"] == before["left_out"]
+    after = json.loads((out / "timing.json").read_text())
+    for name in ("budget", "costs", "one_part", "left_out", "announced", "pilot_seconds"):
+        assert after[name] == before[name]
+    for name, share in before["shares"].items():
+        assert after["shares"][name] == share
+    more = run(settings(tmp_path, budget=500.0), out, resume=True).results
+    assert not more["left_out"]  # with more time they are all trained
+    assert len(more["contenders"]) == 3
 
 
 def test_seeds_are_averaged_and_saved_together(tmp_path):
