@@ -81,7 +81,10 @@ def reader(page):
 
 
 def test_every_section_is_there_and_linked(reader):
-    anchors = ["results", "curves", "time", "scores", "threshold", "lift", "calibration", "setting"]
+    anchors = [
+        "results", "importance", "curves", "time", "scores", "threshold", "lift", "calibration",
+        "setting",
+    ]  # fmt: skip
     assert [section["id"] for section in reader.of("section")] == anchors
     assert [link["href"] for link in reader.of("a")] == [f"#{anchor}" for anchor in anchors]
 
@@ -229,20 +232,18 @@ def test_lists_have_a_histogram_instead_of_curves(tmp_path):
     assert better > worse
 
 
-def test_when_the_baseline_won_it_is_said(tmp_path, held, found):
-    reader = read(write_report(write_run(tmp_path, held, {**found, "recommended": BASELINE})))
-    assert "Log-loss won" in reader.text
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "words"),
-    [(0.01, 0.1, "clearly better than"), (-0.1, 0.1, "within chance"), (-0.2, -0.1, "it is worse")],
-)
-def test_how_sure_one_can_be(tmp_path, held, found, low, high, words):
-    changed = copy.deepcopy(found)
-    changed["contenders"][RECOMMENDED]["difference"] |= {"low": low, "high": high}
+def test_the_verdict_of_the_run_is_on_the_page(tmp_path, held, found):
+    words = "Nothing can be decided: the test part has 11 positives, fewer than 50."
+    changed = {**found, "recommended": BASELINE, "verdict": words, "decided": False}
     reader = read(write_report(write_run(tmp_path, held, changed)))
     assert words in reader.text
+    assert "within chance" not in reader.text
+
+
+def test_what_drives_the_scores_is_on_the_page(reader, found):
+    for column in found["importance"]["columns"]:
+        assert column["name"] in reader.text
+    assert "14 more columns" in reader.text
 
 
 def test_a_run_that_knows_little_still_has_a_page(tmp_path):

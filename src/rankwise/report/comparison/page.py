@@ -17,6 +17,7 @@ from rankwise.report.comparison.sections.curves import curves
 from rankwise.report.comparison.sections.explorer import explorer
 from rankwise.report.comparison.sections.groups import groups
 from rankwise.report.comparison.sections.headline import headline, title_of
+from rankwise.report.comparison.sections.importance import importance
 from rankwise.report.comparison.sections.lift import lift
 from rankwise.report.comparison.sections.results import results
 from rankwise.report.comparison.sections.scores import scores
@@ -67,7 +68,7 @@ def comparison_page(run: Run) -> str:
 
 def _parts(run: Run) -> list[Part]:
     if run.grouped:
-        found = [results(run), groups(run), time(run), columns(run), setting(run)]
+        found = [results(run), importance(run), groups(run), time(run), columns(run), setting(run)]
         return [part for part in found if part is not None]
     given = run.predictions
     levels = {
@@ -76,6 +77,7 @@ def _parts(run: Run) -> list[Part]:
     }
     found = [
         results(run),
+        importance(run),
         curves(run, levels),
         time(run),
         scores(run),

@@ -20,7 +20,7 @@ from rankwise.report.comparison.reading import (
     read_predictions,
 )
 
-__all__ = ["Contender", "Estimate", "Run", "read_run"]
+__all__ = ["Contender", "Estimate", "Importance", "Run", "read_run"]
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +57,18 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Importance:
+    """What the metric loses where a column is shuffled, and what that was measured on."""
+
+    columns: tuple[tuple[str, Estimate], ...]  # the most important first
+    of_columns: int
+    rows: float
+    of_rows: float
+    repeats: float
+    part: str
+
+
+@dataclass(frozen=True)
 class Run:
     """Everything the page is made from."""
 
@@ -72,6 +84,11 @@ class Run:
     config: Mapping[str, Any]
     predictions: Predictions
     columns: tuple[Mapping[str, Any], ...] = ()  # of the data, with what each was taken for
+    verdict: str = ""
+    decided: bool = True  # whether there were enough positives to tell contenders apart
+    evaluation: str = "the test part"  # what it was tested on, in words
+    notes: tuple[str, ...] = ()
+    importance: Importance | None = None
 
     @cached_property
     def baseline(self) -> Contender | None:
@@ -123,6 +140,11 @@ def read_run(folder: Path) -> Run:
         columns=tuple(map(_mapping, _list(results.get("columns")))),
         config=read_object(folder / "config.json"),
         predictions=predictions,
+        verdict=str(results.get("verdict") or ""),
+        decided=results.get("decided") is not False,
+        evaluation=str(results.get("evaluation") or "the test part"),
+        notes=tuple(str(each) for each in _list(results.get("notes"))),
+        importance=_importance(results.get("importance")),
     )
 
 
@@ -144,6 +166,22 @@ def _contender(place: int, row: Mapping[str, Any]) -> Contender:
             for point in points
             if isinstance(point, list) and len(point) == 2
         ),
+    )
+
+
+def _importance(value: object) -> Importance | None:
+    known = _mapping(value)
+    columns = [_mapping(each) for each in _list(known.get("columns"))]
+    if not columns:
+        return None
+    of_columns = known.get("of_columns")
+    return Importance(
+        columns=tuple((str(each.get("name")), _estimate(each, "mean")) for each in columns),
+        of_columns=of_columns if isinstance(of_columns, int) else len(columns),
+        rows=number(known.get("rows")),
+        of_rows=number(known.get("of_rows")),
+        repeats=number(known.get("repeats")),
+        part=str(known.get("part") or "the test part"),
     )
 
 

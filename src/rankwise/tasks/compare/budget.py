@@ -58,8 +58,10 @@ class Budget:
         if name not in shares:
             seeds = contest.settings.seeds
             least = [self.costs[each.key].trial(contest.plan, seeds) for each in left]
+            least = [each + self._overhead() for each in least]
             remaining = _training(float(self._record["budget"])) - self._spent()
-            shares[name] = least[0] + max(0.0, remaining - sum(least)) / len(left)
+            slack = max(0.0, remaining - sum(least)) / len(left)
+            shares[name] = least[0] - self._overhead() + slack
             self._write()
         return float(shares[name])
 
@@ -67,6 +69,12 @@ class Budget:
         """Note what a place in the run has taken."""
         self._record["seconds"][name] = seconds
         self._write()
+
+    def _overhead(self) -> float:
+        """Seconds of a contender beside its share: keeping trials takes a while, too."""
+        seconds, shares = self._record["seconds"], self._record["shares"]
+        over = [max(0.0, seconds[name] - shares[name]) for name in seconds if name in shares]
+        return sum(over) / len(over) if over else 0.0
 
     def _spent(self) -> float:
         return float(self._record["pilot_seconds"] + sum(self._record["seconds"].values()))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from rankwise.tasks.compare.choosing import choose
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.corrected import Estimate, corrected
 from rankwise.tasks.compare.finished import Finished
@@ -149,6 +150,15 @@ class CrossValidated(Evaluation):
     def difference(self, number: int, base: int) -> Estimate:
         pairs = zip(self._values(number), self._values(base), strict=True)
         return corrected([one - other for one, other in pairs], *self._sizes)
+
+    def of_the_choice(self) -> float:
+        """The metric of what would have been recommended in each fold without its test part."""
+        metric = self.folds[0][0].metric
+        values = [
+            contest.value(done[choose(done, metric).recommended].test, contest.plan.parts.test)
+            for contest, done in self.folds
+        ]
+        return float(np.mean(values))
 
     def tested(self, number: int) -> list[Tested]:
         return [Tested(done[number].model, at.plan.parts.test) for at, done in self._first]

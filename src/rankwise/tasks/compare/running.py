@@ -24,7 +24,7 @@ from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer
 from rankwise.tasks.compare.trials import Place, open_storage
 from rankwise.tasks.compare.tuning import Progress
-from rankwise.tasks.compare.verdict import verdict_of
+from rankwise.tasks.compare.verdict import too_few, verdict_of
 
 __all__ = ["Compared", "Event", "run"]
 
@@ -83,24 +83,34 @@ def run(
         left_out = {**budget.left_out, **failed}
         if not any(each.contender.is_log_loss for each in ordered):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
-        last = trained[-1][0]
+        chosen_in = trained[0][0]
         choice = choose(ordered, settings.metric)
-        results = results_of(ordered, choice, last, left_out, evaluation)
+        results = results_of(ordered, choice, chosen_in, left_out, evaluation)
+        results["decided"] = too_few(evaluation, contest) is None
         results["verdict"] = verdict_of(results, evaluation, contest)
         results["importance"] = importance_of(out, choice.recommended, contest, evaluation)
-        results["notes"] = notes_on(ordered, last, failed, budget)
-        write_results(out, results, ordered, last, evaluation)
+        results["notes"] = notes_on(ordered, chosen_in, failed, budget)
+        if isinstance(evaluation, CrossValidated):
+            results["notes"].insert(0, _of_the_choice(evaluation, settings.metric))
+        write_results(out, results, ordered, chosen_in, evaluation)
     return Compared(out, results, write_report(out))
 
 
+def _of_the_choice(evaluation: CrossValidated, metric: str) -> str:
+    return (
+        f"chosen anew within every fold, the recommended contender has {metric} "
+        f"{evaluation.of_the_choice():.4f}: the best of several looks a little better than it is"
+    )
+
+
 def _rounds(contest: Contest) -> list[tuple[str, Contest]]:
-    """How often all contenders are trained: once, or once a fold and then on all rows."""
+    """How often all contenders are trained: once, or once on all rows and then once a fold."""
     settings = contest.settings
     if not settings.repeats:
         return [("", contest)]
     plans = plans_of_folds(contest.table, settings.seed, settings.repeats)
     folds = [(f"fold-{n + 1}-", replace(contest, plan=plan)) for n, plan in enumerate(plans)]
-    return [*folds, ("", contest)]
+    return [("", contest), *folds]  # first what is kept
 
 
 class _Told:
@@ -171,7 +181,7 @@ def _evaluated(
                 finished[contender.name] = ensemble(contender, parts, contest)
         known = [each for each in chosen if names.issuperset(each.parts or (each.name,))]
         rounds.append((contest, [finished[each.name] for each in known]))
-    *folds, (last, ordered) = rounds
+    (first, ordered), *folds = rounds
     if not folds:
-        return ordered, HeldOut(ordered, last)
+        return ordered, HeldOut(ordered, first)
     return ordered, CrossValidated(folds, settings.repeats)

@@ -10,7 +10,7 @@ from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.plan import units
 
-__all__ = ["FEW", "verdict_of"]
+__all__ = ["FEW", "too_few", "verdict_of"]
 
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
 _VISIBLE = 0.0005  # differences below it are shown as zero
@@ -27,7 +27,7 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Cont
     best = results["recommended"]
     base = next(number for number, row in enumerate(rows) if row["baseline"])
     said = []
-    if (few := _too_few(evaluation, contest)) is not None:
+    if (few := too_few(evaluation, contest)) is not None:
         said.append(few)
     if best == base:
         if any(row["objective"] != rows[base]["objective"] for row in rows):
@@ -47,8 +47,8 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Cont
     return " ".join(said)
 
 
-def _too_few(evaluation: Evaluation, contest: Contest) -> str | None:
-    """That nothing can be decided, and what could be done about it."""
+def too_few(evaluation: Evaluation, contest: Contest) -> str | None:
+    """That nothing can be decided and what to do about it; None where something can be."""
     table, settings = contest.table, contest.settings
     noun = "positives" if table.groups is None else "lists with a positive"
     tested, every = units(table, evaluation.rows), units(table, contest.all_rows)

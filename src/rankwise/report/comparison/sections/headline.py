@@ -33,33 +33,16 @@ def title_of(run: Run) -> str:
 
 def headline(run: Run) -> Markup:
     """The recommendation with its reason, and the numbers it rests on."""
-    best, sure = run.recommended, _verdict(run)
+    best = run.recommended
     return element(
         "div",
         element("p", "Recommended", class_="eyebrow"),
         element("p", best.name, class_="choice"),
         element("p", run.why, class_="why") if run.why else None,
-        element("p", sure, class_="verdict") if sure else None,
+        element("p", run.verdict, class_="verdict") if run.verdict else None,
         element("dl", _tiles(run), class_="tiles"),
         class_="hero",
     )
-
-
-def _verdict(run: Run) -> str:
-    """How sure one can be of the difference, in words."""
-    best, base = run.recommended, run.baseline
-    if base is None:
-        return ""
-    if best is base:
-        return "Log-loss won: training on the metric itself did not pay here."
-    gain = best.difference
-    if gain is None or not gain.has_interval:
-        return ""
-    if gain.low > 0:
-        return f"On the test part it is clearly better than {base.name}."
-    if gain.high < 0:
-        return f"On the test part it is worse than {base.name}: keep the baseline, or look closer."
-    return f"On the test part the difference to {base.name} is within chance."
 
 
 def _tiles(run: Run) -> list[Markup]:

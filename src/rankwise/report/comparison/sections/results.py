@@ -43,7 +43,7 @@ def results(run: Run) -> Part:
     rows = [_row(run, each, low, high) for each in ordered]
     against = "the log-loss baseline" if run.baseline is None else run.baseline.name
     caption = (
-        f"{capitalised(full_name(run.metric))} on the test part, which was looked at once. "
+        f"{capitalised(full_name(run.metric))} on {run.evaluation}, looked at after the choice. "
         f"{f'The choice was made by {run.choice}. ' if run.choice else ''}"
         f"Difference and paired p-value against {against}. Click a heading to sort."
     )
@@ -60,6 +60,8 @@ def results(run: Run) -> Part:
         note(element("strong", name), " was left out: ", str(why))
         for name, why in run.left_out.items()
     ]
+    told_already = [str(why) for why in run.left_out.values()]
+    missing += [note(each) for each in run.notes if not any(why in each for why in told_already)]
     return Part("results", "Results", [told, scroll(made, "Result table"), missing, _others(run)])
 
 
@@ -85,7 +87,7 @@ def _row(run: Run, each: Contender, low: float, high: float) -> Markup:
         element("th", name, scope="row", data_value=each.name),
         _cell(each.test.value, element("strong", decimal(each.test.value))),
         _cell(each.test.low, _interval(run, each, low, high)),
-        _difference(gain),
+        _difference(gain, decided=run.decided),
         _cell(math.nan if gain is None else gain.p, NOTHING if gain is None else p_value(gain.p)),
         _cell(each.validation.value, decimal(each.validation.value)),
         _cell(each.seconds, duration(each.seconds)),
@@ -101,10 +103,10 @@ def _cell(value: float, shown: Child) -> Markup:
     return element("td", shown, data_value="" if math.isnan(value) else repr(float(value)))
 
 
-def _difference(gain: Estimate | None) -> Markup:
+def _difference(gain: Estimate | None, *, decided: bool) -> Markup:
     if gain is None:
         return _cell(math.nan, NOTHING)
-    if not gain.has_interval:
+    if not gain.has_interval or not decided:
         return _cell(gain.value, signed(gain.value))
     word, class_ = (
         ("better", "good")
@@ -159,7 +161,7 @@ def _others(run: Run) -> Markup | None:
         "details",
         element("summary", "Other metrics"),
         note("These were measured, not optimised or chosen by."),
-        table("Other metrics on the test part.", ["Contender", *names], rows),
+        table(f"Other metrics on {run.evaluation}.", ["Contender", *names], rows),
     )
 
 

@@ -27,6 +27,7 @@ _OPTIONS = (
     "budget",
     "trials",
     "contenders",
+    "repeats",
     "seeds",
     "seed",
 )

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from math import nan
+
+from tests.report.comparison.sections.small import rows_of, small_run, text_of, tree_of
+
+from rankwise.report.comparison.run import Estimate, Importance
+from rankwise.report.comparison.sections.importance import importance
+
+
+def found(columns, **known):
+    given = {"of_columns": len(columns), "rows": 10.0, "of_rows": 10.0, "repeats": 3.0}
+    return Importance(tuple(columns), **{**given, "part": "the test part", **known})
+
+
+def tree(columns, **known):
+    part = importance(small_run(importance=found(columns, **known)))
+    return tree_of(part.body)
+
+
+def test_a_run_without_it_has_no_section():
+    assert importance(small_run()) is None
+
+
+def test_every_column_is_shown_with_its_loss_and_interval():
+    columns = [("amount", Estimate(0.25, 0.2, 0.3)), ("<b>age", Estimate(-0.01, -0.03, 0.01))]
+    made = tree(columns)
+    assert rows_of(made.find(".//table")) == [
+        ["amount", "+0.250", "+0.200 – +0.300"],
+        ["<b>age", "−0.010", "−0.030 – +0.010"],
+    ]
+    heads = [text_of(each) for each in made.findall(".//thead/tr/th")]
+    assert heads == ["Column", "Loss of average precision", "95\u202f% interval"]
+    said = text_of(made.find(".//p"))
+    assert "the model ap loses on the test part" in said
+    assert "mean of 3 shuffles" in said
+
+
+def test_the_intervals_share_a_scale_on_which_zero_is_marked():
+    made = tree([("a", Estimate(0.2, 0.1, 0.3)), ("b", Estimate(0.0, -0.1, 0.1))])
+    first, second = made.findall(".//svg")
+    zeros = {line.get("x1") for svg in (first, second) for line in svg.findall("line[1]")}
+    assert zeros == {"47"}  # a quarter of 172, and 4
+    assert [line.get("x2") for line in first.findall("line")] == ["47", "176"]
+    assert [line.get("x1") for line in second.findall("line")] == ["47", "4"]
+
+
+def test_fewer_rows_and_columns_than_there_are_is_said():
+    columns = [(f"c{n}", Estimate(0.1, 0.0, 0.2)) for n in range(20)]
+    made = tree(columns, of_columns=32, rows=4.0)
+    assert "loses on 4 of the 10 rows of the test part" in text_of(made.find(".//p"))
+    assert text_of(made.find(".//summary")) == "5 more columns"
+    assert len(rows_of(made.find(".//table"))) == 15
+    assert "12 columns that go less with the scores were not measured." in text_of(made)
+
+
+def test_without_an_interval_there_is_a_dash():
+    assert rows_of(tree([("a", Estimate(0.1, nan, nan))]).find(".//table")) == [
+        ["a", "+0.100", "–"]
+    ]

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+from tests.tasks.compare.stubs import settings, stubbed
+
+from rankwise.data import DataError
+from rankwise.tasks.compare.contest import contest_of
+from rankwise.tasks.compare.corrected import corrected
+from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.plan import plans_of_folds
+from rankwise.tasks.compare.running import run
+
+__all__ = ["stubbed"]
+
+pytestmark = pytest.mark.usefixtures("stubbed")
+
+
+def test_repeated_cross_validation_tests_every_row_once_a_repeat(tmp_path):
+    out = tmp_path / "run"
+    asked = settings(tmp_path, repeats=2, trials=1)
+    found = run(asked, out).results
+    assert found["evaluation"] == "5-fold cross-validation of all rows × 2"
+    assert found["data"]["test"] == 600
+    arrays = np.load(out / "predictions.npz")
+    assert arrays["row"].tolist() == list(range(600))
+    table = contest_of(asked).table
+    np.testing.assert_array_equal(arrays["target"], table.target)
+    plans = plans_of_folds(table, 0, 2)
+    assert len(plans) == 10
+    folders = [out / "contenders" / f"fold-{n + 1}-linear-ap" for n in range(10)]
+    tests = [np.load(folder / "scores.npz")["test"] for folder in folders]
+    values = [
+        average_precision_score(table.target[plan.parts.test], scores)
+        for plan, scores in zip(plans, tests, strict=True)
+    ]
+    row = found["contenders"][1]
+    expected = corrected(values, 480, 120).within(0, 1)
+    assert row["name"] == "linear, ap"
+    assert row["test"]["value"] == pytest.approx(expected.mean)
+    assert row["test"]["low"] == pytest.approx(expected.low)
+    assert row["test"]["high"] == pytest.approx(expected.high)
+    base = next(each for each in found["contenders"] if each["baseline"])
+    for each in found["contenders"]:
+        if each is not base:
+            gain = each["test"]["value"] - base["test"]["value"]
+            assert each["difference"]["value"] == pytest.approx(gain)
+            assert each["difference"]["low"] <= gain <= each["difference"]["high"]
+            assert 0 <= each["difference"]["p"] <= 1
+    assert load_model(out).about["contender"] == found["contenders"][found["recommended"]]["name"]
+    assert "chosen anew within every fold" in found["notes"][0]
+    assert found["importance"]["rows"] == 600
+    assert found["importance"]["part"] == found["evaluation"]
+
+
+def test_the_rows_of_a_fold_have_no_say_in_what_it_tests(tmp_path):
+    table = contest_of(settings(tmp_path)).table
+    plans = plans_of_folds(table, 3, 2)
+    for repeat in (plans[:5], plans[5:]):
+        tested = np.concatenate([plan.parts.test for plan in repeat])
+        assert sorted(tested) == list(range(600))
+    assert plans[0].parts.test.tolist() != plans[5].parts.test.tolist()
+    for plan in plans:
+        assert plan.tuned == len(plan.splits) == 5
+        seen = {*plan.parts.development, *(r for pair in plan.splits for p in pair for r in p)}
+        assert not seen & {*plan.parts.test}
+        assert len(seen) + len(plan.parts.test) == 600
+
+
+def test_repeats_are_resumed_and_come_to_the_same(tmp_path):
+    asked, out = settings(tmp_path, repeats=1, trials=1), tmp_path / "run"
+    before = run(asked, out).results
+    again = run(asked, out, resume=True).results
+    assert again == before
+    assert json.loads((out / "config.json").read_text())["repeats"] == 1
+
+
+def test_lists_are_tested_in_turn_too(tmp_path):
+    asked = settings(tmp_path, repeats=1, trials=1, group="user", drop=("day",), metric="ndcg@5")
+    found = run(asked, tmp_path / "run").results
+    assert found["data"]["test"] == 600
+    assert not found["left_out"]
+
+
+def test_repeats_cannot_go_with_time(tmp_path):
+    with pytest.raises(DataError, match=r"--repeats 2 cannot go with --time day.*leave out one"):
+        settings(tmp_path, repeats=2, time="day")
+    with pytest.raises(DataError, match="--repeats must be at least 0, got -1"):
+        settings(tmp_path, repeats=-1)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.tasks.compare.stubs import contest, table
+from tests.tasks.compare.test_results import done
+
+from rankwise.tasks.compare.choosing import Choice
+from rankwise.tasks.compare.evaluation import HeldOut
+from rankwise.tasks.compare.results import results_of
+from rankwise.tasks.compare.verdict import verdict_of
+
+
+def verdict(here, finished, recommended=1):
+    evaluation = HeldOut(finished, here)
+    results = results_of(finished, Choice(recommended, 0, ""), here, {}, evaluation)
+    return verdict_of(results, evaluation, here)
+
+
+def shifted(here, by):
+    """The baseline, and a contender with positives that score higher by so much."""
+    base, other = done(here, "log_loss", 1), done(here, "ap", 1)
+    test = base.test + by * here.table.target[here.plan.parts.test]
+    return [base, replace(other, test=test)]
+
+
+@pytest.fixture
+def many(tmp_path):
+    table(rows=3000).write_csv(tmp_path / "table.csv")
+    return contest(tmp_path)
+
+
+def test_few_positives_decide_nothing_and_repeated_cross_validation_is_offered(tmp_path):
+    here = contest(tmp_path)
+    found = verdict(here, shifted(here, 3.0))
+    assert found == (
+        "Nothing can be decided: the test part has 12 positives, fewer than 50. "
+        "Pass --repeats 5 to test on all 60 by repeated cross-validation."
+    )
+    assert "clearly better" not in found
+
+
+def test_folds_are_not_offered_for_what_is_split_by_time(tmp_path):
+    here = contest(tmp_path, time="day", drop=("user",))
+    found = verdict(here, shifted(here, 3.0))
+    assert found.startswith("Nothing can be decided")
+    assert "--repeats" not in found
+
+
+def test_lists_are_counted_where_there_are_lists(tmp_path):
+    here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
+    assert "lists with a positive, fewer than 50" in verdict(here, shifted(here, 3.0))
+
+
+def test_with_many_positives_the_interval_decides(many):
+    assert verdict(many, shifted(many, 3.0)) == (
+        "On the test part it is clearly better than linear, log-loss."
+    )
+    worse = verdict(many, shifted(many, -3.0))
+    assert worse.startswith("On the test part it is worse than linear, log-loss: keep")
+    near = [done(many, "log_loss", 1), done(many, "ap", 2)]
+    assert verdict(many, near).endswith("the difference to linear, log-loss is within chance.")
+
+
+def test_a_zero_difference_of_the_same_ranking_is_explained(many):
+    base, other = shifted(many, 0.0)
+    same = replace(other, test=np.exp(base.test))  # another scale, the same order
+    assert verdict(many, [base, same]) == (
+        "linear, ap ranks every tested row as linear, log-loss does, so the difference is 0: "
+        "trained on the metric it ranked its held-out rows no better, and kept log-loss."
+    )
+
+
+def test_a_zero_difference_of_two_perfect_models_is_explained(many):
+    target = many.table.target[many.plan.parts.test]
+    base, other = shifted(many, 0.0)
+    noise = np.random.default_rng(0).random((2, len(target)))
+    perfect = [
+        replace(each, test=2 * target + part)
+        for each, part in zip((base, other), noise, strict=True)
+    ]
+    assert verdict(many, perfect).startswith("Both rank every positive above every negative")
+
+
+def test_a_difference_too_small_to_be_shown_is_explained(many):
+    base, other = shifted(many, 0.0)
+    lowest = np.argsort(base.test)[:2]
+    test = base.test.copy()
+    test[lowest] = test[lowest[::-1]]  # two rows at the end change places
+    found = verdict(many, [base, replace(other, test=test)])
+    assert "rank some tested rows differently, but ap changes by less than 0.0005" in found
+
+
+def test_log_loss_that_won_is_not_talked_away(many):
+    assert verdict(many, shifted(many, 0.0), recommended=0) == (
+        "Log-loss won: training on the metric itself did not pay here."
+    )
+    assert verdict(many, shifted(many, 0.0)[:1], recommended=0) == ""
