@@ -147,3 +147,36 @@ def test_a_file_is_no_folder_of_a_run(data):
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
     assert "--out must be a folder" in done.stderr
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_what_drives_the_scores_and_the_verdict_are_printed(tmp_path, data):
+    done = invoke(data, *SMALL, "--out", tmp_path / "run")
+    results = json.loads((tmp_path / "run" / "results.json").read_text())
+    for row in results["importance"]["columns"]:
+        assert any(
+            line.split()[:2] == [row["name"], f"{row['mean']:+.4f}"]
+            for line in done.stdout.splitlines()
+        )
+    assert results["verdict"].startswith("Nothing can be decided: the test part has 12 positives")
+    assert results["verdict"] in done.stdout
+    assert "--repeats 5" in done.stdout
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_repeats_test_on_all_rows(tmp_path, data):
+    done = invoke(data, *SMALL, "--repeats", "1", "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    assert "ap on 5-fold cross-validation of all rows × 1, 600 rows" in done.stdout
+    assert "Nothing can be decided" not in done.stdout
+    page = (tmp_path / "run" / "index.html").read_text()
+    assert "on 5-fold cross-validation of all rows × 1, looked at after the choice" in page
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_what_the_budget_does_not_allow_is_announced_on_standard_error(tmp_path, data):
+    done = invoke(data, *SMALL, "--budget", "0.001s", "--out", tmp_path / "run")
+    assert done.exit_code == 0, done.output
+    assert "linear, ap: one trial takes about" in done.stderr
+    assert "it is left out: pass --budget" in done.stderr
+    assert "left out, too long for --budget: linear, ap" in done.stdout

@@ -10,7 +10,7 @@ from tests.tasks.compare.test_results import done
 from rankwise.tasks.compare.choosing import Choice
 from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.results import results_of
-from rankwise.tasks.compare.verdict import verdict_of
+from rankwise.tasks.compare.verdict import same_as_baseline, verdict_of
 
 
 def verdict(here, finished, recommended=1):
@@ -98,3 +98,18 @@ def test_log_loss_that_won_is_not_talked_away(many):
         "Log-loss won: training on the metric itself did not pay here."
     )
     assert verdict(many, shifted(many, 0.0)[:1], recommended=0) == ""
+
+
+def test_contenders_that_rank_as_the_baseline_does_are_named_beside_their_zero(many):
+    base, other = shifted(many, 0.0)
+    finished = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
+    evaluation = HeldOut(finished, many)
+    for recommended, named in ((0, True), (1, False)):
+        found = results_of(finished, Choice(recommended, 0, ""), many, {}, evaluation)
+        assert (found["contenders"][1]["difference"]["value"], evaluation.same_ranking(1, 0)) == (
+            0.0,
+            True,
+        )
+        said = same_as_baseline(found, evaluation)
+        expected = "difference 0, ranks every tested row as linear, log-loss does: linear, ap"
+        assert said == (expected if named else None)

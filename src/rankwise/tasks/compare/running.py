@@ -24,7 +24,7 @@ from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer
 from rankwise.tasks.compare.trials import Place, open_storage
 from rankwise.tasks.compare.tuning import Progress
-from rankwise.tasks.compare.verdict import too_few, verdict_of
+from rankwise.tasks.compare.verdict import same_as_baseline, too_few, verdict_of
 
 __all__ = ["Compared", "Event", "run"]
 
@@ -92,6 +92,8 @@ def run(
         results["notes"] = notes_on(ordered, chosen_in, failed, budget)
         if isinstance(evaluation, CrossValidated):
             results["notes"].insert(0, _of_the_choice(evaluation, settings.metric))
+        if (same := same_as_baseline(results, evaluation)) is not None:
+            results["notes"].insert(0, same)
         write_results(out, results, ordered, chosen_in, evaluation)
     return Compared(out, results, write_report(out))
 

@@ -10,7 +10,7 @@ from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.plan import units
 
-__all__ = ["FEW", "too_few", "verdict_of"]
+__all__ = ["FEW", "same_as_baseline", "too_few", "verdict_of"]
 
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
 _VISIBLE = 0.0005  # differences below it are shown as zero
@@ -45,6 +45,20 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Cont
         else:
             said.append(f"{place} the difference to {name} is within chance.")
     return " ".join(said)
+
+
+def same_as_baseline(results: Mapping[str, Any], evaluation: Evaluation) -> str | None:
+    """Which contenders have a difference of zero because they rank as the baseline does."""
+    rows = results["contenders"]
+    base = next(number for number, row in enumerate(rows) if row["baseline"])
+    same = [
+        row["name"]
+        for number, row in enumerate(rows)
+        if number not in (base, results["recommended"]) and evaluation.same_ranking(number, base)
+    ]
+    if not same:
+        return None
+    return f"difference 0, ranks every tested row as {rows[base]['name']} does: {'; '.join(same)}"
 
 
 def too_few(evaluation: Evaluation, contest: Contest) -> str | None:

@@ -30,7 +30,7 @@ def test_every_column_is_shown_with_its_loss_and_interval():
         ["<b>age", "−0.010", "−0.030 – +0.010"],
     ]
     heads = [text_of(each) for each in made.findall(".//thead/tr/th")]
-    assert heads == ["Column", "Loss of average precision", "95\u202f% interval"]
+    assert heads == ["Column", "Loss", "95\u202f% interval"]
     said = text_of(made.find(".//p"))
     assert "the model ap loses on the test part" in said
     assert "mean of 3 shuffles" in said

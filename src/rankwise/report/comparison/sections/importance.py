@@ -34,18 +34,18 @@ def importance(run: Run) -> Part | None:
             f"{count(found.repeats)} shuffles with its 95\u202f% interval. Columns that say the "
             "same stand in for each other: either alone may look unimportant.",
         ),
-        _table(rows[:_FIRST], metric),
+        _table(rows[:_FIRST]),
     ]
     if rest := rows[_FIRST:]:
         more = element("summary", f"{count(len(rest))} more columns")
-        body.append(element("details", more, _table(rest, metric)))
+        body.append(element("details", more, _table(rest)))
     if left := found.of_columns - len(found.columns):
         body.append(note(f"{count(left)} columns that go less with the scores were not measured."))
     return Part("importance", "What drives the scores", body)
 
 
-def _table(rows: Sequence[Sequence[Child]], metric: str) -> Markup:
-    return table("", ["Column", f"Loss of {metric}", "95\u202f% interval"], rows)
+def _table(rows: Sequence[Sequence[Child]]) -> Markup:
+    return table("", ["Column", "Loss", "95\u202f% interval"], rows)
 
 
 def _where(found: Importance) -> str:
