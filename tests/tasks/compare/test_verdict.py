@@ -95,7 +95,7 @@ def test_a_difference_too_small_to_be_shown_is_explained(many):
 
 def test_log_loss_that_won_is_not_talked_away(many):
     assert verdict(many, shifted(many, 0.0), recommended=0) == (
-        "Log-loss won: training on the metric itself did not pay here."
+        "Training on the metric itself did not pay here."
     )
     assert verdict(many, shifted(many, 0.0)[:1], recommended=0) == ""
 

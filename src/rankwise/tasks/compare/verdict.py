@@ -31,7 +31,7 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Cont
         said.append(few)
     if best == base:
         if any(row["objective"] != rows[base]["objective"] for row in rows):
-            said.append("Log-loss won: training on the metric itself did not pay here.")
+            said.append("Training on the metric itself did not pay here.")
         return " ".join(said)
     if (why := _zero(rows, best, base, evaluation, contest.metric)) is not None:
         return " ".join([*said, why])
