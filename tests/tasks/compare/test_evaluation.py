@@ -11,7 +11,9 @@ from rankwise.data import DataError
 from rankwise.tasks.compare.contest import contest_of
 from rankwise.tasks.compare.corrected import corrected
 from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.parts import rows_of_part
 from rankwise.tasks.compare.plan import plans_of_folds
+from rankwise.tasks.compare.predicting import predict_file
 from rankwise.tasks.compare.running import run
 
 __all__ = ["stubbed"]
@@ -68,6 +70,18 @@ def test_the_rows_of_a_fold_have_no_say_in_what_it_tests(tmp_path):
         seen = {*plan.parts.development, *(r for pair in plan.splits for p in pair for r in p)}
         assert not seen & {*plan.parts.test}
         assert len(seen) + len(plan.parts.test) == 600
+
+
+def test_a_model_of_all_rows_has_no_test_part_and_knows_its_training_rows(tmp_path):
+    out = tmp_path / "run"
+    asked = settings(tmp_path, repeats=1, trials=1)
+    run(asked, out)
+    with pytest.raises(DataError, match="has no test part: it was tested by --repeats"):
+        rows_of_part(out, "test")
+    known = load_model(out).training_rows
+    assert (len(known.hashes), known.held_out, known.repeated) == (600, 120, 0)
+    predicted = predict_file(out, asked.data)
+    assert "600 of 600 rows" in predicted.warning
 
 
 def test_repeats_are_resumed_and_come_to_the_same(tmp_path):

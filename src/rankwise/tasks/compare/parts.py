@@ -33,7 +33,7 @@ def rows_of_part(run: Path, part: str) -> Rows:
         raise DataError(f"--part must be one of {', '.join(PARTS)}, got {part!r}")
     require_run(run)
     try:
-        return read_arrays(run / _FILE)[part]
+        found = read_arrays(run / _FILE)[part]
     except FileNotFoundError:
         raise DataError(
             f"{run}: has no {_FILE}, which an earlier rankwise did not write; "
@@ -41,6 +41,12 @@ def rows_of_part(run: Path, part: str) -> Rows:
         ) from None
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{run / _FILE}: holds no rows of a run: {error}") from error
+    if not len(found):
+        raise DataError(
+            f"{run}: has no {part} part: it was tested by --repeats, and its model has learned "
+            f"from all rows; pass --part train, or `rankwise evaluate {run}`"
+        )
+    return found
 
 
 def data_of_run(run: Path, moved: Path | None = None) -> Path:

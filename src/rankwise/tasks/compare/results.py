@@ -31,7 +31,7 @@ def results_of(
     table, parts = contest.table, contest.plan.parts
     base = finished[choice.baseline]
     grouped = table.groups is not None
-    names = every_metric(len(parts.test), grouped=grouped, graded=table.graded)
+    names = every_metric(len(evaluation.rows), grouped=grouped, graded=table.graded)
     others = {
         name: [_number(evaluation.value(number, name)) for number in range(len(finished))]
         for name in names

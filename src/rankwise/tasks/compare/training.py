@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from rankwise.data import Split
 from rankwise.estimators.time_limit import time_limit
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.choosing import on_common_splits
@@ -105,9 +108,11 @@ def finish(
         "target": contest.settings.target,
         "positive": contest.table.positive,
     }
-    training_rows = TrainingRows.of(contest.table, plan.parts)
-    model = Model(members, contest.table.reading, about, training_rows)
-    test, ranked = scored(members, contest, plan.parts.test)
+    model = Model(members, contest.table.reading, about, _training_rows(contest))
+    test = ranked = probability = np.zeros(0)
+    if len(plan.parts.test):
+        test, ranked = scored(members, contest, plan.parts.test)
+        probability = model.probabilities(contest.table.of(plan.parts.test))
     return Finished(
         contender=contender,
         params=params,
@@ -117,7 +122,18 @@ def finish(
         judged=tuple(judged),
         test=test,
         test_ranked=ranked,
-        probability=model.probabilities(contest.table.of(plan.parts.test)),
+        probability=probability,
         model=model,
         cut=limit.reached or any(each.cut for each in judged),
     )
+
+
+def _training_rows(contest: Contest) -> TrainingRows:
+    """The rows of the last fit; without a test part a fold says how often rows repeat."""
+    table, parts = contest.table, contest.plan.parts
+    known = TrainingRows.of(table, parts)
+    if len(parts.test):
+        return known
+    fitted, judged = contest.plan.splits[0]
+    fold = TrainingRows.of(table, Split(fitted, fitted[:0], judged, parts.kind))
+    return replace(known, held_out=fold.held_out, repeated=fold.repeated)
