@@ -49,7 +49,7 @@ def test_it_ends_with_the_table_and_the_path_of_the_report(tmp_path, capsys) -> 
     out.mkdir()
     (out / "config.json").write_text("of an earlier demo")
     with pytest.raises(SystemExit) as ended:
-        demo.main(out, "1s")
+        demo.main(out, "30s")
     assert ended.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("$ rankwise compare ")

@@ -67,7 +67,7 @@ def test_relevances_that_only_validation_has_or_has_not():
 def test_weights_of_the_rows_held_out_count(rows):
     X, y = rows
     weight = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
-    ranker = LinearRanker("log_loss", random_state=0)
+    ranker = LinearRanker("log_loss", threshold="f1", random_state=0)
     weighted = clone(ranker).fit(X, y, validation=(X, y, None, weight))
     without = clone(ranker).fit(X, y, validation=(X[weight > 0], y[weight > 0]))
     assert weighted.held_out_ == without.held_out_ == (weight > 0).sum()

@@ -23,6 +23,7 @@ __all__ = ["TIMING", "Budget", "open_budget"]
 
 TIMING = "timing.json"
 _PILOT = 0.1  # share of the budget in which costs are estimated
+_TELLING = 0.1  # seconds of work from which the clock can be compared with the processor's
 _ROOM = 0.5  # share of the budget that the shortest fits may take where folds are chosen by
 
 
@@ -106,7 +107,8 @@ def open_budget(
             on_contender(contender)
             costs[contender.key] = measure(contender, contest, _PILOT * seconds / len(trained))
         taken, worked = time.perf_counter() - began, time.process_time() - worked
-        busy = max(1.0, taken / worked) if worked > 0 else 1.0  # a machine that has other work
+        # How busy the machine is with other work, where that can be told.
+        busy = max(1.0, taken / worked) if worked > _TELLING else 1.0
         slow = {key: cost.times(busy) for key, cost in costs.items()}
         record = {
             "pilot_seconds": taken,
