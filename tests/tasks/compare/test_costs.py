@@ -50,9 +50,9 @@ def test_pilots_have_both_classes_and_whole_lists(tmp_path, monkeypatch):
     seen = []
     real = StubRanker.fit
 
-    def watched(self, X, y, groups=None):
+    def watched(self, X, y, groups=None, **options):
         seen.append((y, groups))
-        return real(self, X, y, groups=groups)
+        return real(self, X, y, groups=groups, **options)
 
     monkeypatch.setattr(StubRanker, "fit", watched)
     monkeypatch.setattr("rankwise.tasks.compare.costs._SIZES", (60,))
