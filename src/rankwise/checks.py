@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -17,6 +19,8 @@ __all__ = [
     "require_finite",
     "require_floating",
     "require_fraction_range",
+    "require_list_dimension",
+    "require_mask",
     "require_no_nan",
     "require_not_negative",
     "require_one_of",
@@ -25,9 +29,14 @@ __all__ = [
     "require_same_device",
     "require_same_shape",
     "require_shares",
+    "require_tensor",
     "unchecked",
     "values_are_checked",
+    "warn_caller",
 ]
+
+
+_BLOCK = 1 << 22  # values copied at a time
 
 
 class _Trust:
@@ -41,9 +50,8 @@ def unchecked() -> Iterator[None]:
     """Within it the values of tensors are not looked at, for the whole process; shapes still are.
 
     NaN, infinite scores, labels that an objective cannot take and ids below 0 are then not refused:
-    they make a wrong number. To look at a value waits for the device that computes it and ends a
-    graph of ``torch.compile``; a training that went through an epoch with the checks may do
-    without them.
+    they make a wrong number. To look at a value waits for the device that computes it; a training
+    that went through an epoch with the checks may do without them.
     """
     _Trust.depth += 1
     try:
@@ -55,6 +63,51 @@ def unchecked() -> Iterator[None]:
 def values_are_checked() -> bool:
     """Whether nobody has asked for :func:`unchecked`."""
     return _Trust.depth == 0
+
+
+def warn_caller(message: str) -> None:
+    """A ``RuntimeWarning`` at the line that called into rankwise, whatever is in between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_library(frame.f_globals):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RuntimeWarning, stacklevel=level)
+
+
+def _is_library(scope: dict[str, object]) -> bool:
+    package = str(scope.get("__name__", "")).partition(".")[0]
+    return package in ("rankwise", "torch")
+
+
+def require_tensor(name: str, value: object) -> None:
+    """Anything else fails deep inside an operation otherwise."""
+    if not isinstance(value, Tensor):
+        raise ValueError(
+            f"{name} must be a torch.Tensor, got {type(value).__name__}; "
+            f"pass torch.as_tensor({name})"
+        )
+
+
+def require_list_dimension(scores: Tensor, mask: Tensor | None) -> None:
+    """Raise where the last dimension, the list, has one item: the output of ``nn.Linear(d, 1)``.
+
+    Lists in which no item is present are an empty batch and pass.
+    """
+    if scores.dim() < 2 or scores.shape[-1] != 1 or scores.numel() == 0:
+        return
+    if mask is not None and not bool(mask.any()):
+        return
+    raise ValueError(
+        f"scores must have the list as their last dimension, got shape {tuple(scores.shape)}: "
+        f"{math.prod(scores.shape[:-1])} lists of one item each, which cannot be ranked; for one "
+        "list of these items pass `scores.squeeze(-1)`, and the target and all other arguments "
+        "in the same shape"
+    )
+
+
+def require_mask(name: str, value: Tensor) -> None:
+    """A mask is boolean: True for items that are present."""
+    if value.dtype != torch.bool:
+        raise ValueError(f"{name} must be boolean, got {value.dtype}; pass {name}.bool()")
 
 
 def require_floating(name: str, value: Tensor) -> None:
@@ -123,9 +176,14 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
     if whole:
         low, high = value.aminmax()
         return low.item() >= 0 and high.item() <= 1
-    # v − v² is 0 for no other number, rounded or not; comparing v² with v would let ∞ pass.
-    low, high = torch.addcmul(value, value, value, value=-1).aminmax()
-    return low.item() == 0 and high.item() == 0
+    # In blocks, since a copy of a large batch may not fit beside it.
+    blocks = value.flatten().split(_BLOCK) if value.is_contiguous() else (value,)
+    for block in blocks:
+        # v − v² is 0 for no other number, rounded or not; comparing v² with v would let ∞ pass.
+        low, high = torch.addcmul(block, block, block, value=-1).aminmax()
+        if not (low.item() == 0 and high.item() == 0):
+            return False
+    return True
 
 
 def require_binary(name: str, value: Tensor) -> None:
@@ -158,8 +216,11 @@ def require_relevance(name: str, value: Tensor) -> None:
 
 
 def require_not_negative(name: str, value: Tensor | None) -> None:
-    """Weights and relevances, where they are given."""
-    if value is not None and values_are_checked() and (value < 0).any():
+    """Weights and relevances, where they are given, are finite numbers from 0 on."""
+    if value is None or value.dtype == torch.bool or not values_are_checked():
+        return
+    if not bool(((value >= 0) & (value < math.inf)).all()):
+        require_finite(name, value, "leave items out with weight 0 or a mask")
         raise ValueError(f"{name} must not be negative, got {value.min().item()}")
 
 

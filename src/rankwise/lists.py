@@ -7,6 +7,7 @@ negatives, with their weights; what an objective adds is mathematics on these tw
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -24,7 +25,7 @@ from rankwise.checks import (
     values_are_checked,
 )
 
-__all__ = ["Lists", "split_lists"]
+__all__ = ["Lists", "check_values", "split_lists", "take_apart"]
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def split_lists(
     whole_negatives: bool = False,
     index: Tensor | None = None,
 ) -> Lists:
-    """Take lists, the last dimension of ``scores``, apart by their 0/1 ``target``, differentiably.
+    """Check lists, the last dimension of ``scores``, and take them apart by their 0/1 ``target``.
 
     Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
     which item of the data set each score belongs to, ``previous`` are earlier scores of the items,
@@ -148,6 +149,62 @@ def split_lists(
         if given is not None:
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
+    label_check = require_relevance if graded else require_binary
+    fill_masked = check_values(scores, target, mask, weight, lambda t: label_check("target", t))
+    return take_apart(
+        scores,
+        target,
+        mask,
+        weight,
+        items=items,
+        previous=previous,
+        graded=graded,
+        whole_positives=whole_positives,
+        whole_negatives=whole_negatives,
+        index=index,
+        fill_masked=fill_masked,
+    )
+
+
+def check_values(
+    scores: Tensor,
+    target: Tensor,
+    mask: Tensor | None,
+    weight: Tensor | None,
+    check_target: Callable[[Tensor], None],
+) -> bool:
+    """Raise on values that cannot be ranked; return whether masked items need other values.
+
+    A masked item may hold anything, NaN and a target of −100 included. It seldom does, and then
+    nothing has to be copied.
+    """
+    scores = scores.detach()
+    try:
+        _check_values(scores, target, weight, check_target)
+    except ValueError:
+        if mask is None:
+            raise
+        scores, target, weight = _filled(scores, target, weight, mask)
+        _check_values(scores, target, weight, check_target)
+        return True
+    return mask is not None and not values_are_checked()
+
+
+def take_apart(
+    scores: Tensor,
+    target: Tensor,
+    mask: Tensor | None = None,
+    weight: Tensor | None = None,
+    *,
+    items: Tensor | None = None,
+    previous: Tensor | None = None,
+    graded: bool = False,
+    whole_positives: bool = False,
+    whole_negatives: bool = False,
+    index: Tensor | None = None,
+    fill_masked: bool = False,
+) -> Lists:
+    """:func:`split_lists` of what :func:`check_values` has already seen, differentiably."""
     if scores.dim() != 2:
         rows = math.prod(scores.shape[:-1]), scores.shape[-1]
         scores, target = scores.reshape(rows), target.reshape(rows)
@@ -155,27 +212,14 @@ def split_lists(
         weight = None if weight is None else weight.reshape(rows)
         items = None if items is None else items.reshape(rows)
         previous = None if previous is None else previous.reshape(rows)
-    try:
-        _check_values(scores, target, graded)
-        may_hold_anything = mask is not None and not values_are_checked()
-    except ValueError:
-        if mask is None:
-            raise
-        may_hold_anything = True
-    if may_hold_anything and mask is not None:
-        # Only of what is not there; it seldom does, and then nothing is copied.
-        scores, target = scores.masked_fill(~mask, 0), target.masked_fill(~mask, 0)
-        _check_values(scores, target, graded)
+    if fill_masked and mask is not None:
+        scores, target, weight = _filled(scores, target, weight, mask)
     positive = target if target.dtype == torch.bool else target > 0
     negative = ~positive
     if mask is not None:
         positive, negative = positive & mask, negative & mask
     if weight is not None:
-        require_not_negative("weight", weight)
         weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
-    if previous is not None:
-        # Only the positives are looked at, so only theirs have to be numbers.
-        require_finite("previous_scores", previous[positive])
     above, above_weight = _side(positive, weight, scores.dtype, whole_positives)
     below, below_weight = _side(negative, weight, scores.dtype, whole_negatives)
     return Lists(
@@ -196,12 +240,24 @@ def _taken(values: Tensor, where: Tensor | None) -> Tensor:
     return values if where is None else values.gather(-1, where)
 
 
-def _check_values(scores: Tensor, target: Tensor, graded: bool) -> None:
+def _check_values(
+    scores: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    check_target: Callable[[Tensor], None],
+) -> None:
     require_finite("scores", scores)
-    if graded:
-        require_relevance("target", target)
-    else:
-        require_binary("target", target)
+    check_target(target)
+    require_not_negative("weight", weight)
+
+
+def _filled(
+    scores: Tensor, target: Tensor, weight: Tensor | None, mask: Tensor
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The same with 0 for every masked item."""
+    absent = ~mask
+    scores, target = scores.masked_fill(absent, 0), target.masked_fill(absent, 0)
+    return scores, target, None if weight is None else weight.masked_fill(absent, 0)
 
 
 def _side(

@@ -4,6 +4,7 @@ import io
 
 import pytest
 import torch
+from tests.compiling import check_compiled_step, quiet_compiler
 from tests.objectives.contract import random_list
 from torch import Tensor
 
@@ -116,7 +117,8 @@ def test_half_precision_and_huge_scores(dtype):
 def test_without_positives_it_is_zero_with_a_graph(n):
     scores = torch.randn(n, requires_grad=True)
     errors = torch.zeros(0, requires_grad=True)
-    parts = ALRP()(scores, torch.zeros(n), errors)
+    with pytest.warns(RuntimeWarning, match="ALRP: no list of this batch has both classes"):
+        parts = ALRP()(scores, torch.zeros(n), errors)
     gradients = torch.autograd.grad(sum(parts), (scores, errors))
     assert sum(parts) == 0
     assert all((gradient == 0).all() for gradient in gradients)
@@ -135,3 +137,25 @@ def test_bad_input_is_named():
         ALRP()(torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(0))
     with pytest.raises(ValueError, match="scores contains NaN"):
         ALRP()(torch.tensor([torch.nan, 0.0]), torch.tensor([1, 0]), torch.zeros(1))
+
+
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly():
+    scores, target = random_list(20)
+    errors = torch.rand(int(target.sum()), dtype=torch.float64)
+
+    def make():
+        loss = ALRP()
+        return lambda *data: loss(*data).ranking
+
+    check_compiled_step(make, scores, target, errors)
+
+
+def test_a_column_of_scores_is_refused_and_a_list_without_positives_reported():
+    loss = ALRP()
+    with pytest.raises(ValueError, match=r"pass `scores.squeeze\(-1\)`"):
+        loss(torch.rand(8, 1), torch.ones(8, 1), torch.rand(8))
+    counts = r"ALRP: .* \(1 list, 0 positives, 8 negatives\)"
+    with pytest.warns(RuntimeWarning, match=counts):
+        assert sum(loss(torch.rand(8), torch.zeros(8), torch.rand(0))) == 0
+    loss(torch.rand(8), torch.zeros(8), torch.rand(0))  # a warning would be an error here

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 from tests.baselines.cases import contrastive
+from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 
 from rankwise.baselines import Contrastive, CrossBatchMemory, SmoothAP, Triplet
 from rankwise.objectives import SOAP, StableAP
@@ -94,3 +95,22 @@ def test_a_memory_by_list_is_by_class():
 def test_bad_options_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly():
+    embeddings, labels = batch(0)
+
+    def make():
+        return CrossBatchMemory(Contrastive(), size=20, dimension=5)
+
+    check_compiled_loss(make, embeddings.detach(), labels)
+    check_compiled_step(make, embeddings.detach(), labels)
+
+
+def test_a_last_batch_of_one_embedding_gives_zero_and_the_warning():
+    embeddings, labels = batch(0, items=1)
+    with pytest.warns(RuntimeWarning, match="no list of this batch has both classes"):
+        value = CrossBatchMemory(Contrastive(), size=20, dimension=5)(embeddings, labels)
+    assert value.item() == 0
+    assert (torch.autograd.grad(value, embeddings)[0] == 0).all()

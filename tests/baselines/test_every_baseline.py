@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 import torch
 from tests.baselines.cases import CASES, Case
+from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.objectives.contract import all_rows
 from torch import Tensor
 
@@ -19,6 +21,15 @@ def cases(chosen: list[Case]) -> pytest.MarkDecorator:
 
 
 every = cases(CASES)
+ranking = [case for case in CASES if not case.one_class_counts]
+NOTHING_TO_RANK = "no list of this batch has (both|two) classes"
+
+
+def reported(case: Case) -> AbstractContextManager[object]:
+    """The warning of a batch in which there is nothing to rank, of those that rank."""
+    if case.one_class_counts:
+        return nullcontext()
+    return pytest.warns(RuntimeWarning, match=NOTHING_TO_RANK)
 
 
 def check_same(value: Tensor, expected: Tensor, scores: Tensor, case: Case) -> None:
@@ -140,7 +151,8 @@ def test_autocast_does_not_reach_inside(case):
 def test_a_batch_of_one_class_or_none(case, shape):
     scores, target = case.sample(*shape)
     scores.requires_grad_()
-    value = case.make()(scores, torch.zeros_like(target))
+    with reported(case):
+        value = case.make()(scores, torch.zeros_like(target))
     (gradient,) = torch.autograd.grad(value, scores)
     if case.one_class_counts and scores.numel():
         assert value > 0
@@ -148,6 +160,44 @@ def test_a_batch_of_one_class_or_none(case, shape):
     else:
         assert value == 0
         assert (gradient == 0).all()
+
+
+@cases(ranking)
+def test_a_batch_of_one_class_is_reported_once_per_loss(case):
+    scores, target = case.sample(2, 16)
+    for loss in (case.make(), case.make()):
+        with pytest.warns(
+            RuntimeWarning, match=rf"{type(loss).__name__}: {NOTHING_TO_RANK} \("
+        ) as told:
+            loss(scores, torch.zeros_like(target))
+        assert told[0].filename == __file__  # where the loss was called
+        loss(scores, torch.zeros_like(target))  # a warning would be an error here
+
+
+@every
+@pytest.mark.parametrize("shape", [(32, 1), (1, 1), (2, 8, 1)])
+def test_a_column_of_scores_is_refused_by_losses_that_rank(case, shape):
+    scores = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    target = torch.arange(scores.numel()).reshape(shape) % 2
+    if case.classes is not None:  # one logit per item: no class is above another
+        with pytest.raises(
+            ValueError, match=r"pass `scores.squeeze\(-1\)`|as many as counts, got 1"
+        ):
+            case.make()(scores, target.squeeze(-1))
+    elif case.one_class_counts:
+        value = case.make()(scores, target)
+        torch.testing.assert_close(value, case.make()(scores.flatten(), target.flatten()))
+        assert (torch.autograd.grad(value, scores)[0] != 0).all()
+    else:
+        with pytest.raises(ValueError, match=r"pass `scores.squeeze\(-1\)`"):
+            case.make()(scores, target)
+
+
+@every
+def test_labels_in_place_of_scores_are_refused(case):
+    scores, target = case.sample(12)
+    with pytest.raises(ValueError, match="scores must be a floating-point tensor"):
+        case.make()((scores > 0).long(), target)
 
 
 @every
@@ -192,9 +242,8 @@ def test_following_its_gradient_ranks_better(case):
 
 
 @every
-@pytest.mark.filterwarnings("ignore")
-def test_compiled_gives_equal_values(case):
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly(case):
     scores, target = case.sample(20, seed=6)
-    compiled = torch.compile(case.make(), backend="aot_eager")
-    value = compiled(scores.clone().requires_grad_(), target)
-    torch.testing.assert_close(value, case.make()(scores, target))
+    check_compiled_loss(case.make, scores, target)
+    check_compiled_step(case.make, scores, target)

@@ -27,6 +27,11 @@ def one_number(odd: bool) -> Tensor:
     return AcrossProcesses(AveragePrecision())(s.sum() if odd else s, TARGET)
 
 
+def column(odd: bool) -> Tensor:
+    shape = (4, 1) if odd else (2, 2)
+    return AcrossProcesses(AveragePrecision())(scores(*shape), TARGET.reshape(shape))
+
+
 def kinds(odd: bool) -> Tensor:
     return AcrossProcesses(AveragePrecision())(scores(4), TARGET, groups=GROUPS if odd else None)
 
@@ -90,8 +95,9 @@ def rows(odd: bool) -> Tensor:
 BAD: dict[Callable[[bool], Tensor], str] = {
     wrong_shape: r"target must have the shape of scores.*\(rank 1\)",
     one_number: r"scores must have at least one dimension.*\(rank 1\)",
+    column: r"pass `scores.squeeze\(-1\)`.*\(rank 1\)",
     kinds: r"agree on what is ranked, got one-dimensional scores.*rank 0, scores with groups",
-    no_index: "index must be given on every process.*missing on rank 1",
+    no_index: r"index is needed: SOPRC remembers 4 lists.*\(rank 1\)",
     other_index: "index must be the same on every process.*got 1, 3",
     other_group_index: "index must give a group the same id.*got 1 and 3 for group 1",
     index_too_large: "index must lie between 0 and 5",

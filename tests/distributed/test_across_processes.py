@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.distributed.cases import CASES, train
 from tests.distributed.disagreements import BAD, TARGET, scores
 
@@ -54,6 +55,7 @@ def assert_same_training(several: list[dict], alone: dict) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_trains_like_one_process(together, name):
     alone = train(CASES[name], len(together))
     assert_same_training([results[name] for results in together], alone)
@@ -104,3 +106,9 @@ def test_one_process_is_the_objective_itself():
 def test_wants_an_objective():
     with pytest.raises(ValueError, match="objective must be an Objective or OneVsRest, got MSE"):
         AcrossProcesses(torch.nn.MSELoss())
+
+
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly():
+    check_compiled_loss(lambda: AcrossProcesses(SOPRC(0.1)), scores(4).detach(), TARGET)
+    check_compiled_step(lambda: AcrossProcesses(SOPRC(0.1)), scores(4).detach(), TARGET)

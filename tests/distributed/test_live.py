@@ -23,12 +23,12 @@ def test_rows_totals_and_means_of_one_process(alone):
     assert (own.start, own.stop) == (0, 2)
     assert alone.total(torch.tensor(3.0)).item() == 3
     total = torch.tensor(6.0, requires_grad=True)
-    mean = alone.mean(total, 4)
-    assert mean.item() == 1.5
+    mean, count = alone.mean(total, 4)
+    assert (mean.item(), count.item()) == (1.5, 4)
     mean.backward()
     assert total.grad is not None
     assert total.grad.item() == 0.25
-    assert alone.mean(torch.tensor(0.0), 0).item() == 0
+    assert [t.item() for t in alone.mean(torch.tensor(0.0), 0)] == [0, 0]
 
 
 def test_an_objective_asks_it_and_says_the_same(alone):
@@ -42,3 +42,12 @@ def test_an_objective_asks_it_and_says_the_same(alone):
         torch.testing.assert_close(a, b)
     for name, value in plain.state_dict().items():
         torch.testing.assert_close(live.state_dict()[name], value)
+
+
+def test_a_batch_of_one_class_on_all_processes_is_reported_once(alone):
+    objective = SOPRC(0.1)
+    objective.exchange = alone
+    scores = torch.randn(2, 5, requires_grad=True)
+    with pytest.warns(RuntimeWarning, match=r"\(2 lists, 0 positives, 10 negatives\)"):
+        objective(scores, torch.zeros(2, 5))
+    objective(scores, torch.zeros(2, 5))  # a warning would be an error here

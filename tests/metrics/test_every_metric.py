@@ -1,6 +1,7 @@
 """What holds for every metric: a new one gets all of it by a line in the table."""
 
 import math
+from functools import partial
 from itertools import accumulate, pairwise, permutations, product
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compiling import BACKEND, quiet_compiler, watched
 
 from rankwise import metrics as m
 
@@ -44,6 +46,68 @@ def lists(draw, shortest=2, longest=9):
         st.lists(st.integers(0, 1), min_size=n, max_size=n).filter(lambda y: 0 < sum(y) < len(y))
     )
     return np.array(scores, dtype=float), np.array(target)
+
+
+def test_the_table_has_every_metric():
+    from rankwise.metrics.setting import _kernels
+
+    assert {metric for metric, _ in METRICS.values()} == set(_kernels)
+
+
+@every_metric
+@pytest.mark.parametrize("shape", [(12, 1), (1, 1), (2, 6, 1)])
+def test_a_column_of_scores_is_refused(name, shape):
+    """The shape of ``nn.Linear(d, 1)`` is lists of one item, of which no metric is defined."""
+    metric, options = METRICS[name]
+    scores = torch.arange(math.prod(shape)).double().reshape(shape)
+    target = (scores % 2).long()
+    accumulated = m.Metric(metric, **options)
+    for call in (partial(metric, **options), accumulated, accumulated.update, accumulated.value):
+        with pytest.raises(ValueError, match=r"pass `scores.squeeze\(-1\)`"):
+            call(scores, target)
+    with pytest.raises(ValueError, match=r"pass `scores.squeeze\(-1\)`"):
+        m.bootstrap_interval(metric, scores, target, **options)
+
+
+@every_metric
+def test_a_column_of_scores_is_one_list_where_all_items_are_pooled(name):
+    metric, options = METRICS[name]
+    scores, target = torch.randn(12, 1), torch.arange(12).reshape(12, 1) % 2
+    pooled = {**options, "average": m.setting.setting_of(metric, options).kernel.pooled}
+    expected = metric(scores.flatten(), target.flatten(), **options)
+    assert metric(scores, target, **pooled) == expected
+    accumulated = m.Metric(metric, **pooled)
+    accumulated.update(scores, target)
+    assert accumulated.compute() == expected
+
+
+@every_metric
+def test_one_item_alone_is_undefined_and_reported(name):
+    metric, options = METRICS[name]
+    with pytest.warns(RuntimeWarning, match="1 of 1 lists have") as told:
+        assert metric(torch.zeros(1), torch.zeros(1), **options).isnan()
+    assert told[0].filename == __file__  # where the metric was called
+
+
+@every_metric
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly(name):
+    metric, options = METRICS[name]
+    accumulated = m.Metric(metric, **options)
+    target = torch.arange(12) % 2
+
+    def evaluate(scores):
+        predicted = (scores + 1).sin()
+        accumulated.update(predicted, target)
+        return metric(predicted, target, **options)
+
+    with watched() as seen:
+        compiled = torch.compile(evaluate, backend=BACKEND)
+        for seed in range(3):
+            scores = torch.rand(12, generator=torch.Generator().manual_seed(seed))
+            assert compiled(scores) == metric((scores + 1).sin(), target, **options)
+        assert seen.counts() == (1, 2)  # the predictions
+        assert seen.messages == []
 
 
 def value(name, scores, target, **data):

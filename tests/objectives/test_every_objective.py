@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import io
+import pickle
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.objectives.contract import all_rows, call
 
 from rankwise import unchecked
 
 ROWS = all_rows()
 every_objective = pytest.mark.parametrize("row", ROWS, ids=str)
+NOTHING_TO_RANK = "no list of this batch has (both classes|items of two relevances)"
 
 
 @every_objective
@@ -68,10 +71,55 @@ def test_tied_scores_are_finite(row):
 @pytest.mark.parametrize("fill", [0, 1])
 def test_lists_of_one_class_give_zero_with_a_graph(row, shape, fill):
     scores = torch.randn(shape, requires_grad=True)
-    value = call(row.objective(), scores, torch.full(shape, fill))
+    with pytest.warns(RuntimeWarning, match=NOTHING_TO_RANK):
+        value = call(row.objective(), scores, torch.full(shape, fill))
     assert value.item() == 0
     (gradient,) = torch.autograd.grad(value, scores)
     assert (gradient == 0).all()
+
+
+@every_objective
+def test_a_batch_of_one_class_is_reported_once_per_objective_with_its_counts(row):
+    scores, target = torch.randn(2, 16), torch.zeros(2, 16, dtype=torch.long)
+    counts = r"2 lists, 0 (positives|relevant items), 30 (negatives|other items)"
+    weight = torch.ones(2, 16)
+    weight[:, 3] = 0  # not there
+    for _ in range(2):  # every objective reports its own
+        objective = row.objective()
+        name = type(objective).__name__
+        with pytest.warns(RuntimeWarning, match=rf"{name}: {NOTHING_TO_RANK} \({counts}\)") as told:
+            call(objective, scores, target, weight=weight)
+        assert told[0].filename == call.__code__.co_filename  # where the loss was called
+        call(objective, scores, target)  # a warning would be an error here
+        call(pickle.loads(pickle.dumps(objective)), scores, target)
+        assert row.objective().state_dict().keys() == objective.state_dict().keys()
+
+
+@every_objective
+@pytest.mark.parametrize("shape", [(32, 1), (1, 1), (2, 8, 1)])
+def test_a_column_of_scores_is_refused(row, shape):
+    """The shape of ``nn.Linear(d, 1)``: lists of one item would give loss 0 and gradient 0."""
+    scores, target = torch.randn(shape), torch.arange(32)[: shape[0]].reshape(-1, 1) % 2
+    target = target.reshape(-1, *[1] * (len(shape) - 1)).expand(shape)
+    for objective in (row.objective(), row.rescaled()):
+        with pytest.raises(ValueError, match=r"pass `scores.squeeze\(-1\)`"):
+            call(objective, scores, target)
+        # Where no item is present it is an empty batch, as of one embedding without others.
+        absent = torch.zeros(shape, dtype=torch.bool)
+        with pytest.warns(RuntimeWarning, match=NOTHING_TO_RANK):
+            assert call(objective, scores, target, mask=absent).item() == 0
+
+
+@every_objective
+@pytest.mark.parametrize("dtype", [torch.long, torch.bool])
+def test_labels_in_place_of_scores_are_refused(row, dtype):
+    _, target = row.data()
+    for objective in (row.objective(), row.rescaled()):
+        before = copy.deepcopy(objective.state_dict())
+        with pytest.raises(ValueError, match="scores must be a floating-point tensor"):
+            call(objective, target.to(dtype), target)
+        for name, value in objective.state_dict().items():
+            assert torch.equal(value, before[name])
 
 
 @every_objective
@@ -79,7 +127,8 @@ def test_a_batch_without_items_teaches_nothing(row):
     objective = row.rescaled()
     before = copy.deepcopy(objective.state_dict())
     empty, ids = torch.zeros(0, requires_grad=True), torch.zeros(0, dtype=torch.long)
-    assert call(objective, empty, torch.zeros(0)).item() == 0
+    with pytest.warns(RuntimeWarning, match=NOTHING_TO_RANK):
+        assert call(objective, empty, torch.zeros(0)).item() == 0
     assert call(objective, empty, torch.zeros(0), groups=ids).item() == 0
     masked = torch.zeros(5, requires_grad=True)
     assert call(objective, masked, torch.zeros(5), mask=torch.zeros(5, dtype=torch.bool)) == 0
@@ -246,14 +295,12 @@ def test_copies_are_independent_and_equal(row):
 
 
 @every_objective
-@pytest.mark.filterwarnings("ignore")
-def test_compiled_gives_equal_values(row):
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly(row):
     scores, target = row.data()
     index = {"index": torch.arange(60)} if row.objective().index_kind == "item" else {}
-    compiled = torch.compile(row.objective(), backend="aot_eager")
-    leaf = scores.clone().requires_grad_()
-    value = compiled(leaf, target, **index)
-    torch.testing.assert_close(value, call(row.objective(), scores, target))
+    check_compiled_loss(row.rescaled, scores, target, **index)
+    check_compiled_step(row.rescaled, scores, target, **index)
 
 
 @every_objective
@@ -270,6 +317,9 @@ def test_compiled_gives_equal_values(row):
         ([0.0, 1.0], [0, 1, 1], {}, r"target \(3,\) and scores \(2,\)"),
         ([0.0, 1.0], [0, 1], {"weight": [1.0]}, r"weight \(1,\) and scores \(2,\)"),
         ([0.0, 1.0], [0, 1], {"groups": [0.5, 1.5]}, "groups must hold integers"),
+        ([0.0, 1.0], [0, 1], {"mask": [1, 0]}, "mask must be boolean, got torch.int64"),
+        ([0.0, 1.0], [0, 1], {"weight": [1.0, float("nan")]}, "weight contains NaN"),
+        ([0.0, 1.0], [0, 1], {"weight": [-1.0, 1.0]}, "weight must not be negative, got -1"),
     ],
 )
 def test_bad_input_is_named(row, scores, target, beside, message):

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
+from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, OneVsRest, StableAP
 
@@ -74,3 +77,47 @@ def test_memories_by_item_and_class():
 def test_bad_input_is_named(logits, target, message):
     with pytest.raises(ValueError, match=message):
         OneVsRest(AveragePrecision())(logits, target)
+
+
+def test_one_class_with_a_multi_hot_target_is_one_list():
+    logits, hot = LOGITS[:, :1].clone().requires_grad_(), CLASSES[:, None] == 1
+    value = OneVsRest(AveragePrecision())(logits, hot)
+    torch.testing.assert_close(value, AveragePrecision()(logits.squeeze(-1), hot.squeeze(-1)))
+    assert (torch.autograd.grad(value, logits)[0] != 0).any()
+
+
+@pytest.mark.parametrize("target", [torch.tensor([2]), torch.tensor([[0, 0, 1, -1]])])
+@pytest.mark.parametrize("kind", ["none", "list", "item"])
+def test_a_last_batch_of_one_item_gives_zero_with_a_graph_and_the_warning(target, kind):
+    inner = {
+        "none": AveragePrecision,
+        "list": lambda: StableAP(0.3, lists=4, score_scale=1.0),
+        "item": lambda: SOAP(0.3, items=120, score_scale=1.0),
+    }[kind]
+    loss, logits = OneVsRest(inner()), LOGITS[:1].clone().requires_grad_()
+    beside = {"index": torch.tensor([7])} if kind == "item" else {"weight": torch.ones(1)}
+    if kind == "list":
+        beside["previous_scores"] = LOGITS[:1]
+    before = copy.deepcopy(loss.state_dict())
+    lists = "3" if target.dim() == 2 else "4"  # one label is not known
+    counts = rf"\({lists} lists, 1 positive, {int(lists) - 1} negatives\)"
+    with pytest.warns(RuntimeWarning, match=counts):
+        value = loss(logits, target, **beside)
+    assert value.item() == 0
+    assert (torch.autograd.grad(value, logits)[0] == 0).all()
+    for name, state in loss.state_dict().items():
+        assert torch.equal(state, before[name])
+
+
+def test_labels_that_are_not_multi_hot_and_weights_of_another_shape_are_named():
+    loss = OneVsRest(AveragePrecision())
+    with pytest.raises(ValueError, match="target must contain only 0 and 1"):
+        loss(LOGITS, torch.full((30, 4), 0.5))
+    with pytest.raises(ValueError, match=r"weight must have one number per item, shape \(30,\)"):
+        loss(LOGITS, CLASSES, weight=torch.ones(4))
+
+
+@quiet_compiler
+def test_compiled_it_runs_in_eager_mode_quietly():
+    check_compiled_loss(lambda: OneVsRest(StableAP(0.3, lists=4)), LOGITS, CLASSES)
+    check_compiled_step(lambda: OneVsRest(StableAP(0.3, lists=4)), LOGITS, CLASSES)

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+from tests.compiling import check_compiled_step, quiet_compiler
 from torch import nn
 
 from rankwise.objectives import SOAP, XRisk
@@ -184,3 +185,12 @@ def test_a_builtin_and_a_module_are_functions_of_differences():
         XRisk(nn.Softplus(), torch.exp)(scores, TARGET),
         nn.functional.softplus(x).mean(1).exp().mean(),
     )
+
+
+@quiet_compiler
+def test_of_batches_runs_in_eager_mode_when_it_is_compiled():
+    def make():
+        loss = XRisk(lambda a, b: (a @ b.T).exp().mean(1), torch.log, items=5)
+        return lambda anchors, others: loss.of_batches(anchors, others, index=IDS)
+
+    check_compiled_step(make, torch.rand(5, 3), torch.rand(4, 3))

@@ -8,8 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines.error_driven_ap import ErrorDrivenStep, ranks
+from rankwise.checks import require_list_dimension, require_tensor
+from rankwise.eager import eager_only
 from rankwise.lists import split_lists
 from rankwise.memory import MovingAverage
+from rankwise.objectives.batch import Batch
+from rankwise.objectives.one_class import warn_of_one_class
 from rankwise.pairs import pair_sum
 
 __all__ = ["ALRP", "ALRPParts"]
@@ -40,16 +44,21 @@ class ALRP(nn.Module):
     averages of the last epoch, here they run along and live in a buffer, ``balance``.
     """
 
+    warned_of_one_class: bool = False
+
     def __init__(self, delta: float = 1.0, *, balanced: bool = True) -> None:
         super().__init__()
         self.step = ErrorDrivenStep(delta)
         self.balance = MovingAverage(1, 2, rate=_SMOOTHING) if balanced else None
 
+    @eager_only
     def forward(self, scores: Tensor, target: Tensor, errors: Tensor) -> ALRPParts:
         """One list: ``scores`` and 0/1 ``target`` (n,), ``errors`` of the positives in their order.
 
-        0 with a graph where there is no positive.
+        0 with a graph where there is no positive, and the first time a ``RuntimeWarning``.
         """
+        require_tensor("scores", scores)
+        require_list_dimension(scores, None)
         if scores.dim() != 1:
             raise ValueError(f"scores must be one list, shape (n,), got {tuple(scores.shape)}")
         with torch.autocast(scores.device.type, enabled=False):
@@ -62,6 +71,10 @@ class ALRP(nn.Module):
                 )
             errors = errors.to(lists.positive_weight.dtype).unsqueeze(0)
             if n_positives == 0:
+                if not self.warned_of_one_class:
+                    self.warned_of_one_class = True
+                    batch = Batch(scores.unsqueeze(0), target.unsqueeze(0))
+                    warn_of_one_class("ALRP", [batch], graded=False)
                 return ALRPParts(scores[:0].sum(dtype=errors.dtype), errors.sum())
             right, above = ranks(self.step, lists)
             missed = above.detach()

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines.options import require_steps
+from rankwise.eager import eager_only
 from rankwise.memory import EmbeddingBank
 from rankwise.objectives import Objective, embedding_scores
 from rankwise.objectives.options import KnowsItsOptions
@@ -38,6 +39,7 @@ class CrossBatchMemory(KnowsItsOptions, nn.Module):
         self.bank = EmbeddingBank(size, dimension)
         self.register_buffer("batches", torch.zeros((), dtype=torch.long))
 
+    @eager_only
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         """The objective over the batch and, behind it, what was remembered before this batch."""
         gallery, gallery_labels = None, None

@@ -11,6 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 from rankwise.checks import values_are_checked
+from rankwise.eager import eager_only
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
@@ -41,7 +42,9 @@ class CrossEntropy(ItemwiseObjective):
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
         if mask is None and groups is None and weight is None and self.exchange is None:
-            value = _of_whole_lists(scores, target)
+            # A graph can hold it where no value is looked at.
+            breaks = torch.compiler.is_dynamo_compiling() and values_are_checked()
+            value = (_eager if breaks else _of_whole_lists)(scores, target)
             if value is not None:
                 return value
         return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
@@ -95,3 +98,6 @@ def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
     if low.item() >= 0 and high.item() <= 1 and math.isfinite(value.item()):
         return value
     return None
+
+
+_eager = eager_only(_of_whole_lists)

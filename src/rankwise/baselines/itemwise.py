@@ -8,13 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import (
-    require_binary,
-    require_finite,
-    require_floating,
-    require_not_negative,
-    require_shares,
-)
+from rankwise.checks import require_binary, require_shares
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Batch
@@ -30,6 +24,7 @@ class ItemwiseObjective(Objective):
     To write one, give :meth:`item_loss`.
     """
 
+    pointwise: ClassVar[bool] = True
     soft: ClassVar[bool] = False  # whether a label may be any share between 0 and 1
 
     @abstractmethod
@@ -40,19 +35,19 @@ class ItemwiseObjective(Objective):
         assert lists.relevance is not None
         return lists.mean_over_positives(self.item_loss(lists.positives, lists.relevance))
 
+    def check_target(self, target: Tensor) -> None:
+        """Shares where labels may be soft, else 0 and 1."""
+        (require_shares if self.soft else require_binary)("target", target)
+
     def split(self, batch: Batch, scale: Tensor | float) -> Lists:
         """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
 
         The scores are logits and are not scaled.
         """
         scores, target, weight = batch.scores, batch.target, batch.weight
-        require_floating("scores", scores)
         if batch.mask is not None:
             scores = scores.masked_fill(~batch.mask, 0)
             target = target.masked_fill(~batch.mask, 0)
-        require_finite("scores", scores)
-        (require_shares if self.soft else require_binary)("target", target)
-        require_not_negative("weight", weight)
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
         if batch.mask is not None:

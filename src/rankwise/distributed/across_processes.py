@@ -12,6 +12,7 @@ from rankwise.distributed.gradient import with_graph
 from rankwise.distributed.joining import check_agreement, join
 from rankwise.distributed.live import LiveExchange
 from rankwise.distributed.parcel import Fact, Parcel, exchange
+from rankwise.eager import eager_only
 from rankwise.metrics.gather import is_distributed
 from rankwise.objectives import Objective, OneVsRest, XRisk
 
@@ -48,6 +49,7 @@ class AcrossProcesses(nn.Module):
             )
         self.objective = objective
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -84,6 +86,7 @@ class AcrossProcesses(nn.Module):
         loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
         return loss
 
+    @eager_only
     def of_batches(
         self,
         anchors: Tensor,

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
-from rankwise.memory import require_index
 from rankwise.objectives import Objective, OneVsRest
-from rankwise.objectives.batch import Batch
+from rankwise.objectives.arguments import Beside
 
 __all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_index", "tokens"]
 
@@ -85,17 +84,11 @@ def restore_index(columns: dict[str, Tensor]) -> dict[str, Tensor]:
 def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) -> None:
     """Raise here what the objective would raise in the middle, where the others wait for it."""
     assert isinstance(objective, Objective)
-    index = columns.get("index")
-    if index is not None:
-        require_index("index", index, objective.keys)
-    batch = Batch(
-        columns["scores"].detach(),
-        columns["target"],
-        columns.get("mask"),
-        columns.get("weight"),
-        previous=columns.get("previous_scores"),
-    )
-    objective.split(batch, 1.0)
+    if columns["scores"].numel() == 0:  # a process without lists needs no ids
+        return
+    names = ("mask", "groups", "weight", "index", "previous_scores")
+    beside = Beside(*(columns.get(name) for name in names))
+    objective.check(columns["scores"], columns["target"], beside)
 
 
 def tokens(columns: dict[str, Tensor]) -> dict[str, Tensor]:

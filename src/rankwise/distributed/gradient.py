@@ -10,6 +10,7 @@ from torch import Tensor
 
 from rankwise.distributed.joining import concatenate
 from rankwise.distributed.parcel import Parcel, exchange
+from rankwise.eager import eager_only
 from rankwise.metrics.gather import is_distributed
 
 __all__ = ["gather_with_gradient", "with_graph"]
@@ -64,6 +65,7 @@ class _Joined(torch.autograd.Function):
         return everything
 
     @staticmethod
+    @eager_only
     def backward(ctx: Any, arriving: Tensor) -> Any:
         if not ctx.times:  # every process has a part of the loss, and with it of the gradient
             arriving = arriving.contiguous()

@@ -32,13 +32,14 @@ class LiveExchange:
         dist.all_reduce(result)
         return result
 
-    def mean(self, total: Tensor, count: int) -> Tensor:
-        """Σ total / Σ count over all processes.
+    def mean(self, total: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Σ total / Σ count over all processes, and Σ count.
 
         A process only has the gradient of its own lists; times the number of processes, so that
         averaging over them (DistributedDataParallel) gives the gradient of the mean.
         """
-        everyone = self.total(torch.tensor(count, device=total.device)).clamp_min(1)
-        own = total.double() / everyone * dist.get_world_size()
-        value = self.total(total.double()) / everyone
-        return (own - own.detach() + value).to(total.dtype)
+        everyone = self.total(torch.tensor(count, device=total.device))
+        divisor = everyone.clamp_min(1)
+        own = total.double() / divisor * dist.get_world_size()
+        value = self.total(total.double()) / divisor
+        return (own - own.detach() + value).to(total.dtype), everyone

@@ -41,8 +41,9 @@ def bootstrap_interval(
     with replacement separately, so every resample has both classes. Several lists: the lists are
     drawn. ``options`` are those of ``metric``; items keep their weights.
     """
-    items = read_items(scores, target, mask, groups, weight)
-    (value,), (draws,) = _resampled(setting_of(metric, options), [items], level, resamples, seed)
+    setting = setting_of(metric, options)
+    items = read_items(scores, target, mask, groups, weight, pooled=setting.pools)
+    (value,), (draws,) = _resampled(setting, [items], level, resamples, seed)
     low, high = _percentiles(draws, level)
     return Interval(value, low, high, level, "bootstrap")
 
@@ -67,8 +68,12 @@ def compare(
     2·(1 + #draws on the rarer side of zero)/(1 + resamples): it is never zero, and below 1 − level
     where the interval leaves out zero.
     """
-    pair = [read_items(s, target, mask, groups, weight) for s in (scores_a, scores_b)]
-    (a, b), draws = _resampled(setting_of(metric, options), pair, level, resamples, seed)
+    setting = setting_of(metric, options)
+    pair = [
+        read_items(s, target, mask, groups, weight, pooled=setting.pools)
+        for s in (scores_a, scores_b)
+    ]
+    (a, b), draws = _resampled(setting, pair, level, resamples, seed)
     differences = draws[0] - draws[1]
     low, high = _percentiles(differences, level)
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
@@ -144,7 +149,7 @@ def _resampled(
     if setting.average == "none":
         raise ValueError("average must name a mean: an interval is about one number, got 'none'")
     values = [setting.values(items) for items in vectors]
-    points = [float(setting.summary(each, stacklevel=3)) for each in values]
+    points = [float(setting.summary(each)) for each in values]
     rng = np.random.default_rng(seed)
     if values[0].ndim == 0:
         checked = [items.pooled().checked(graded=setting.kernel.graded) for items in vectors]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Generic, NamedTuple
 
 import torch
 from torch import Tensor
 
+from rankwise.checks import warn_caller
 from rankwise.metrics.inputs import Array, from_tensor, read_items
 from rankwise.metrics.ranking import rank_items
 
@@ -86,11 +86,7 @@ def _counts_through(
         raise ValueError("scores must not be empty for a curve")
     positives, negatives = ranking.positives[0].cumsum(0), ranking.negatives[0].cumsum(0)
     if positives[-1] == 0 or negatives[-1] == 0:
-        warnings.warn(
-            "the list has only one class: the rates of the other are NaN",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        warn_caller("the list has only one class: the rates of the other are NaN")
     first = torch.searchsorted(
         ranking.level[0], torch.arange(ranking.levels, device=ranking.level.device)
     )

@@ -12,6 +12,8 @@ from torch import Tensor
 
 from rankwise.checks import (
     require_binary,
+    require_list_dimension,
+    require_mask,
     require_no_nan,
     require_same_device,
     require_same_shape,
@@ -73,9 +75,18 @@ class Items:
 
 
 def read_items(
-    scores: object, target: object, mask: object, groups: object, weight: object
+    scores: object,
+    target: object,
+    mask: object,
+    groups: object,
+    weight: object,
+    *,
+    pooled: bool = False,
 ) -> Items:
-    """Tensors of matching shape and device; the values are looked at by :meth:`Items.checked`."""
+    """Tensors of matching shape and device; the values are looked at by :meth:`Items.checked`.
+
+    ``pooled``: all items will be one list, whatever their shape.
+    """
     s = _as_scores(to_tensor(scores))
     if s.ndim == 0:
         raise ValueError("scores must have at least one dimension, the list, got a single number")
@@ -84,8 +95,10 @@ def read_items(
     for name, value in tensors.items():
         require_same_shape(name, value, "scores", s)
         require_same_device(name, value, "scores", s)
-    if "mask" in tensors and tensors["mask"].dtype != torch.bool:
-        raise ValueError(f"mask must be boolean, got {tensors['mask'].dtype}")
+    if "mask" in tensors:
+        require_mask("mask", tensors["mask"])
+    if not pooled:
+        require_list_dimension(s, tensors.get("mask"))
     if "groups" in tensors:
         _require_group_ids(tensors["groups"])
     return Items(
@@ -115,6 +128,8 @@ def from_tensor(value: Tensor, like: Array) -> Array:
 def _as_scores(scores: Tensor) -> Tensor:
     if scores.dtype in (torch.float32, torch.float64):
         return scores
+    if scores.is_complex():
+        raise ValueError(f"scores must be real numbers, got {scores.dtype}; pass scores.real")
     return scores.float() if scores.is_floating_point() else scores.double()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from rankwise.checks import warn_caller
+from rankwise.eager import eager_only
 from rankwise.metrics.gather import gather_rows, is_distributed
 from rankwise.metrics.inputs import Array, Items, read_items
 from rankwise.metrics.setting import setting_of
@@ -80,6 +81,7 @@ class Metric(nn.Module):
         self._kind: str | None = None
         self._parts: dict[str, list[Tensor]] = {}
 
+    @eager_only
     def update(
         self,
         scores: Array,
@@ -90,7 +92,7 @@ class Metric(nn.Module):
         weight: Array | None = None,
     ) -> None:
         """Take in a batch."""
-        items = read_items(scores, target, mask, groups, weight)
+        items = read_items(scores, target, mask, groups, weight, pooled=self.setting.pools)
         items = items.checked(graded=self.setting.kernel.graded)
         if self.setting.pools:
             items = items.pooled()
@@ -105,11 +107,12 @@ class Metric(nn.Module):
         # A group whose items are all absent is a list too, so its items stay, with weight zero.
         self._keep(kind, columns)
 
+    @eager_only
     def compute(self) -> Tensor:
         """The value over everything taken in, by all processes."""
         kind, columns = self._everything()
         if kind is None:
-            warnings.warn("compute before update: nothing to rank", RuntimeWarning, stacklevel=2)
+            warn_caller("compute before update: nothing to rank")
             return self.anchor.new_tensor(float("nan"), dtype=torch.float64)
         if kind == "lists":
             return self.setting.summary(columns["values"])

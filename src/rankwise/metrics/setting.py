@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import require_count, require_one_of, warn_caller
+from rankwise.eager import eager_only
 from rankwise.metrics.inputs import Array, Average, Items, Ties, from_tensor, read_items, to_tensor
 from rankwise.metrics.ranking import Ranking, rank_items
 from rankwise.pairs.ragged import size_classes
@@ -120,6 +120,7 @@ class Setting:
         require_one_of("average", self.average, ("macro", "micro", "none"))
         self.kernel.check(**self.options)
 
+    @eager_only
     def __call__(
         self,
         scores: Array,
@@ -129,8 +130,8 @@ class Setting:
         weight: Array | None,
     ) -> Array:
         """The value of the metric; the arguments are described in :mod:`rankwise.metrics`."""
-        values = self.values(read_items(scores, target, mask, groups, weight))
-        return from_tensor(self.summary(values, stacklevel=3), scores)
+        values = self.values(read_items(scores, target, mask, groups, weight, pooled=self.pools))
+        return from_tensor(self.summary(values), scores)
 
     @property
     def pools(self) -> bool:
@@ -155,17 +156,13 @@ class Setting:
             values[torch.searchsorted(ids, members)] = self._rows(rows)
         return values
 
-    def summary(self, values: Tensor, stacklevel: int = 2) -> Tensor:
+    def summary(self, values: Tensor) -> Tensor:
         """The mean over lists, or the values themselves, with a warning for undefined ones."""
         mean = mean_over_lists(values)
         if mean.left_out:
             lists = f"{mean.left_out} of {values.numel()} lists"
             why = "no relevant item" if self.kernel.graded else "only one class"
-            warnings.warn(
-                f"{lists} have {why} and are left out of the mean",
-                RuntimeWarning,
-                stacklevel=stacklevel + 1,
-            )
+            warn_caller(f"{lists} have {why} and are left out of the mean")
         return values if self.average == "none" else values.new_tensor(mean.mean)
 
     def _rows(self, items: Items) -> Tensor:

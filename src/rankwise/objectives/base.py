@@ -9,8 +9,11 @@ from typing import ClassVar, Protocol
 import torch
 from torch import Tensor, nn
 
+from rankwise.checks import require_binary, require_relevance
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage, MovingAverage, require_index
+from rankwise.memory import FollowedAverage, MovingAverage
+from rankwise.objectives.arguments import check_arguments
 from rankwise.objectives.batch import (
     Batch,
     Beside,
@@ -18,6 +21,7 @@ from rankwise.objectives.batch import (
     read_batch,
     sum_with_gradient_in_forward,
 )
+from rankwise.objectives.one_class import warn_of_one_class
 from rankwise.objectives.options import KnowsItsOptions
 
 __all__ = ["Exchange", "Objective"]
@@ -36,8 +40,11 @@ class Exchange(Protocol):
     def total(self, value: Tensor) -> Tensor:
         """The sum over all processes."""
 
-    def mean(self, total: Tensor, count: int) -> Tensor:
-        """Σ total / Σ count over all processes, with the gradient that averaging makes right."""
+    def mean(self, total: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """Σ total / Σ count over all processes, and Σ count.
+
+        The first has the gradient that is right once the processes have averaged theirs.
+        """
 
 
 class Objective(KnowsItsOptions, nn.Module, ABC):
@@ -48,8 +55,11 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     come flat with the id of each item's list in ``groups``. ``mask`` is True for items that are
     there. ``weight`` is one number per item, 2 counts as the item twice. ``index`` is for
     objectives with a memory: one id per list (or per group, in ascending order), or one per item.
-    A list without both classes contributes nothing, and a batch without any other list gives 0
-    with a graph.
+    A list without both classes contributes nothing. A batch without any other list gives 0 with a
+    graph, and the first one a ``RuntimeWarning``. The last dimension must not be 1 beside others,
+    which is what ``nn.Linear(d, 1)`` returns: pass ``scores.squeeze(-1)``.
+
+    Under ``torch.compile`` the call runs in eager mode, with one graph break.
 
     To write one, give :meth:`risk`; one with a memory by list also gives :meth:`observe`, which
     says what a list shows, and :meth:`remember`, which takes it in. A
@@ -60,12 +70,14 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     """
 
     graded: ClassVar[bool] = False
+    pointwise: ClassVar[bool] = False  # an item has a loss without any other
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
     index_kind: IndexKind = None
     keys: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
     exchange: Exchange | None = None  # how to hear of the lists of other processes
+    warned_of_one_class: bool = False
 
     @abstractmethod
     def risk(self, lists: Lists) -> Tensor:
@@ -122,6 +134,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         index = torch.cat([ids for ids, _ in seen] or [like.new_zeros(0, dtype=torch.long)])
         return index, torch.cat([values for _, values in seen] or [like.new_zeros(0, width)])
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -135,6 +148,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         """The mean risk over the lists that have both classes."""
         return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
 
+    @eager_only
     def evaluate(
         self,
         scores: Tensor,
@@ -147,22 +161,35 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         previous: Tensor | None = None,
     ) -> Tensor:
         """The call, with what only some objectives take beside it."""
-        if index is None and (self.index_kind == "item" or self.keys > 1):
-            raise ValueError(
-                f"index is needed: {type(self).__name__} remembers {self.keys} {self.index_kind}s; "
-                f"pass the id of every {self.index_kind} of the batch"
-            )
         beside = Beside(mask, groups, weight, index, previous)
+        fill_masked = self.check(scores, target, beside)
         if not torch.is_autocast_enabled(scores.device.type):
-            return self._evaluate(scores, target, beside)
+            return self._evaluate(scores, target, beside, fill_masked)
         with torch.autocast(scores.device.type, enabled=False):
-            return self._evaluate(scores, target, beside)
+            return self._evaluate(scores, target, beside, fill_masked)
 
-    def _evaluate(self, scores: Tensor, target: Tensor, beside: Beside) -> Tensor:
-        batches = read_batch(scores, target, beside, self.index_kind)
-        if beside.index is not None and self.index_kind is not None:
-            require_index("index", beside.index, self.keys)
+    def _evaluate(
+        self, scores: Tensor, target: Tensor, beside: Beside, fill_masked: bool
+    ) -> Tensor:
+        batches = read_batch(scores, target, beside, self.index_kind, fill_masked=fill_masked)
         return self._mean_risk(batches, scores)
+
+    def check(self, scores: Tensor, target: Tensor, beside: Beside) -> bool:
+        """Raise on arguments that this objective cannot take, as :func:`check_arguments` does."""
+        return check_arguments(
+            scores,
+            target,
+            beside,
+            name=type(self).__name__,
+            kind=self.index_kind,
+            keys=self.keys,
+            pointwise=self.pointwise,
+            check_target=self.check_target,
+        )
+
+    def check_target(self, target: Tensor) -> None:
+        """Raise on labels that this objective cannot take."""
+        (require_relevance if self.graded else require_binary)("target", target)
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
         """The mean over the complete lists of all batches, which are made of ``scores``."""
@@ -176,12 +203,23 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
             total, count = self._at_once(batches, scale)
         self.learn(_like(scores))
         if self.exchange is not None:
-            return self._nothing(scores) + self.exchange.mean(total, count)
+            mean, everyone = self.exchange.mean(total, count)
+            if count == 0 and not self.warned_of_one_class and not bool(everyone):
+                self._warn(batches)
+            return self._nothing(scores) + mean
+        if count == 0:
+            self._warn(batches)
         if not total.requires_grad:
             total = self._nothing(scores) + total
         # A memory is of single precision, and so may be a risk that it is part of.
         total = total.to(torch.promote_types(scores.dtype, torch.float32))
         return total if count <= 1 else total / count
+
+    def _warn(self, batches: list[Batch]) -> None:
+        """Report, once per objective, that the batch has nothing to rank."""
+        if not (self.warned_of_one_class or self.pointwise):
+            self.warned_of_one_class = True
+            warn_of_one_class(type(self).__name__, batches, graded=self.graded)
 
     def _nothing(self, scores: Tensor) -> Tensor:
         """0 with a graph, also where no list has anything to rank.

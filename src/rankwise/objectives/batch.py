@@ -5,29 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_same_device, require_same_shape
-from rankwise.lists import Lists, split_lists
+from rankwise.eager import eager_only
+from rankwise.lists import Lists, take_apart
+from rankwise.objectives.arguments import Beside, IndexKind
 from rankwise.pairs.ragged import Side, size_classes
 
 __all__ = ["Batch", "Beside", "IndexKind", "read_batch", "sum_with_gradient_in_forward"]
-
-IndexKind = str | None
-"""What an objective's memory is kept by: ``"list"``, ``"item"`` or nothing."""
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What a call takes beside scores and target, each for every item (``index``: or list)."""
-
-    mask: Tensor | None
-    groups: Tensor | None
-    weight: Tensor | None
-    index: Tensor | None
-    previous: Tensor | None  # scores of the same items under the previous parameters
 
 
 @dataclass(frozen=True)
@@ -41,6 +29,7 @@ class Batch:
     items: Tensor | None = None  # which item of the data set each score is
     previous: Tensor | None = None  # scores under the previous parameters
     lists: Tensor | None = None  # (lists,) which list of the data set each row is
+    fill_masked: bool = False  # masked items may hold NaN: they take 0 before they are used
 
     def rows(self, rows: slice) -> Batch:
         """Some of the lists."""
@@ -48,8 +37,11 @@ class Batch:
 
     def each(self, change: Callable[[Tensor], Tensor]) -> Batch:
         """The same change to everything that is there."""
-        present = {f.name: t for f in fields(self) if (t := getattr(self, f.name)) is not None}
-        return replace(self, **{name: change(t) for name, t in present.items()})
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        changed: dict[str, Any] = {
+            name: change(t) for name, t in values.items() if isinstance(t, Tensor)
+        }
+        return replace(self, **changed)
 
     def blocks(self, items: int) -> Iterator[slice]:
         """Rows in slices of about ``items`` items."""
@@ -67,12 +59,12 @@ class Batch:
     ) -> Lists:
         """Positives and negatives of the lists that have both, scores divided by ``scale``.
 
-        The other options are those of :func:`rankwise.lists.split_lists`.
+        The other options are those of :func:`rankwise.lists.take_apart`.
         """
         # Dividing by one would still be a pass over everything, and another one backward.
         same = isinstance(scale, float) and scale == 1
         previous = self.previous
-        lists = split_lists(
+        lists = take_apart(
             self.scores if same else self.scores / scale,
             self.target,
             self.mask,
@@ -83,6 +75,7 @@ class Batch:
             whole_positives=whole_positives,
             whole_negatives=whole_negatives,
             index=self.lists,
+            fill_masked=self.fill_masked,
         )
         # Masses are never negative: where none is 0 every list has both classes.
         if bool(lists.masses.all()) or bool(lists.complete.all()):
@@ -90,31 +83,31 @@ class Batch:
         return lists.select(lists.complete)
 
 
-def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) -> list[Batch]:
-    """The arguments of an objective's call as rectangles; ``kind`` is what its index is for."""
-    if scores.dim() == 0:
-        raise ValueError("scores must have at least one dimension, the list, got one number")
+def read_batch(
+    scores: Tensor,
+    target: Tensor,
+    beside: Beside,
+    kind: IndexKind,
+    *,
+    fill_masked: bool = False,
+) -> list[Batch]:
+    """Arguments that :func:`check_arguments` let pass, as rectangles of lists.
+
+    ``kind`` is what the index is for; ``fill_masked`` is the answer of the checks.
+    """
     items = beside.index if kind == "item" else None
-    given = {
-        "target": target,
-        "mask": beside.mask,
-        "weight": beside.weight,
-        "index": items,
-        "previous_scores": beside.previous,
-    }
-    for name, value in given.items():
-        if value is not None:
-            require_same_shape(name, value, "scores", scores)
-            require_same_device(name, value, "scores", scores)
     lists = beside.index if kind == "list" else None
     if beside.groups is not None:
-        batch = Batch(scores, target, beside.mask, beside.weight, items, beside.previous)
-        return _ragged(batch, beside.groups, lists)
-    if lists is not None and lists.shape != scores.shape[:-1]:
-        raise ValueError(
-            f"index must have one id per list, shape {tuple(scores.shape[:-1])}, "
-            f"got {tuple(lists.shape)}"
+        batch = Batch(
+            scores,
+            target,
+            beside.mask,
+            beside.weight,
+            items,
+            beside.previous,
+            fill_masked=fill_masked,
         )
+        return _ragged(batch, beside.groups, lists)
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
 
     def flat(t: Tensor | None) -> Tensor | None:
@@ -129,18 +122,12 @@ def read_batch(scores: Tensor, target: Tensor, beside: Beside, kind: IndexKind) 
             flat(items),
             flat(beside.previous),
             None if lists is None else lists.reshape(-1),
+            fill_masked,
         )
     ]
 
 
 def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch]:
-    require_same_shape("groups", groups, "scores", batch.scores)
-    if batch.scores.dim() != 1:
-        raise ValueError(
-            f"groups is for one-dimensional scores, got shape {tuple(batch.scores.shape)}"
-        )
-    if groups.is_floating_point() or groups.dtype == torch.bool:
-        raise ValueError(f"groups must hold integers, got {groups.dtype}")
     ids = torch.unique(groups)
     if by_group is not None and by_group.shape != ids.shape:
         raise ValueError(
@@ -167,6 +154,7 @@ def _rectangle(batch: Batch, side: Side, lists: Tensor | None) -> Batch:
         None if batch.items is None else side.take(batch.items),
         None if batch.previous is None else side.take(batch.previous),
         lists,
+        batch.fill_masked,
     )
 
 
@@ -207,6 +195,7 @@ class _GradientInForward(torch.autograd.Function):
         return total
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
         (gradient,) = ctx.saved_tensors

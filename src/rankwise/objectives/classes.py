@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -12,15 +13,19 @@ from torch import Tensor, nn
 from rankwise.checks import (
     require_finite,
     require_floating,
+    require_mask,
     require_not_negative,
     require_same_device,
     require_same_shape,
+    require_tensor,
     values_are_checked,
+    warn_caller,
 )
+from rankwise.eager import eager_only
 from rankwise.objectives.options import KnowsItsOptions
 from rankwise.pairs.ragged import size_classes
 
-__all__ = ["ClassLists", "ClassObjective", "read_classes"]
+__all__ = ["ClassLists", "ClassObjective", "read_classes", "require_several_classes"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,14 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
     ``groups`` and ``weight`` are per item, of the shape of ``target``, and mean what they mean for
     every objective (``groups`` for logits of shape (items, classes)). A target of −1 leaves its
     item out. ``index`` is part of the one call and is not looked at: nothing is remembered.
-    To write one, give :meth:`risk`, and :meth:`counts` where a list needs more than one item.
+    To write one, give :meth:`risk`, and where a list needs more than an item, :meth:`counts` and in
+    ``needs`` what it needs, for the warning of a batch without such a list.
+
+    Under ``torch.compile`` the call runs in eager mode, with one graph break.
     """
+
+    needs: ClassVar[str | None] = None
+    warned_of_one_class: bool = False
 
     @abstractmethod
     def risk(self, lists: ClassLists) -> Tensor:
@@ -57,6 +68,7 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
     def require_classes(self, classes: int) -> None:
         """Raise where the logits have another number of classes than this was made for."""
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -68,21 +80,43 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
         index: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that count."""
+        require_tensor("scores", scores)
         with torch.autocast(scores.device.type, enabled=False):
+            if scores.dim() > 1:
+                self.require_classes(scores.shape[-1])
             flat, rows = read_classes(scores, target, mask, weight)
-            self.require_classes(scores.shape[-1])
             nothing = flat.scores[:0].sum()
             parts = [_reshaped(flat, rows)] if groups is None else _by_group(flat, groups, target)
             parts = [part.select(self.counts(part)) for part in parts]
             risks = [self.risk(part) for part in parts if len(part.target)]
             count = sum(len(part) for part in risks)
+            if count == 0:
+                self._warn(flat)
             return sum((part.sum() for part in risks), nothing) / max(1, count)
+
+    def _warn(self, flat: ClassLists) -> None:
+        """Report, once per objective, that no list of a batch counts."""
+        if self.needs is None or self.warned_of_one_class:
+            return
+        self.warned_of_one_class = True
+        present = flat.target[flat.weight > 0]
+        items, classes = len(present), len(present.unique())
+        warn_caller(
+            f"{type(self).__name__}: no list of this batch has {self.needs} ({items} "
+            f"{'item' if items == 1 else 'items'} of {classes} "
+            f"{'class' if classes == 1 else 'classes'}), so that the loss is 0 and has no "
+            "gradient; use a sampler that puts several classes into every batch, such as "
+            "rankwise.samplers.ClassBatches (reported once per objective)"
+        )
 
 
 def read_classes(
     scores: Tensor, target: Tensor, mask: Tensor | None, weight: Tensor | None
 ) -> tuple[ClassLists, tuple[int, int]]:
     """Everything checked and flat over the items, and the (lists, items) they are of."""
+    for name, given in (("target", target), ("mask", mask), ("weight", weight)):
+        if given is not None:
+            require_tensor(name, given)
     require_floating("scores", scores)
     if scores.dim() < 2:
         raise ValueError(f"scores must have shape (…, items, classes), got {tuple(scores.shape)}")
@@ -99,6 +133,7 @@ def read_classes(
             require_same_shape(name, given, "target", target)
             require_same_device(name, given, "scores", scores)
     if mask is not None:
+        require_mask("mask", mask)
         present = present & mask
     target = target.long().masked_fill(~present, 0)
     known = (target >= 0) & (target < classes)
@@ -119,6 +154,15 @@ def read_classes(
     items = rows[0] * rows[1]
     flat = ClassLists(scores.reshape(items, classes), target.reshape(-1), weights.reshape(-1))
     return flat, rows
+
+
+def require_several_classes(classes: int) -> None:
+    """Raise on logits of one class, the output of ``nn.Linear(d, 1)``, which rank nothing."""
+    if classes == 1:
+        raise ValueError(
+            "scores must have a logit for each of two or more classes, got 1 class; for one score "
+            "per item pass `scores.squeeze(-1)` to an objective of two classes, such as PairwiseAUC"
+        )
 
 
 def _reshaped(flat: ClassLists, rows: tuple[int, int]) -> ClassLists:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
+from rankwise.checks import require_binary
+from rankwise.eager import eager_only
 from rankwise.objectives.base import Objective
 from rankwise.objectives.options import KnowsItsOptions
 
@@ -17,13 +20,15 @@ class OneVsRest(KnowsItsOptions, nn.Module):
     ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of
     its labels) out. An objective with a memory by list is made for as many lists as there are
     classes and gets the class ids from here; one with a memory by item is made for
-    items × classes and gets ``index`` as one id per item.
+    items × classes and gets ``index`` as one id per item. Logits of one class (items, 1) with a
+    multi-hot target are one list.
     """
 
     def __init__(self, objective: Objective) -> None:
         super().__init__()
         self.objective = objective
 
+    @eager_only
     def forward(
         self,
         logits: Tensor,
@@ -50,11 +55,19 @@ class OneVsRest(KnowsItsOptions, nn.Module):
             key = (index * classes).unsqueeze(0) + ids.unsqueeze(1)
         else:
             key = None
+        if weight is not None and weight.shape != (items,):
+            raise ValueError(
+                f"weight must have one number per item, shape ({items},), "
+                f"got shape {tuple(weight.shape)}"
+            )
         weights = None if weight is None else weight.expand(classes, items)
         more = {} if previous_scores is None else {"previous_scores": previous_scores.T}
         # A class's items side by side: everything that follows goes over them again and again.
         scores = logits.T.contiguous()
-        loss: Tensor = self.objective(scores, hot, mask=mask, weight=weights, index=key, **more)
+        given = {"mask": mask, "weight": weights, "index": key, **more}
+        if items == 1:
+            scores, hot, given = _with_an_absent_item(scores, hot, given)
+        loss: Tensor = self.objective(scores, hot, **given)
         return loss
 
     @staticmethod
@@ -62,8 +75,10 @@ class OneVsRest(KnowsItsOptions, nn.Module):
         """Which items are of each class, (classes, items), and which are known, if not all."""
         classes = len(ids)
         if target.shape == (items, classes):
-            known = None if bool((target != -1).all()) else (target != -1).T.contiguous()
-            return (target > 0).T.contiguous(), known
+            labeled = target != -1
+            require_binary("target", target.masked_fill(~labeled, 0))
+            mask = None if bool(labeled.all()) else labeled.T.contiguous()
+            return (target > 0).T.contiguous(), mask
         if target.shape != (items,) or target.is_floating_point():
             raise ValueError(
                 f"target must be class ids of shape ({items},) or multi-hot of shape "
@@ -77,3 +92,17 @@ class OneVsRest(KnowsItsOptions, nn.Module):
             )
         known = None if low >= 0 else (target != -1).expand(classes, items)
         return target == ids.unsqueeze(1), known
+
+
+def _with_an_absent_item(
+    scores: Tensor, hot: Tensor, given: dict[str, Tensor | None]
+) -> tuple[Tensor, Tensor, dict[str, Tensor | None]]:
+    """Lists of one item with a masked one behind it.
+
+    An objective refuses lists of one item, which are nearly always a column of scores; here they
+    are the last batch of an epoch.
+    """
+    if given["mask"] is None:
+        given = {**given, "mask": torch.ones_like(hot)}
+    padded = {name: t if t is None or t.dim() < 2 else pad(t, (0, 1)) for name, t in given.items()}
+    return pad(scores, (0, 1)), pad(hot, (0, 1)), padded

@@ -62,7 +62,7 @@ class ScaledObjective(Objective):
         found = self._measured or measured(batches, self._add_up)
         self._measured = None
         variance = found.variance / found.lists.clamp_min(1)
-        if not bool(variance.isfinite()):  # the scores are about to be refused: learn nothing
+        if not bool(variance.isfinite()):  # unchecked scores that are no numbers teach nothing
             return 1.0
         if self.spread is not None and bool(found.lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.objectives.batch import Batch
 from rankwise.pairs.rows import accumulating
 
@@ -95,6 +96,7 @@ class _OwnSpread(torch.autograd.Function):
         return tuple(s.view_as(s) for s in scores)
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
         lists = list(zip(ctx.batches, ctx.spread.means, arriving, strict=True))

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_finite, require_one_of, require_same_shape
+from rankwise.checks import require_one_of, require_same_shape
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage, require_index
 from rankwise.objectives.base import Objective
@@ -68,6 +69,7 @@ class XRisk(Objective):
             self.index_kind, self.keys = "item", items
             self.average = FollowedAverage(items, width, rate=gamma, correction=correction)
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -97,7 +99,6 @@ class XRisk(Objective):
             assert lists.positive_index is not None
             earlier = None
             if lists.previous is not None and lists.negative_previous is not None:
-                require_finite("previous_scores", lists.negative_previous)
                 with torch.no_grad():
                     earlier = self._inner(_before(lists))
             present = lists.positive_weight > 0
@@ -106,6 +107,7 @@ class XRisk(Objective):
             )
         return lists.mean_over_positives(self._outer(estimate))
 
+    @eager_only
     def of_batches(
         self,
         anchors: Tensor,
@@ -131,7 +133,7 @@ class XRisk(Objective):
         values = self._outer(estimate)
         self.learn(values.detach())
         if self.exchange is not None:
-            return self.exchange.mean(values.sum(), len(values))
+            return self.exchange.mean(values.sum(), len(values))[0]
         return values.sum() / max(1, len(values))
 
     def check_batches(self, anchors: Tensor, index: Tensor | None) -> None:

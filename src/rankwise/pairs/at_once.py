@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.pairs.exponents import safe_log
 from rankwise.pairs.rows import Rows, accumulating, result_dtype, weights_of
 from rankwise.pairs.surrogates import Surrogate
@@ -48,6 +49,7 @@ class _AtOnce(torch.autograd.Function):
         return torch.matmul(values, weight.unsqueeze(-1)).squeeze(-1)
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
@@ -75,6 +77,7 @@ class _LogSum(torch.autograd.Function):
         return safe_log(total) + top.squeeze(-1)
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         *saved, scale = ctx.saved_tensors

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
+
 __all__ = ["Reduction", "dense_reduce", "sum_over_lower"]
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
@@ -66,6 +68,7 @@ class _Dense(torch.autograd.Function):
         return result
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         inputs = ctx.saved_tensors

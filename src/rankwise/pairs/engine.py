@@ -8,6 +8,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.pairs.block import Block, make_block
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import Rows, accumulating, result_dtype
@@ -60,6 +61,7 @@ class _Engine(torch.autograd.Function):
         return total
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         upper, lower, weight, slopes = ctx.saved_tensors

@@ -6,6 +6,8 @@ import math
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rankwise.memory import PreviousModel
 from rankwise.objectives import StableAP
@@ -63,6 +65,38 @@ def test_the_mean_follows_a_moving_model_with_previous_scores():
         lag[corrected] = abs(float(loss.mean.value) - truth)
     assert lag[True] < 0.15
     assert lag[False] > 1.0
+
+
+def drifting(shift, growth, previous, steps=40, **options):
+    """μ̂ after some steps, and the mean of own units that it should follow."""
+    generator = torch.Generator().manual_seed(0)
+    loss, target, means = StableAP(0.3, **options), torch.arange(200) < 60, []
+    for k in range(steps):
+        batch = torch.randn(200, dtype=torch.float64, generator=generator) + 1.5 * target
+        now, before = ((batch + shift * t) * growth**t for t in (k, k - 1))
+        beside = {"previous_scores": before} if previous else {}
+        loss(now.requires_grad_(), target, **beside)
+        middle = (batch[target].mean() + batch[~target].mean()) / 2
+        means.append(torch.sigmoid((batch[target] - middle) / batch.std(unbiased=False)).mean())
+    return float(loss.mean.value), torch.stack(means)
+
+
+@pytest.mark.parametrize("squash", [True, False])
+@pytest.mark.parametrize("previous", [True, False])
+@given(shift=st.floats(-0.5, 0.5), growth=st.floats(0.9, 1.1))
+@settings(max_examples=8, deadline=None)
+def test_the_mean_does_not_follow_a_drift_of_all_scores(squash, previous, shift, growth):
+    """A shift and a growth of every score leave all rankings, and so what μ̂ stands for."""
+    still, _ = drifting(0.0, 1.0, previous, squash=squash)
+    moved, _ = drifting(shift, growth, previous, squash=squash)
+    assert moved == pytest.approx(still, abs=1e-5)
+
+
+@pytest.mark.parametrize(("shift", "growth"), [(0.0, 1.0), (0.02, 1.0), (0.0, 1.02), (-0.1, 0.98)])
+@pytest.mark.parametrize("previous", [True, False])
+def test_the_mean_is_that_of_the_positives_in_their_own_units(shift, growth, previous):
+    tracked, means = drifting(shift, growth, previous, steps=300)
+    assert tracked == pytest.approx(float(means.mean()), abs=0.005)
 
 
 def change_by_one_example(loss, n: int, generator) -> float:

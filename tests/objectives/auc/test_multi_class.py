@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -79,8 +81,10 @@ def test_whatever_classes_the_batch_has(target):
     target = torch.tensor(target)
     logits = torch.randn(len(target), 4, generator=torch.Generator().manual_seed(0)).double()
     for scheme, oracle in ORACLES.items():
-        value = MultiClassAUC(scheme=scheme)(logits, target)
         one_class = len(target.unique()) == 1
+        told = pytest.warns(RuntimeWarning, match="no list of this batch has two classes")
+        with told if one_class else nullcontext():
+            value = MultiClassAUC(scheme=scheme)(logits, target)
         expected = torch.zeros(()).double() if one_class else oracle(logits, target, Square(1.0))
         torch.testing.assert_close(value, expected)
 

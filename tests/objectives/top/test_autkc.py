@@ -74,11 +74,12 @@ def test_weights_masks_lists_and_classes_left_out():
     torch.testing.assert_close(loss(logits, target, weight=weight), loss(*twice))
 
 
-def test_one_class_is_right_and_huge_logits_are_finite():
-    logits = torch.zeros(4, 1, requires_grad=True)
-    value = AUTKC(3)(logits, torch.zeros(4, dtype=torch.long))
-    assert value.item() == 0
-    assert torch.autograd.grad(value, logits)[0].tolist() == [[0.0]] * 4
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match=r"got 1 class; .* pass `scores.squeeze\(-1\)`"):
+        AUTKC(3)(torch.zeros(4, 1), torch.zeros(4, dtype=torch.long))
+
+
+def test_huge_logits_are_finite():
     wide = torch.tensor([[1e4, -1e4, 0.0], [-1e4, 1e4, 5.0]], requires_grad=True)
     for loss in (AUTKC(2), AUTKC(2, Logistic(), softmax=False)):
         value = loss(wide, torch.tensor([0, 0]))

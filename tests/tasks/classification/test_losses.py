@@ -158,7 +158,8 @@ def test_the_warm_start_is_cross_entropy_whatever_comes_after(target, classes, c
 
 def test_a_batch_without_positives_has_a_loss_and_a_gradient():
     scores = logits(1)
-    value = loss("soprc", BINARY, 2)(scores, torch.zeros(50, dtype=torch.long))
+    with pytest.warns(RuntimeWarning, match=r"\(1 list, 0 positives, 50 negatives\)"):
+        value = loss("soprc", BINARY, 2)(scores, torch.zeros(50, dtype=torch.long))
     value.backward()
     assert value.item() == 0
     assert (scores.grad == 0).all()

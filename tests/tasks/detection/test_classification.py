@@ -80,6 +80,7 @@ def test_following_the_gradient_brings_objects_to_the_front(name, pooled):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("pooled", [True, False])
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_no_objects_and_no_places_are_finite(name, pooled, dtype):
     loss = ClassificationLoss(name, pooled=pooled, classes=3)
     for n in (0, 20):

@@ -154,6 +154,7 @@ def test_perfect_outputs_have_almost_no_loss():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("targets", [TARGETS, [NOTHING] * 3], ids=["objects", "none"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_every_loss_is_finite_with_a_gradient(name, targets, dtype):
     logits, boxes = outputs(dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):

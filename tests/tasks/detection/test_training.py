@@ -80,6 +80,7 @@ def test_every_head_learns_on_a_batch(name):
 
 
 @pytest.mark.parametrize("name", HEADS)
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_batches_without_objects_are_finite(name):
     learner = Learner(settings(objective={"name": name}), 2)
     nothing = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.long)}

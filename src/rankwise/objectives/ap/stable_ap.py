@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives.ap.family import Correction, PrecisionObjective, Prior
@@ -31,9 +32,11 @@ class StableAP(PrecisionObjective):
 
     ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
     long-tail runs; by default where the scale is automatic, and then about the middle of the two
-    classes. ``width`` is the widest difference of two scores, which sets B. The lines of the
-    ablation (Table 4): ``dynamic=False`` takes the batch's own mean, ``t`` the exponent. Settings
-    for cosines: ``score_scale=1, tau=.1, width=2``.
+    classes. With an automatic scale μ̂ lives in each list's own units: the scores of the list less
+    its middle, divided by its spread, and the previous scores by their own. So it follows neither
+    a shift nor a growth of the scores. ``width`` is the widest difference of two scores, which
+    sets B. The lines of the ablation (Table 4): ``dynamic=False`` takes the batch's own mean, ``t``
+    the exponent. Settings for cosines: ``score_scale=1, tau=.1, width=2``.
     """
 
     index_kind: IndexKind = "list"
@@ -68,6 +71,7 @@ class StableAP(PrecisionObjective):
         self.observed_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
         self.mean = MovingAverage(lists, rate=lam) if dynamic else None
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -92,10 +96,12 @@ class StableAP(PrecisionObjective):
         )
 
     def observe(self, lists: Lists) -> Tensor:
-        centre = self._centre(lists)
-        earlier = lists.positives if lists.previous is None else lists.previous
-        scores = (self._squashed(s, centre) for s in (lists.positives, earlier))
-        return torch.stack([lists.mean_over_positives(s) for s in scores], dim=1)
+        now = lists.mean_over_positives(self._own_units(lists))
+        earlier = now
+        if lists.previous is not None and lists.negative_previous is not None:
+            before = replace(lists, positives=lists.previous, negatives=lists.negative_previous)
+            earlier = before.mean_over_positives(self._own_units(before))
+        return torch.stack([now, earlier], dim=1)
 
     def remember(self, index: Tensor, observed: Tensor) -> Tensor:
         assert self.mean is not None
@@ -103,18 +109,18 @@ class StableAP(PrecisionObjective):
         return current
 
     def risk(self, lists: Lists) -> Tensor:
-        centre = self._centre(lists)
+        weights, centre = self._weights(lists), self._centre(lists)
         lists = replace(
             lists,
             positives=self._squashed(lists.positives, centre),
             negatives=self._squashed(lists.negatives, centre),
         )
-        errors = self._weights(lists) * false_positive_rate(self.surrogate, lists)
+        errors = weights * false_positive_rate(self.surrogate, lists)
         x = self.gain_of(lists, errors).squeeze(-1) * lists.mean_over_positives(errors)
         return torch.sqrt(self.epsilon**2 + saturating(x))
 
     def _weights(self, lists: Lists) -> Tensor:
-        positives = lists.positives.detach()
+        positives = self._own_units(lists.detached())
         mean = lists.mean_over_positives(positives).unsqueeze(-1)
         if lists.remembered is not None:
             mean = lists.remembered.to(positives.dtype)
@@ -122,6 +128,14 @@ class StableAP(PrecisionObjective):
         if self.correction == "annealed":
             weights = weights / lists.mean_over_positives(weights).unsqueeze(-1)
         return weights
+
+    def _own_units(self, lists: Lists) -> Tensor:
+        """The positives where μ̂ lives, free of the shift and the scale of a list's scores."""
+        positives = lists.positives.to(lists.positive_weight.dtype)
+        centre = self._centre(lists)
+        if self.score_scale == "auto":
+            positives, centre = (positives - centre) / _spread(lists), torch.zeros_like(centre)
+        return self._squashed(positives, centre)
 
     def _squashed(self, scores: Tensor, centre: Tensor) -> Tensor:
         return torch.sigmoid(scores - centre) if self.squash else scores
@@ -133,3 +147,11 @@ class StableAP(PrecisionObjective):
             return torch.zeros_like(middle).unsqueeze(-1)
         below = lists.mean_over_negatives(lists.negatives.detach())
         return ((middle + below) / 2).unsqueeze(-1)
+
+
+def _spread(lists: Lists) -> Tensor:
+    """The standard deviation of the scores of every list, (lists, 1); 1 where they are equal."""
+    share = lists.weight / lists.weight.sum(-1, keepdim=True)
+    apart = lists.scores - (share * lists.scores).sum(-1, keepdim=True)
+    spread = (share * apart**2).sum(-1, keepdim=True).sqrt()
+    return torch.where(spread > 0, spread, 1)

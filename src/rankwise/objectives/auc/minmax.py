@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_one_of, require_positive
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives.auc.compositional import Outer
 from rankwise.objectives.auc.moments import class_moments
@@ -98,5 +99,6 @@ class _Ascending(torch.autograd.Function):
         return parameter.clone() if lowest is None else parameter.clamp_min(lowest)
 
     @staticmethod
+    @eager_only
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         return -gradient, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
 __all__ = ["class_moments"]
@@ -40,6 +41,7 @@ class _Moments(torch.autograd.Function):
         return above + mean_above.squeeze(-1), below + mean_below.squeeze(-1), spread
 
     @staticmethod
+    @eager_only
     def backward(ctx, above: Tensor, below: Tensor, spread: Tensor):  # type: ignore[no-untyped-def]
         scores, of_above, of_below, weighed = ctx.saved_tensors
         if torch.is_grad_enabled():  # the gradient is to be differentiated itself

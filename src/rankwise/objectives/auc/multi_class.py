@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.lists import split_lists
+from rankwise.lists import take_apart
 from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
-from rankwise.objectives.classes import ClassLists, ClassObjective
+from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate
 
 __all__ = ["MultiClassAUC"]
@@ -44,9 +44,14 @@ class MultiClassAUC(ClassObjective):
         require_one_of("scheme", scheme, ("ovo", "ovr"))
         self.surrogate, self.scheme, self.softmax = surrogate, scheme, softmax
 
+    needs: ClassVar[str] = "two classes"
+
     def counts(self, lists: ClassLists) -> Tensor:
         """Which lists have two classes at least."""
         return (_mass(lists) > 0).sum(-1) > 1
+
+    def require_classes(self, classes: int) -> None:
+        require_several_classes(classes)
 
     def risk(self, lists: ClassLists) -> Tensor:
         f = (lists.scores.softmax(-1) if self.softmax else lists.scores).transpose(1, 2)
@@ -58,7 +63,7 @@ class MultiClassAUC(ClassObjective):
             weight = weight / torch.where(own > 0, own, 1)
         ids = torch.arange(f.shape[1], device=f.device)
         hot = lists.target.unsqueeze(1) == ids.unsqueeze(-1)
-        by_class = split_lists(f, hot, weight=weight.unsqueeze(1).expand_as(f))
+        by_class = take_apart(f, hot, weight=weight.unsqueeze(1).expand_as(f))
         present = (mass > 0).flatten()
         risks = f.new_zeros(present.shape)
         risks[present] = pair_mean(self.surrogate, by_class.select(present))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -12,7 +14,8 @@ from rankwise.checks import (
     require_same_device,
     require_same_shape,
 )
-from rankwise.lists import split_lists
+from rankwise.eager import eager_only
+from rankwise.lists import take_apart
 from rankwise.metrics import auroc
 from rankwise.metrics.inputs import Array, Ties, from_tensor, to_tensor
 from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
@@ -48,6 +51,7 @@ class OpenAUC(ClassObjective):
         require_positive("open_weight", open_weight)
         self.surrogate, self.open_weight = surrogate, open_weight
 
+    @eager_only
     def forward(
         self,
         scores: Tensor,
@@ -65,6 +69,8 @@ class OpenAUC(ClassObjective):
             with_open, target, mask=mask, groups=groups, weight=weight, index=index
         )
 
+    needs: ClassVar[str] = "an item of a known class"
+
     def counts(self, lists: ClassLists) -> Tensor:
         """Which lists have an item of a known class."""
         return _known_weight(lists).sum(-1) > 0
@@ -77,7 +83,7 @@ class OpenAUC(ClassObjective):
         surprise = logits.logsumexp(-1) - logits.gather(-1, own).squeeze(-1)
         cross_entropy = (known * surprise).sum(-1) / mass
         correct, is_open = known * (_hits(lists) == 1), _is_open(lists)
-        pairs = split_lists(r, is_open, weight=torch.where(is_open, lists.weight, correct))
+        pairs = take_apart(r, is_open, weight=torch.where(is_open, lists.weight, correct))
         ranked = torch.zeros_like(cross_entropy)
         ranked[pairs.complete] = pair_mean(self.surrogate, pairs.select(pairs.complete))
         return cross_entropy + self.open_weight * correct.sum(-1) / mass * ranked
@@ -128,6 +134,7 @@ def _with_open_scores(logits: Tensor, target: Tensor, open_scores: Tensor | None
     else:
         require_same_shape("open_scores", open_scores, "target", target)
         require_same_device("open_scores", open_scores, "scores", logits)
+        require_floating("open_scores", open_scores)
     return torch.cat([logits, open_scores.unsqueeze(-1)], dim=-1)
 
 

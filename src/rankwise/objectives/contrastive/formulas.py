@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
 __all__ = [
@@ -80,6 +81,7 @@ class _LogSumExp(torch.autograd.Function):
         return (total.log() + top / temperature).squeeze(-1)
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
         terms, total, places, share = ctx.saved_tensors

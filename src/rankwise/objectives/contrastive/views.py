@@ -17,7 +17,7 @@ class ContrastiveLists(NamedTuple):
 
     scores: Tensor  # (anchors, compared with) similarities
     target: Tensor  # the other view of the anchor?
-    mask: Tensor | None  # False for the anchor itself
+    mask: Tensor | None  # False for the anchor itself, and for a pair without any other
     # (anchors,) ids, for a memory; it hides a method that tuples have
     index: Tensor | None  # type: ignore[assignment]
 
@@ -103,7 +103,9 @@ def two_modalities(
     target = torch.zeros_like(scores, dtype=torch.bool)
     for rows in target.split(max(1, len(images))):
         rows.fill_diagonal_(True)
-    return ContrastiveLists(scores, target, None, index)
+    # One pair alone has nothing to be compared with: an empty batch.
+    mask = torch.zeros_like(target) if scores.shape[1] == 1 else None
+    return ContrastiveLists(scores, target, mask, index)
 
 
 def _normalised(embeddings: Tensor, normalise: bool) -> Tensor:

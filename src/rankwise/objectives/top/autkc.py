@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, inf
 
 from rankwise.checks import require_count
-from rankwise.objectives.classes import ClassLists, ClassObjective
+from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate, pair_sum
 
 __all__ = ["AUTKC"]
@@ -34,6 +34,9 @@ class AUTKC(ClassObjective):
         super().__init__()
         require_count("k", k)
         self.k, self.surrogate, self.softmax = k, surrogate, softmax
+
+    def require_classes(self, classes: int) -> None:
+        require_several_classes(classes)
 
     def risk(self, lists: ClassLists) -> Tensor:
         f = lists.scores.softmax(-1) if self.softmax else lists.scores

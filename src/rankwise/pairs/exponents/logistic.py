@@ -14,6 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.pairs.exponents.octaves import octaves, uses
 
 __all__ = ["SMALLEST_POWER", "log_sum_exp_of_logistic"]
@@ -96,6 +97,7 @@ class _LogSum(torch.autograd.Function):
         return total.log() - plan.power * torch.nn.functional.logsigmoid(-t)
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         weight, slope, scale = ctx.saved_tensors

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.pairs.exponents.growing_squares import FURTHEST, growing_squares
 
 __all__ = ["log_sum_exp_of_one_sided_squares"]
@@ -47,6 +48,7 @@ class _LogSum(torch.autograd.Function):
         return result
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         t, v, weight, slope, scale = ctx.saved_tensors

@@ -19,6 +19,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from rankwise.eager import eager_only
 from rankwise.pairs.exponents.octaves import Octaves, octaves, uses
 
 __all__ = ["log_sum_exp_of_two_sided_squares"]
@@ -107,6 +108,7 @@ class _LogSum(torch.autograd.Function):
         return result
 
     @staticmethod
+    @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
         weight, slope, scale = ctx.saved_tensors

@@ -1,0 +1,62 @@
+"""Functions that ``torch.compile`` leaves to Python."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
+
+import torch
+
+__all__ = ["eager_only"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_REASON = (
+    "rankwise sorts and counts lists in eager mode, which no single graph can hold; compile the "
+    "model alone, or the training step without fullgraph=True"
+)
+
+
+def eager_only(function: Callable[P, T]) -> Callable[P, T]:
+    """Run a function in eager mode wherever it is called from, also from compiled code.
+
+    A compiled training step has one graph break where it calls the function. Were it traced, the
+    sorting and the sizes that depend on labels would give dozens of graphs, made anew for most
+    batches. It is ``torch.compiler.disable`` without its import of the compiler, which takes as
+    long as that of torch itself: who does not compile does not wait for it.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if "torch._dynamo" in sys.modules:
+            return _disabled(function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return _marked(call)
+
+
+def _disabled(function: Callable[P, T]) -> Callable[P, T]:
+    """The function under ``torch.compiler.disable``, made when there is a compiler."""
+    made = _made.get(function)
+    if made is None:
+        # Nor are the functions of this module to be compiled. Without that they still work.
+        if skip := getattr(torch._dynamo.decorators, "skip", None):
+            skip(_wrapper)
+            skip(_disabled)
+        made = _made[function] = torch.compiler.disable(function)
+    return cast("Callable[P, T]", made)
+
+
+def _marked(function: Callable[P, T]) -> Callable[P, T]:
+    """The marks by which the compiler knows what not to trace, and why."""
+    function._torchdynamo_disable = True  # type: ignore[attr-defined]
+    function._torchdynamo_disable_msg = _REASON  # type: ignore[attr-defined]
+    return function
+
+
+_made: dict[Callable[..., object], Callable[..., object]] = {}
+_marked(_disabled)
+_wrapper = eager_only(lambda: None)  # all wrappers share its code
