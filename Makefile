@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench bench-peers docs setup clean
+.PHONY: help demo test test-full lint bench bench-peers docs study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,6 +30,9 @@ bench-peers: $(READY) ## build the peers' own environment and measure against th
 		scikit-learn pytorch-metric-learning==2.9.0
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1
 	@$(BIN)/python -m benchmarks.run objectives.peers twins
+
+study: $(READY) ## make study NAME=estimator-bias: run a study of the papers' claims; without NAME list them
+	@$(BIN)/python -m reproductions $(NAME)
 
 docs: $(READY) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

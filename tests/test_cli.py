@@ -20,7 +20,6 @@ HEAVY = {"torch", "numpy", "pandas"} | {
 def test_the_commands_are_there():
     done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "100"})
     assert done.exit_code == 0
-    assert "study" in done.output
     assert "objectives" in done.output
 
 

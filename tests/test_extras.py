@@ -23,7 +23,7 @@ OTHERS = sorted({module for extra in EXTRAS if extra != "cli" for module in EXTR
 DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "sklearn": "scikit-learn",
                  "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
 EXTRA_OF = {"compare": "tabular", "report": "tabular", "evaluate": "tabular", "predict": "tabular",
-            "study": "report", "recommend": "ranking", "rank": "ranking", "contrast": "vision",
+            "recommend": "ranking", "rank": "ranking", "contrast": "vision",
             "retrieval": "vision", "classify": "vision", "detect": "vision"}  # fmt: skip
 
 # Before anything else runs: an interpreter in which some packages are not installed.
@@ -97,8 +97,7 @@ def test_with_the_command_line_alone_every_command_is_one_line_and_2():
         from rankwise.cli import app
         found = []
         for path, command in commands(app):
-            name = ["stability"] if path == ("study",) else []
-            done = CliRunner().invoke(app, [*path, *name, *least_arguments(command)])
+            done = CliRunner().invoke(app, [*path, *least_arguments(command)])
             found.append((path, done.exit_code, done.stdout, done.stderr))
         print(json.dumps(found))
         """,
@@ -178,8 +177,6 @@ def test_library_imports_raise_the_same_sentence():
             "rankwise.tasks.contrast needs matplotlib, safetensors", "vision"),
         "from rankwise.boosting.engines import engine_of; engine_of('xgboost')": (
             "rankwise.boosting needs xgboost-cpu", "tabular"),
-        "from rankwise.studies import run_study; run_study('stability')": (
-            "rankwise.studies needs matplotlib, scipy", "report"),
     }  # fmt: skip
     done = run_without(
         OTHERS,
@@ -196,5 +193,5 @@ def test_library_imports_raise_the_same_sentence():
 
 
 def test_packages_of_several_extras_are_installed_together():
-    line = 'rankwise study needs matplotlib, polars: pip install "rankwise[report,tabular]"'
-    assert sentence("rankwise study", ["matplotlib", "polars"]) == line
+    line = 'rankwise detect needs Pillow, polars: pip install "rankwise[vision,tabular]"'
+    assert sentence("rankwise detect", ["PIL", "polars"]) == line

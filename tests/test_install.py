@@ -158,7 +158,6 @@ SMALL = {
         "predict given/compare --part test",
     ],
     "objectives": ["objectives", "objectives --metrics"],
-    "study": ["study stability --quick --draws 2 --out {out}/study"],
     "contrast train": [
         "contrast train stripes.npz --batch 8 --epochs 1 --width 2 --dimension 4 "
         "--out {out}/contrast"

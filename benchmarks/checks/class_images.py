@@ -18,12 +18,12 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from rankwise.studies import Setting
-from rankwise.studies.retrieval.benches import Pretrained, Trial
-from rankwise.studies.retrieval.features import features_of
-from rankwise.studies.retrieval.methods import METHODS, Method
-from rankwise.studies.retrieval.plan import Plan
-from rankwise.studies.runs import Runs
+from reproductions import Setting
+from reproductions.retrieval.benches import Pretrained, Trial
+from reproductions.retrieval.features import features_of
+from reproductions.retrieval.methods import METHODS, Method
+from reproductions.retrieval.plan import Plan
+from reproductions.runs import Runs
 
 SHAPES = {"Omniglot": ((28, 4), (28, 12), (80, 4)), "CIFAR-100": ((28, 4), (28, 16))}
 NAMES, SEEDS = ("SupCon", "SOPRC", "StableAP"), 2

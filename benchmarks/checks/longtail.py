@@ -20,13 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 from rankwise.data.images.labelled import ClassSplits
-from rankwise.studies import Setting
-from rankwise.studies.longtail.measure import Plan, settings_of
-from rankwise.studies.longtail.methods import METHODS, Choice, Method
-from rankwise.studies.longtail.problems import Problem
-from rankwise.studies.runs import Runs
 from rankwise.tasks.classification import Settings, Trained, judge, train
 from rankwise.theory import mean_of
+from reproductions import Setting
+from reproductions.longtail.measure import Plan, settings_of
+from reproductions.longtail.methods import METHODS, Choice, Method
+from reproductions.longtail.problems import Problem
+from reproductions.runs import Runs
 
 _FIRST_SEED = 2000  # neither those of the study's tuning nor those that it reports
 

@@ -21,13 +21,13 @@ from benchmarks.checks.longtail import trained_by
 from rich.console import Console
 from rich.table import Table
 
-from rankwise.studies import Setting
-from rankwise.studies.longtail.measure import Plan
-from rankwise.studies.longtail.methods import Choice
-from rankwise.studies.longtail.problems import CIFAR_100, RARE, Problem
-from rankwise.studies.runs import Runs
 from rankwise.tasks.classification import judge
 from rankwise.theory import mean_of
+from reproductions import Setting
+from reproductions.longtail.measure import Plan
+from reproductions.longtail.methods import Choice
+from reproductions.longtail.problems import CIFAR_100, RARE, Problem
+from reproductions.runs import Runs
 
 Row = dict[str, float]
 

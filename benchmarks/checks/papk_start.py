@@ -22,10 +22,10 @@ from rankwise.estimators.data import Part
 from rankwise.estimators.papk import Users
 from rankwise.estimators.papk.gradients import RiskGradient
 from rankwise.objectives import PApAtK
-from rankwise.studies.papk_table3.measure import gain, with_negatives
-from rankwise.studies.papk_table3.movielens import Factors, movielens
-from rankwise.studies.papk_table3.published import KS as PLACES
-from rankwise.studies.papk_table3.published import PUBLISHED
+from reproductions.papk_table3.measure import gain, with_negatives
+from reproductions.papk_table3.movielens import Factors, movielens
+from reproductions.papk_table3.published import KS as PLACES
+from reproductions.papk_table3.published import PUBLISHED
 
 SPLITS, KS, STEPS, RATE, RIDGE, UPDATES = 3, (8, 24), 200, 0.2, 0.1, 200
 

@@ -17,7 +17,6 @@ from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
 from rankwise.commands.predict import predict
 from rankwise.commands.report import report
-from rankwise.commands.study import study
 
 __all__ = ["app", "main"]
 
@@ -42,7 +41,7 @@ def rankwise(
     """Train models on the ranking metric they are judged by."""
 
 
-for command in (compare, report, evaluate, predict, objectives, study):
+for command in (compare, report, evaluate, predict, objectives):
     app.command()(command)
 app.add_typer(contrast.app, name="contrast")
 app.add_typer(recommend.app, name="recommend")

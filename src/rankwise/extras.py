@@ -48,7 +48,6 @@ EXTRAS = {
         "scipy",
         "transformers",
     ),
-    "report": ("matplotlib", "scipy"),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
 """The modules of each extra. A module of several extras is offered with the first one,
@@ -60,7 +59,6 @@ COMMANDS = {
     "evaluate": ("tabular", ("polars", "scipy")),
     "predict": ("tabular", ("polars", "scipy", "sklearn", "threadpoolctl")),
     "objectives": ("cli", ()),
-    "study": ("report", ()),
     "contrast": ("vision", ("kornia", "matplotlib", "safetensors")),
     "recommend": ("ranking", ("matplotlib", "polars", "safetensors", "scipy")),
     "rank": ("ranking", ("matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")),
@@ -76,7 +74,6 @@ _PACKAGES = {
     "rankwise.data.detection": "vision",
     "rankwise.data.interactions": "ranking",
     "rankwise.data.letor": "ranking",
-    "rankwise.studies": "report",
     "rankwise.tasks.contrast": "vision",
     "rankwise.tasks.detection": "vision",
     "rankwise.tasks.ranking": "ranking",

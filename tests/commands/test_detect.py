@@ -137,7 +137,7 @@ def test_an_image_that_is_none(data):
 
 def test_what_ships_is_listed():
     done = RUN.invoke(app, ["configs"])
-    assert {"bccd", "coco_stable_ap", "coco_focal"} <= set(done.output.split())
+    assert {"bccd", "coco", "voc"} <= set(done.output.split())
 
 
 def test_the_run_of_another_command_is_left_alone(data):

@@ -112,7 +112,7 @@ def test_classes_are_loaded_when_they_are_used():
 
     code = (
         "import sys, rankwise; rankwise.objective('ap'); "
-        "print('rankwise.baselines' in sys.modules, 'rankwise.studies' in sys.modules)"
+        "print('rankwise.baselines' in sys.modules, 'reproductions' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -9,19 +9,9 @@ from rankwise.tasks.detection.config import CONFIGS, read_settings, shipped
 from rankwise.tasks.detection.learner import make_loss
 from rankwise.tasks.detection.settings import UsageError
 
-TABLE_5 = {  # rows of one stage and the same detector, by the names of their losses here
-    "focal": "focal",
-    "ap_loss": "error_driven_ap",
-    "dr": "dr",
-    "alrp": "alrp",
-    "stable_ap": "stable_ap",
-}
-PICTURES = {"coco": 118_287 - 1_183, "voc": 16_551}
 
-
-def test_every_row_of_the_table_ships():
-    rows = [f"{data}_{method}" for data in PICTURES for method in TABLE_5]
-    assert sorted(shipped()) == sorted([*rows, "bccd", "bccd_small"])
+def test_one_configuration_of_each_data_set_ships():
+    assert sorted(shipped()) == ["bccd", "bccd_small", "coco", "voc"]
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -30,31 +20,6 @@ def test_what_ships_can_be_trained(name):
     assert found.data.kind in KINDS
     make_loss(found.objective, 3)
     assert (CONFIGS / f"{name}.yaml").read_text().startswith("# ")
-
-
-@pytest.mark.parametrize("data", PICTURES)
-@pytest.mark.parametrize("method", TABLE_5)
-def test_the_settings_are_the_printed_ones(data, method):
-    """StableAP 7.2.1.2."""
-    found = read_settings(f"{data}_{method}")
-    assert found.data.kind == data
-    assert found.objective.short == TABLE_5[method]
-    assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
-    assert len(found.network.levels) == 4
-    assert (found.views.height, found.views.width, found.views.test_side) == (512, 512, 500)
-    assert found.views.flip
-    assert found.views.crop
-    assert found.views.colours
-    assert (found.objective.box_weight, found.objective.bias_weight) == (2, 0.001)
-    assert found.objective.bias_form == "sum"
-    optimiser = found.optimiser
-    assert (optimiser.name, optimiser.momentum, optimiser.s) == ("sgd", 0.9, 0)
-    assert (optimiser.learning_rate, optimiser.factor) == (0.008, 0.1)
-    assert found.training.batch == 32
-    epoch = -(-PICTURES[data] // 32)
-    assert optimiser.milestones == (75 * epoch, 95 * epoch)
-    assert found.training.steps == 100 * epoch
-    assert (found.found.before, found.found.overlap) == (1000, 0.6)
 
 
 def test_a_list_for_each_class_goes_with_the_best_of_each_class():

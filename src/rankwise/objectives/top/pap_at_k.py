@@ -40,10 +40,10 @@ class PApAtK(ScaledObjective):
     max where all are, ramp where β are, ts where β are and the others are above by any margin.
     Equal scores have the value 1: where no scorer of the model comes near the condition, that is
     the minimum of avg and max, and as measured of ts, and with the margin as printed,
-    ``score_scale=1``, training shrinks the model to a constant (``rankwise study fidelity``). By
-    default the margin of these three is in units of the spread of the scores, ``"auto"``, and there
-    is nothing to be had by shrinking them. max looks at the lowest positives: where they cannot be
-    raised above the highest negatives, it is bought with what pAp@k looks at.
+    ``score_scale=1``, training shrinks the model to a constant (``python -m reproductions
+    fidelity``). By default the margin of these three is in units of the spread of the scores,
+    ``"auto"``, and there is nothing to be had by shrinking them. max looks at the lowest positives:
+    where they cannot be raised above the highest negatives, it is bought with what pAp@k looks at.
 
     A list with fewer than k negatives uses all of them and divides by their number. Positives
     and negatives are counted by weight, the last one in part.

@@ -35,9 +35,9 @@ class PrecisionAtK(ScaledObjective):
     zero under its margin condition: ramp where k positives are 1 above all negatives, max where all
     are, avg where the mean of the lowest n⁺ − k + 1 is. Equal scores have the value 1, which is the
     minimum of a convex one where no scorer of the model comes near its condition: with the margin
-    as printed, ``score_scale=1``, training then shrinks the model to a constant (``rankwise study
-    fidelity``). By default the margin of avg and max is in units of the spread of the scores,
-    ``"auto"``, and there is nothing to be had by shrinking them.
+    as printed, ``score_scale=1``, training then shrinks the model to a constant (``python -m
+    reproductions fidelity``). By default the margin of avg and max is in units of the spread of the
+    scores, ``"auto"``, and there is nothing to be had by shrinking them.
 
     ``"soft"`` is no bound but the metric with a smooth cut, 1 − (1/k) Σ_{i∈P} σ((s_i − λ)/T), where
     λ is such that k items are counted in all and T is the ``temperature``. Its slope is at the cut

@@ -39,8 +39,8 @@ def shipped(configs: Path = CONFIGS) -> tuple[str, ...]:
 def read_settings(source: Path | str, changes: Sequence[str] = ()) -> Settings:
     """Settings of a file of yaml, or of a name that ships with the package.
 
-    A file with ``base: other.yaml`` says only what is different there. ``changes`` are
-    ``section.name=value``, the value written as in yaml.
+    A file with ``base: other.yaml`` (a file next to it, or one that ships) holds only what differs
+    from that file. ``changes`` are ``section.name=value``, the value written as in yaml.
     """
     return read_as(Settings, CONFIGS, source, changes)
 
@@ -57,7 +57,7 @@ def read_as(
         hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
         raise UsageError(f"{source}: there is no such file{hint}")
     try:
-        return changed(kind, _merged(path, 0), changes)
+        return changed(kind, _merged(path, configs), changes)
     except UsageError as error:
         raise UsageError(f"{source}: {error}") from None
 
@@ -151,7 +151,8 @@ def _refuse(name: str, value: Any, wanted: str) -> Any:
     raise UsageError(f"{name} must be {wanted}, got {value!r}")
 
 
-def _merged(path: Path, depth: int) -> dict[str, Any]:
+def _merged(path: Path, configs: Path, depth: int = 0) -> dict[str, Any]:
+    """The settings of a file over those of its base, next to it or among the ``configs``."""
     where = f"{path}: " if depth else ""  # the file that was asked for is named by the caller
     try:
         text = path.read_text(encoding="utf-8")
@@ -163,11 +164,11 @@ def _merged(path: Path, depth: int) -> dict[str, Any]:
     base = tree.pop("base", None)
     if base is None:
         return tree
-    below = path.parent / str(base)
-    if depth == _DEEPEST or not below.is_file():
-        why = "goes round in circles" if depth == _DEEPEST else "is no file beside this one"
+    below = next((p for f in (path.parent, configs) if (p := f / str(base)).is_file()), None)
+    if depth == _DEEPEST or below is None:
+        why = "refers back to itself" if below else "is neither a file next to this one nor ships"
         raise UsageError(f"base: {base} {why}")
-    merged = _merged(below, depth + 1)
+    merged = _merged(below, configs, depth + 1)
     for name, part in tree.items():
         before = merged.get(name)
         both = isinstance(part, dict) and isinstance(before, dict)

@@ -1,0 +1,122 @@
+"""Every loss at every rate, the best of validation again with other seeds; one file of runs."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from rankwise.tasks.detection.batches import Batch, Pictures, training_batches
+from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.finding import Detections
+from rankwise.tasks.detection.frozen import KeptMaps, can_keep
+from rankwise.tasks.detection.learner import Learner
+from rankwise.tasks.detection.page import spaced
+from rankwise.tasks.detection.training import train
+from reproductions.base import Setting
+from reproductions.detection.plan import Choice, Head, Plan
+from reproductions.runs import Runs
+
+__all__ = ["Cell", "measure", "shown_detections"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training: what it was, what validation said, and COCO's numbers on the test pictures."""
+
+    head: str
+    choice: Choice
+    seed: int
+    chosen: bool  # what validation likes best, which is what the tables have
+    validation: float
+    test: dict[str, Any]
+    found: list[list[list[float]]]  # x1 y1 x2 y2 logit label of the shown pictures' boxes
+
+
+def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]:
+    """All cells, and the milliseconds of processor that each loss takes."""
+    runs = Runs(setting.folder, plan.asked(setting.seed))
+    kept: dict[Any, Any] = {}
+    first = setting.seed * 1_000
+    tried = [(head, choice) for head in plan.heads for choice in plan.of_head(head)]
+    cells: dict[tuple[str, Choice, int], dict[str, Any]] = {}
+
+    def of(head: Head, choice: Choice, seed: int) -> dict[str, Any]:
+        name = f"{head.name}, rate {choice}, seed {seed}"
+        found: dict[str, Any] = runs.get(name, lambda: _run(plan, head, choice, seed, kept))
+        return found
+
+    for head, choice in setting.track(tried, "choosing"):
+        cells[head.name, choice, first] = of(head, choice, first)
+    best: dict[str, Choice] = {}
+    for head in plan.heads:
+        values = {c: cells[head.name, c, first]["validation"] for c in plan.of_head(head)}
+        best[head.name] = max(values, key=values.__getitem__)
+    more = [(head, first + i) for i in range(1, plan.seeds) for head in plan.heads]
+    for head, seed in setting.track(more, "other seeds"):
+        cells[head.name, best[head.name], seed] = of(head, best[head.name], seed)
+    taken = {
+        head.name: runs.get(
+            f"milliseconds of {head.name}", partial(_milliseconds, plan, head, first, kept)
+        )
+        for head in plan.heads
+    }
+    return [
+        Cell(name, choice, seed, best[name] == choice, **found)
+        for (name, choice, seed), found in cells.items()
+    ], taken
+
+
+def shown_detections(cell: Cell) -> list[Detections]:
+    """The boxes that a cell kept of each shown picture."""
+    found = []
+    for rows in cell.found:
+        table = torch.tensor(rows, dtype=torch.float32).reshape(-1, 6)
+        found.append(Detections(table[:, :4], table[:, 4], table[:, 5].long()))
+    return found
+
+
+def _run(plan: Plan, head: Head, choice: Choice, seed: int, kept: dict[Any, Any]) -> dict[str, Any]:
+    settings, splits = plan.of_run(head, choice, seed), plan.splits
+    trained = train(splits, settings, kept=kept)
+    thresholds = best_thresholds(splits.validation, trained.found)
+    found = detect_all(trained.network, splits.test, settings, kept=kept)
+    boxes = []
+    for row in spaced(len(splits.test), plan.shown):
+        one = found[row].above(thresholds)
+        columns = [one.boxes, one.scores.unsqueeze(1), one.labels.unsqueeze(1).float()]
+        boxes.append([[round(v, 3) for v in line] for line in torch.cat(columns, 1).tolist()])
+    return {
+        "validation": trained.best_value,
+        "test": evaluate(splits.test, found).as_json(),
+        "found": boxes,
+    }
+
+
+def _milliseconds(plan: Plan, head: Head, seed: int, kept: dict[Any, Any]) -> float:
+    """Median of a loss, forward and backward, on the scores of an untrained network."""
+    settings = plan.of_run(head, Choice(plan.choices[0].rate), seed)
+    times = []
+    with torch.random.fork_rng(devices=[]):
+        learner = Learner(settings, len(plan.splits.train.classes))
+        batch = _batch(plan, learner, kept)
+        with torch.no_grad():
+            dense = learner.network(batch.pictures)
+        for _ in range(plan.timed):
+            logits = dense.logits.clone().requires_grad_()
+            regression = dense.regression.clone().requires_grad_()
+            start = plan.clock()
+            learner.loss(logits, regression, dense.anchors, batch.targets).total.backward()
+            times.append(plan.clock() - start)
+    return 1000 * statistics.median(times)
+
+
+def _batch(plan: Plan, learner: Learner, kept: dict[Any, Any]) -> Batch:
+    settings = learner.settings
+    pictures = Pictures(plan.splits.train, settings.views, settings.training.seed)
+    if can_keep(learner.network, settings.views):
+        return next(KeptMaps(pictures, learner.network, kept).batches(settings.training.batch, 0))
+    return next(training_batches(pictures, settings.training.batch, 0))

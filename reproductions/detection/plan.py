@@ -1,0 +1,146 @@
+"""What is trained, on what, and how long: the same for every loss."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rankwise.data import DataError
+from rankwise.data.detection import DetectionSplits, open_detection
+from rankwise.tasks.detection.config import read_settings
+from rankwise.tasks.detection.settings import Settings
+from rankwise.tasks.detection.training import fingerprint
+from reproductions.base import Setting
+
+__all__ = ["HEADS", "OURS", "Choice", "Head", "Plan"]
+
+_WEIGHTS = "mobilenet_v2*.pth"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A loss of the scores by its name in a table; ``pooled``: all classes are one list."""
+
+    name: str
+    objective: str
+    pooled: bool = True
+
+
+HEADS = (
+    Head("focal", "focal"),
+    Head("AP loss", "error_driven_ap"),
+    Head("aLRP loss", "alrp"),
+    Head("DR loss", "dr"),
+    Head("SOPRC", "soprc"),
+    Head("SOPRC, by class", "soprc", pooled=False),
+    Head("StableAP", "stable_ap"),
+    Head("StableAP, by class", "stable_ap", pooled=False),
+)
+_QUICK = tuple(head for head in HEADS if head.pooled)
+OURS = ("SOPRC", "SOPRC, by class", "StableAP", "StableAP, by class")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What validation chooses: a rate, and how many first steps go by focal loss."""
+
+    rate: float
+    warm: int = 0
+
+    @property
+    def short(self) -> str:
+        """For a narrow column."""
+        return f"{self.rate:g}" + (" warm" if self.warm else "")
+
+    def __str__(self) -> str:
+        return f"{self.rate:g}" + (f", {self.warm} steps of focal first" if self.warm else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The pictures, the settings that all share, and what is tried with each loss."""
+
+    splits: DetectionSplits
+    settings: Settings
+    heads: tuple[Head, ...] = HEADS
+    choices: tuple[Choice, ...] = (Choice(0.02),)
+    seeds: int = 3
+    shown: int = 3  # test pictures on the page
+    timed: int = 15  # repeats of a loss
+    clock: Callable[[], float] = time.process_time
+
+    @classmethod
+    def of(cls, setting: Setting) -> Plan:
+        """The plan for a setting; ``draws`` is the number of seeds."""
+        root, weights = _located(setting.data)
+        splits = open_detection("voc", root, train=["train"], validation=["val"], test=["test"])
+        steps = 150 if setting.quick else 600
+        settings = read_settings("bccd")
+        settings = replace(
+            settings,
+            network=replace(settings.network, weights=str(weights)),
+            # Comparing 1 000 boxes of a picture takes longer than training in a quick run.
+            found=replace(settings.found, before=300 if setting.quick else 1000),
+            optimiser=replace(
+                settings.optimiser, milestones=(round(0.75 * steps), round(0.92 * steps))
+            ),
+            training=replace(settings.training, steps=steps, validate_every=steps),
+        )
+        rates = (0.02,) if setting.quick else (0.005, 0.01, 0.02, 0.04)
+        choices = tuple(Choice(rate, warm) for rate in rates for warm in (0, steps // 4))
+        heads = _QUICK if setting.quick else HEADS
+        seeds = setting.draws or (1 if setting.quick else 3)
+        return cls(splits, settings, heads, choices, seeds)
+
+    def of_head(self, head: Head) -> tuple[Choice, ...]:
+        """What a loss has to choose from; focal loss before itself is nothing new."""
+        return tuple(c for c in self.choices if not (c.warm and head.objective == "focal"))
+
+    def of_run(self, head: Head, choice: Choice, seed: int) -> Settings:
+        """The settings of one training."""
+        return replace(
+            self.settings,
+            objective=replace(
+                self.settings.objective,
+                name=head.objective,
+                pooled=head.pooled,
+                warm_start=choice.warm,
+            ),
+            optimiser=replace(self.settings.optimiser, learning_rate=choice.rate),
+            training=replace(self.settings.training, seed=seed),
+        )
+
+    def asked(self, seed: int) -> dict[str, Any]:
+        """Everything that a run depends on beside its name, as plain data; no folders."""
+        plain = asdict(self.settings)
+        plain["network"]["weights"] = Path(plain["network"]["weights"] or "").name
+        parts = self.splits.train, self.splits.validation, self.splits.test
+        plain["data"] = [fingerprint(part) for part in parts]
+        return {"seed": seed, "shown": self.shown, "settings": plain}
+
+
+def _located(data: Path | None) -> tuple[Path, Path]:
+    wanted = (
+        "--data with the folder of BCCD (Annotations, ImageSets, JPEGImages) and a file "
+        f"{_WEIGHTS} of MobileNetV2 by torchvision's names, in it or in weights beside it"
+    )
+    if data is None:
+        raise DataError(f"this study needs {wanted}")
+    if not data.is_dir():
+        raise DataError(f"{data}: there is no such folder; the study needs {wanted}")
+    roots = [data / "bccd", data / "detection" / "bccd", data]
+    good = [root for root in roots if _holds(root)]
+    if not good:
+        raise DataError(f"{data}: there are no blood cells here; the study needs {wanted}")
+    places = [data, data / "weights", data.parent / "weights", data.parent.parent / "weights"]
+    weights = [file for place in places for file in sorted(place.glob(_WEIGHTS))]
+    if not weights:
+        raise DataError(f"{data}: there are no weights here; the study needs {wanted}")
+    return good[0], weights[0]
+
+
+def _holds(root: Path) -> bool:
+    return (root / "Annotations").is_dir() or any(root.glob("*/Annotations"))

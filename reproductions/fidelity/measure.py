@@ -1,0 +1,130 @@
+"""A linear scorer trained on every objective, judged by every metric on the data it was shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from rankwise.naming import metric, objective
+from reproductions.base import Setting
+from reproductions.fidelity.problem import make_lists, make_problem
+
+__all__ = ["METRICS", "OBJECTIVES", "PROBLEMS", "REFERENCE", "SPREAD", "Plan", "Value", "measure"]
+
+REFERENCE = "cross_entropy"
+SPREAD = "spread"  # of the scores, as a share of what it was before the objective
+
+OBJECTIVES = {
+    "auc": "auc",
+    "compositional": "compositional_auc",
+    "minmax": "minmax_auc",
+    "opauc": "opauc(max_fpr=.1)",
+    "opauc, sigmoid": "opauc(max_fpr=.1, surrogate=sigmoid(2))",
+    "opauc, cvar": "opauc(max_fpr=.1, form=cvar)",
+    "opauc, kl": "opauc(max_fpr=.1, form=kl)",
+    "tpauc": "tpauc(min_tpr=.5, max_fpr=.5)",
+    "tpauc, cvar": "tpauc(min_tpr=.5, max_fpr=.5, form=cvar)",
+    "tpauc, kl": "tpauc(min_tpr=.5, max_fpr=.5, form=kl)",
+    "ap": "ap",
+    "soprc": "soprc",
+    "stable_ap": "stable_ap",
+    "soap": "soap",
+    "smooth_ap": "smooth_ap",
+    "ndcg": "ndcg",
+    "ndcg@20": "ndcg@20",
+    "ndcg@20, soft": "ndcg(20, surrogate=sigmoid(20), softness=.05)",
+    "listnet": "listnet",
+    "listmle": "listmle",
+    "approx_ndcg": "approx_ndcg",
+    "lambda_loss": "lambda_loss",
+    "precision@20": "precision@20",
+    "prec@20, max": "precision(20, surrogate=max)",
+    "prec@20, ramp": "precision(20, surrogate=ramp)",
+    "prec@20, soft": "precision(20, surrogate=soft)",
+    "recall@40": "recall(40, tau=.1)",
+    "pap@20": "pap@20",
+    "pap@20, printed": "pap(20, score_scale=1)",
+    "pap@20, max": "pap(20, surrogate=max)",
+    "pap@20, ts": "pap(20, surrogate=ts)",
+    "pap@20, ramp": "pap(20, surrogate=ramp)",
+    "pap@20, soft": "pap(20, surrogate=soft)",
+}
+"""A short name for every row, and the objective as :func:`rankwise.objective` reads it."""
+
+METRICS = {
+    "auc": "auc",
+    "opauc": "opauc(max_fpr=.1)",
+    "tpauc": "tpauc(min_tpr=.5, max_fpr=.5)",
+    "ap": "ap",
+    "ndcg": "ndcg",
+    "ndcg@20": "ndcg@20",
+    "prec@20": "precision@20",
+    "rec@40": "recall@40",
+    "pap@20": "pap@20",
+}
+"""A short name for every column, and the metric as :func:`rankwise.metric` reads it."""
+
+PROBLEMS = {"one list": make_problem, "lists": make_lists}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is trained."""
+
+    items: int = 1_000
+    steps: int = 300
+    repeats: int = 20
+
+    @classmethod
+    def of(cls, setting: Setting) -> Plan:
+        """The plan for a setting; ``draws`` is the number of problems."""
+        base = cls(steps=100, repeats=3) if setting.quick else cls()
+        return replace(base, repeats=setting.draws or base.repeats)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One metric of one trained scorer on one problem, or the spread of its scores."""
+
+    objective: str
+    metric: str
+    repeat: int
+    value: float
+    problem: str = "one list"
+
+
+def measure(plan: Plan, setting: Setting) -> list[Value]:
+    """Every objective on every problem; all of them start at the solution of cross-entropy."""
+    found: list[Value] = []
+    draws = [(problem, repeat) for problem in PROBLEMS for repeat in range(plan.repeats)]
+    for problem, repeat in setting.track(draws, "training"):
+        x, target = PROBLEMS[problem](plan.items, 1_000 * setting.seed + repeat)
+        start = _train(REFERENCE, x, target, plan.steps, torch.zeros(x.shape[-1]))
+        for name in (REFERENCE, *OBJECTIVES):
+            # The reference goes on like the others: nobody is ahead by steps.
+            scores = x @ _train(name, x, target, plan.steps, start)
+            judged = {judge: metric(full).value(scores, target) for judge, full in METRICS.items()}
+            judged[SPREAD] = scores.std() / (x @ start).std()
+            found += [
+                Value(name, judge, repeat, float(value), problem) for judge, value in judged.items()
+            ]
+    return found
+
+
+def _train(name: str, x: Tensor, target: Tensor, steps: int, start: Tensor) -> Tensor:
+    """Full batches, Adam with a cosine to zero."""
+    prior = float(target.float().mean())
+    loss = objective(OBJECTIVES.get(name, name), prior=prior, items=target.numel())
+    by_item = getattr(loss, "index_kind", None) == "item"
+    index = torch.arange(target.numel()).view_as(target) if by_item else None
+    weights = start.clone().requires_grad_()
+    optimiser = torch.optim.Adam([weights, *loss.parameters()], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        loss(x @ weights, target, index=index).backward()
+        optimiser.step()
+        schedule.step()
+    return weights.detach()

@@ -1,0 +1,5 @@
+"""Which surrogates of pAp@k vanish under which margin condition?"""
+
+from reproductions.papk_figure1.study import study
+
+__all__ = ["study"]

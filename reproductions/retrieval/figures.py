@@ -1,0 +1,98 @@
+"""Curves: precision by recall, validation by step, and the effect of τ and of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwise.report import Figure
+from reproductions.drawing import COLOURS, canvas, logarithmic_x, plain, png
+from reproductions.retrieval.ablations import Effect
+from reproductions.retrieval.cell import Cell
+
+__all__ = ["convergence", "effect_figure", "precision_recall"]
+
+_OURS = {"SOPRC": COLOURS[0], "StableAP": COLOURS[2], "StableAP + DFM": COLOURS[3]}
+_OTHERS = {"SupCon": COLOURS[4], "SmoothAP": "#1f78b4", "triplet": "#555555"}
+_GREY = "#c9ced2"
+
+Benches = dict[tuple[str, str], list[Cell]]
+
+
+def precision_recall(benches: Benches) -> Figure:
+    """Mean precision at each recall, mean over the seeds."""
+
+    def draw(axes: Any, cells: list[Cell], style: dict[str, Any]) -> None:
+        mean = np.mean([cell.precision for cell in cells], axis=0)
+        axes.plot(np.linspace(0, 1, len(mean)), mean, **style)
+
+    words = "Mean precision over the test queries at each recall, mean over the seeds"
+    return _panels(benches, draw, "recall", "mean precision", words)
+
+
+def convergence(benches: Benches) -> Figure:
+    """mAP of validation by step, mean over the seeds."""
+
+    def draw(axes: Any, cells: list[Cell], style: dict[str, Any]) -> None:
+        steps = [step for step, _ in cells[0].history]
+        mean = np.mean([[value for _, value in cell.history] for cell in cells], axis=0)
+        axes.plot(steps, mean, marker=".", **style)
+
+    words = "mAP of the validation classes by step, mean over the seeds, at the chosen rate"
+    return _panels(benches, draw, "step", "mAP of validation", words)
+
+
+def _panels(benches: Benches, draw: Any, x: str, y: str, words: str) -> Figure:
+    columns = 2 if len(benches) > 1 else 1
+    rows = -(-len(benches) // columns)
+    figure, axes = canvas(rows, columns, height=3.4)
+    flat = axes.flatten()
+    for place, ((problem, kind), cells) in zip(flat, benches.items(), strict=False):
+        for method in sorted({cell.method for cell in cells}, key=_front):
+            own = [cell for cell in cells if cell.method == method]
+            draw(place, own, _style(method))
+        plain(place, title=f"{problem}, {kind}", x=x, y=y)
+        place.plot([], [], color=_GREY, label="the others")
+        place.legend(fontsize=7, frameon=False)
+    for place in flat[len(benches) :]:
+        place.set_axis_off()
+    return Figure(png(figure), words + ".", words + "; the others are grey.")
+
+
+def _front(method: str) -> tuple[int, str]:
+    """Ours are drawn last, over the others."""
+    return (2 if method in _OURS else 1 if method in _OTHERS else 0), method
+
+
+def _style(method: str) -> dict[str, Any]:
+    colour = _OURS.get(method) or _OTHERS.get(method)
+    if colour is None:
+        return {"color": _GREY, "linewidth": 1.0}
+    wide = 1.7 if method in _OURS else 1.2
+    return {"color": colour, "linewidth": wide, "label": method}
+
+
+def effect_figure(effects: Sequence[Effect]) -> Figure:
+    """Test mAP by τ and by the size of the batch, each data set with its own panels."""
+    problems = list(dict.fromkeys(effect.cells[0].problem for effect in effects))
+    figure, axes = canvas(len(problems), 2, height=2.8)
+    said = []
+    for row, problem in enumerate(problems):
+        for column, of in enumerate(("tau", "batch")):
+            place = axes[row, column]
+            own = [e for e in effects if e.of == of and e.cells[0].problem == problem]
+            for method in dict.fromkeys(e.cells[0].method for e in own):
+                mine = [e for e in own if e.cells[0].method == method]
+                values = [e.value for e in mine]
+                means = [float(np.mean([cell.map for cell in e.cells])) for e in mine]
+                place.plot(values, means, ".-", color=_OURS[method], label=method)
+                points = ", ".join(f"{v:g}: {m:.3f}" for v, m in zip(values, means, strict=True))
+                said.append(f"{problem}, {method}, {of} {points}")
+            logarithmic_x(place, sorted({e.value for e in own}))
+            x = "τ of the surrogate" if of == "tau" else "images of a batch, 4 of each class"
+            plain(place, title=problem, x=x, y="test mAP")
+            place.legend(fontsize=8, frameon=False)
+    words = "Test mAP of our two losses by τ and by the size of the batch, all else as chosen."
+    return Figure(png(figure), words + " " + "; ".join(said) + ".", words)

@@ -1,0 +1,71 @@
+"""What a step costs: the loss by itself, and the whole of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from statistics import median
+
+import torch
+
+from rankwise.samplers import ClassBatches
+from rankwise.tasks.retrieval.learner import Learner
+from rankwise.tasks.retrieval.pictures import Pictures, batches_from
+from reproductions.retrieval.benches import Scratch, Trial
+from reproductions.retrieval.methods import Method
+from reproductions.runs import Runs
+
+__all__ = ["Time", "times"]
+
+
+@dataclass(frozen=True)
+class Time:
+    """Milliseconds of processor time, medians over the steps."""
+
+    method: str
+    loss: float  # forward and backward of the loss alone
+    step: float  # the whole: views, network, loss, both ways, and the optimiser
+
+
+def times(bench: Scratch, runs: Runs) -> list[Time]:
+    """Of every method of the plan, with the network from scratch."""
+    found = []
+    for method in bench.plan.methods:
+        kept = runs.get(f"time / {method.name}", partial(_time, bench, method))
+        found.append(Time(**kept))
+    return found
+
+
+def _time(bench: Scratch, method: Method) -> dict[str, object]:
+    clock = bench.plan.clock
+    settings = bench.settings(Trial(method, method.tries[0], bench.budget.rates[0], 0))
+    batches = settings.batches
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        pictures = Pictures(bench.problem.splits.train, settings.views)
+        learner = Learner(pictures, settings)
+        learner.done = settings.objective.warm_start  # behind it
+        sampler = ClassBatches(pictures.labels, batches.classes, batches.per_class, seed=0)
+        whole, alone = [], []
+        for batch in islice(batches_from(pictures, sampler, 0), bench.plan.timed + 1):
+            whole.append(_spent(clock, partial(learner.step, batch)))
+            labels = pictures.labels[batch.rows][:: batches.per_class]
+            labels = labels.repeat_interleave(batches.per_class * 2**settings.mixup.stages)
+            alone.append(_spent(clock, partial(_loss, learner, labels, batch.rows)))
+    # The first of each warms up.
+    return asdict(Time(method.name, 1000 * median(alone[1:]), 1000 * median(whole[1:])))
+
+
+def _loss(learner: Learner, labels: torch.Tensor, rows: torch.Tensor) -> None:
+    raw = torch.randn(len(labels), learner.settings.network.dimension)
+    embeddings = torch.nn.functional.normalize(raw, dim=1).requires_grad_()
+    previous = embeddings.detach() if learner.previous is not None else None
+    known = rows if learner.loss.needs_rows else None
+    learner.loss(embeddings, labels, step=learner.done, rows=known, previous=previous).backward()
+
+
+def _spent(clock: Callable[[], float], work: Callable[[], object]) -> float:
+    begin = clock()
+    work()
+    return clock() - begin

@@ -1,5 +1,0 @@
-"""Table 5's shape on blood cells: the same detector under six losses of its scores."""
-
-from rankwise.studies.detection.study import study
-
-__all__ = ["study"]

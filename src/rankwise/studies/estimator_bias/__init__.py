@@ -1,5 +1,0 @@
-"""Bias and spread of the batch AP loss and of SOPRC's estimate (Figures 1, 3, 4, 5 of SOPRC)."""
-
-from rankwise.studies.estimator_bias.study import study
-
-__all__ = ["study"]

@@ -1,5 +1,0 @@
-"""Does training on an objective raise the metric it stands for, more than cross-entropy does?"""
-
-from rankwise.studies.fidelity.study import study
-
-__all__ = ["study"]

@@ -1,5 +1,0 @@
-"""Do StableAP and SOPRC rank rare classes better than the losses of Table 6, on equal terms?"""
-
-from rankwise.studies.longtail.study import study
-
-__all__ = ["study"]

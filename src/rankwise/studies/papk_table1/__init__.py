@@ -1,5 +1,0 @@
-"""Does pAp@k prefer the ranking with the better top, where AUC, pAUC and precision@k do not?"""
-
-from rankwise.studies.papk_table1.study import study
-
-__all__ = ["study"]

@@ -1,5 +1,0 @@
-"""Does training on pAp@k raise pAp@k of real recommendations over the paper's baselines?"""
-
-from rankwise.studies.papk_table3.study import study
-
-__all__ = ["study"]

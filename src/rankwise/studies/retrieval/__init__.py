@@ -1,5 +1,0 @@
-"""Which loss ranks images of unseen classes best? SOPRC's and StableAP's tables, in small."""
-
-from rankwise.studies.retrieval.study import study
-
-__all__ = ["study"]

@@ -1,0 +1,31 @@
+"""A plan over pictures in memory that takes a moment."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from tests.tasks.detection.pictures import settings, splits
+
+from reproductions.detection.plan import Choice, Plan
+
+
+def plan(**changes) -> Plan:
+    """Two choices, two seeds, one step; a clock that goes on by one at every look."""
+    seconds = itertools.count()
+    small = settings(
+        network={"frozen": 5},
+        views={"expand": 1, "colours": False},
+        optimiser={"name": "sgd"},
+        training={"steps": 1, "validate_every": 1},
+    )
+    made = Plan(
+        splits(4),
+        small,
+        choices=(Choice(0.02), Choice(0.02, 1)),
+        seeds=2,
+        shown=2,
+        timed=2,
+        clock=lambda: float(next(seconds)),
+    )
+    return replace(made, **changes)

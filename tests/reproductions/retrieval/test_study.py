@@ -1,0 +1,65 @@
+"""The page against its own rows of data."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from tests.reproductions.retrieval.tiny import plan
+
+from reproductions.base import Setting
+
+module = importlib.import_module("reproductions.retrieval.study")
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module.Plan, "of", classmethod(lambda cls, setting: plan()))
+        return module.study(Setting())
+
+
+def maps(outcome, problem, kind, method):
+    return [
+        row["map"]
+        for row in outcome.rows
+        if row["part"] == "comparison"
+        and (row["problem"], row["kind"], row["method"]) == (problem, kind, method)
+    ]
+
+
+def test_the_table_has_the_mean_of_the_seeds_of_every_bench(outcome):
+    places = [tuple(name.split(", ")) for name in outcome.table.header[1:]]
+    assert ("first", "from scratch") in places
+    assert ("second", "from scratch") not in places  # nothing is trained there
+    seen = 0
+    for method, *shown in outcome.table.rows:
+        for (problem, kind), cell in zip(places, shown, strict=True):
+            found = maps(outcome, problem, kind, method)
+            assert bool(cell) == bool(found)
+            if found:
+                seen += 1
+                assert float(cell.split(" ")[0]) == pytest.approx(sum(found) / len(found), abs=1e-4)
+    assert seen >= 2 * 4 + 2
+
+
+def test_every_part_has_rows_and_none_has_a_curve(outcome):
+    assert {"comparison", "ablation", "tau", "batch", "time"} < {r["part"] for r in outcome.rows}
+    assert not any({"precision", "history", "found"} & set(row) for row in outcome.rows)
+
+
+def test_a_gallery_for_each_problem_and_the_best_of_ours_by_validation(outcome):
+    assert [name for name in outcome.figures if name.startswith("gallery")] == [
+        "gallery_1",
+        "gallery_2",
+    ]
+    rows = [r for r in outcome.rows if r["part"] == "comparison" and r["kind"] == "pretrained"]
+    for problem in ("first", "second"):
+        ours = [r for r in rows if r["problem"] == problem and r["method"] in ("SOPRC", "StableAP")]
+        means = {
+            name: sum(own) / len(own)
+            for name in ("SOPRC", "StableAP")
+            for own in [[r["validation"] for r in ours if r["method"] == name]]
+        }
+        best = outcome.summary["best_of_ours"][f"{problem}, pretrained"]
+        assert means[best] == max(means.values())

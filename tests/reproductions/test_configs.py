@@ -1,0 +1,157 @@
+"""The configurations of the papers' tables have the printed settings."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+import torch
+
+import reproductions
+from rankwise.tasks.classification import config as classification
+from rankwise.tasks.classification.network import make_classifier
+from rankwise.tasks.detection import config as detection
+from rankwise.tasks.retrieval import config as retrieval
+from rankwise.tasks.retrieval.losses import RetrievalLoss
+
+CONFIGS = Path(reproductions.__file__).parent / "configs"
+SETS = ("sop", "vehicleid", "inaturalist")
+BOTH = ("contrastive", "triplet", "multi_similarity", "smooth_ap", "dir", "fast_ap", "blackbox")
+TABLES = {  # the columns of Table 1 of SOPRC and of Table 2 of StableAP
+    "soprc": (*BOTH, "xbm", "auroc", "soprc"),
+    "stable_ap": (*BOTH, "sodeep", "auc_sigmoid", "auc_huber", "stable_ap"),
+}
+COLUMNS = [
+    f"{paper}_{data}_{method}"
+    for paper, methods in TABLES.items()
+    for data, method in itertools.product(SETS, methods)
+]
+ABLATIONS = [f"soprc_ablation_{line}" for line in (1, 2, 3, 5)]
+ABLATIONS += [f"stable_ap_{d}_ablation_{n}" for d in ("sop", "inaturalist") for n in range(1, 5)]
+SHIPPED = {f"soprc_{data}_soprc": data for data in SETS}  # in the library, by the data set's name
+# Learning rate, milestones, factor, steps: SOPRC 5.1, StableAP 7.1.1.2 (4).
+PRINTED = {
+    ("soprc", "sop"): (0.01, (15_000, 30_000), 0.1, 50_000),
+    ("soprc", "vehicleid"): (0.001, (40_000, 80_000), 0.1, 100_000),
+    ("soprc", "inaturalist"): (0.001, (80_000, 110_000), 0.1, 130_000),
+    ("stable_ap", "sop"): (0.003, (60_000, 80_000), 0.1, 100_000),
+    ("stable_ap", "vehicleid"): (0.01, (120_000, 150_000), 0.3, 160_000),
+    ("stable_ap", "inaturalist"): (0.001, (150_000, 220_000), 0.3, 270_000),
+}
+
+
+def _source(name: str) -> Path | str:
+    return SHIPPED.get(name, CONFIGS / "retrieval" / f"{name}.yaml")
+
+
+def _names(task: str) -> list[str]:
+    found = (CONFIGS / task).glob("*.yaml")
+    return sorted(path.stem for path in found if not path.stem.startswith("_"))
+
+
+def test_every_column_of_the_retrieval_tables_has_a_configuration():
+    assert len(COLUMNS) == 63
+    assert _names("retrieval") == sorted({*COLUMNS, *ABLATIONS} - set(SHIPPED))
+    assert set(SHIPPED.values()) < set(retrieval.shipped())
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, *ABLATIONS])
+def test_a_retrieval_configuration_can_be_trained(name):
+    found = retrieval.read_settings(_source(name))
+    labels = torch.arange(400) // 4
+    mixes = found.mixup.stages > 0
+    RetrievalLoss(found.objective, found.memory, labels, found.network.dimension, mixes=mixes)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_retrieval_settings_are_the_printed_ones(name):
+    found = retrieval.read_settings(_source(name))
+    paper = "soprc" if name.startswith("soprc_") else "stable_ap"
+    data, method = name.removeprefix(f"{paper}_").split("_", 1)
+    rate, milestones, factor, steps = PRINTED[paper, data]
+    assert found.data.kind == data
+    optimiser = found.optimiser
+    assert (optimiser.learning_rate, optimiser.milestones) == (rate, milestones)
+    assert (optimiser.factor, found.training.steps) == (factor, steps)
+    assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
+    assert (found.views.resize, found.views.crop, found.views.flip) == (256, 224, True)
+    assert found.batches.per_class == 4
+    if paper == "soprc":
+        assert found.batches.classes * 4 == 224
+        assert (found.network.dimension, optimiser.weight_decay) == (512, 4e-4)
+        assert (found.views.square, found.views.rotation) == (False, 0)
+        assert optimiser.name == ("sgd" if method == "soprc" else "adam")
+        assert bool(found.memory.size) == (method == "xbm")
+    else:
+        assert found.batches.classes * 4 == 112
+        assert (found.network.dimension, optimiser.weight_decay) == (256, 4e-5)
+        assert (found.views.square, found.views.rotation) == (True, 15)
+        assert (optimiser.name, optimiser.momentum, optimiser.s) == ("sgd", 0.9, 1.0)
+        proposed = method == "stable_ap"
+        assert found.mixup.stages == (2 if proposed else 0)
+        assert found.objective.previous == proposed
+
+
+def test_the_proposed_losses_have_the_printed_numbers():
+    soprc = retrieval.read_settings("sop").objective.name
+    for part in ("tau_fpr=.1", "tau_tpr=.001", "beta=.001", "semi_variance=[1, 5]"):
+        assert part in soprc
+    stable = retrieval.read_settings(_source("stable_ap_sop_stable_ap")).objective.name
+    for part in ("a=.1", "t=2", "lam=.01"):
+        assert part in stable
+    one = retrieval.read_settings(_source("stable_ap_sop_ablation_4")).objective.name
+    assert one == stable.replace("t=2", "t=1")
+
+
+TABLE_5 = {  # rows of one stage and the same detector, by the names of their losses here
+    "focal": "focal",
+    "ap_loss": "error_driven_ap",
+    "dr": "dr",
+    "alrp": "alrp",
+    "stable_ap": "stable_ap",
+}
+IMAGES = {"coco": 118_287 - 1_183, "voc": 16_551}
+
+
+def test_every_row_of_the_detection_table_has_a_configuration():
+    rows = {f"{data}_{method}" for data in IMAGES for method in TABLE_5 if method != "stable_ap"}
+    assert _names("detection") == sorted(rows)
+    assert set(IMAGES) < set(detection.shipped())
+
+
+@pytest.mark.parametrize("data", IMAGES)
+@pytest.mark.parametrize("method", TABLE_5)
+def test_the_detection_settings_are_the_printed_ones(data, method):
+    """StableAP 7.2.1.2."""
+    path = CONFIGS / "detection" / f"{data}_{method}.yaml"
+    found = detection.read_settings(data if method == "stable_ap" else path)
+    assert found.data.kind == data
+    assert found.objective.short == TABLE_5[method]
+    assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
+    assert len(found.network.levels) == 4
+    assert (found.views.height, found.views.width, found.views.test_side) == (512, 512, 500)
+    assert found.views.flip
+    assert found.views.crop
+    assert found.views.colours
+    assert (found.objective.box_weight, found.objective.bias_weight) == (2, 0.001)
+    assert found.objective.bias_form == "sum"
+    optimiser = found.optimiser
+    assert (optimiser.name, optimiser.momentum, optimiser.s) == ("sgd", 0.9, 0)
+    assert (optimiser.learning_rate, optimiser.factor) == (0.008, 0.1)
+    assert found.training.batch == 32
+    epoch = -(-IMAGES[data] // 32)
+    assert optimiser.milestones == (75 * epoch, 95 * epoch)
+    assert found.training.steps == 100 * epoch
+    assert (found.found.before, found.found.overlap) == (1000, 0.6)
+
+
+@pytest.mark.parametrize("name", ["automobile", "bird", "cat"])
+def test_the_binary_long_tails_have_the_papers_network(name):
+    path = CONFIGS / "classification" / f"cifar10_lt_{name}.yaml"
+    found = classification.read_settings(path)
+    assert found.data.positive == (name,)
+    network = make_classifier(found, 1)
+    count = sum(p.numel() for p in network.backbone.parameters())
+    assert 11.1e6 < count < 11.2e6  # ResNet-18 without its last layer: 11.18 million
+    assert network.projection.out_features == 1

@@ -1,0 +1,136 @@
+"""Every study in small: its files, its numbers, its page."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from tests.reproductions.detection import tiny as small_detection
+from tests.reproductions.longtail.generated import tiny_plan
+from tests.reproductions.papk_table3.generated import generated_ratings
+from tests.reproductions.retrieval import tiny as small_retrieval
+
+from reproductions import STUDIES, Setting, UnknownStudyError, run_study
+from reproductions.detection import plan as detection
+from reproductions.estimator_bias import measure as bias
+from reproductions.fidelity import measure as fidelity
+from reproductions.longtail import measure as longtail
+from reproductions.papk_figure1 import measure as papk_figure1
+from reproductions.papk_table1 import measure as papk_table1
+from reproductions.papk_table2 import measure as papk_table2
+from reproductions.papk_table3 import measure as papk_table3
+from reproductions.papk_table3.movielens import movielens
+from reproductions.retrieval import plan as retrieval
+from reproductions.saturation import measure as saturation
+from reproductions.stability import measure as stability
+
+TINY = {
+    "detection": (detection.Plan, small_detection.plan()),
+    "estimator-bias": (
+        bias.Plan,
+        bias.Plan(
+            sizes=(500,),
+            draws=4,
+            chains=2,
+            burn_in=2,
+            population=20_000,
+            counts=(20, 50),
+            points=(10, 50),
+        ),
+    ),
+    "fidelity": (fidelity.Plan, fidelity.Plan(items=400, steps=2, repeats=2)),
+    "longtail": (longtail.Plan, tiny_plan()),
+    "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
+    "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
+    "papk-table2": (papk_table2.Plan, papk_table2.Plan(runs=4, steps=5)),
+    "papk-table3": (
+        papk_table3.Plan,
+        papk_table3.Plan(
+            movielens(generated_ratings(), first=6, factors=2, least=8),
+            ks=(3, 8),
+            splits=2,
+            etas=(0.1,),
+            lams=(0.001, 0.1),
+            steps=4,
+        ),
+    ),
+    "retrieval": (retrieval.Plan, small_retrieval.plan()),
+    "saturation": (
+        saturation.Plan,
+        saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),
+    ),
+    "stability": (
+        stability.Plan,
+        stability.Plan(sizes=(64, 256), draws=2, n_positives=(5, 10), steps=(3, 6), repeats=2),
+    ),
+}
+
+
+@pytest.fixture(params=STUDIES)
+def tiny(request, monkeypatch):
+    kind, plan = TINY[request.param]
+    monkeypatch.setattr(kind, "of", classmethod(lambda cls, setting: plan))
+    return request.param
+
+
+def test_files_and_page_and_the_same_again_for_the_seed(tiny, tmp_path):
+    seen = []
+
+    def track(work, doing):
+        seen.append(doing)
+        return work
+
+    result = run_study(tiny, tmp_path, Setting(seed=3, track=track))
+    folder = tmp_path / tiny
+    assert result.page == folder / "index.html"
+    assert {p.name for p in folder.iterdir()} >= {
+        "data.csv",
+        "summary.json",
+        "figure.png",
+        "index.html",
+    }
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["study"] == tiny
+    assert summary["seed"] == 3
+    rows = list(csv.DictReader((folder / "data.csv").read_text().splitlines()))
+    assert len(rows) > 10
+    html = result.page.read_text()
+    assert "eed 3" in html
+    assert "data:image/png;base64," in html
+    assert str(tmp_path) not in html
+    assert seen
+    run_study(tiny, tmp_path / "again", Setting(seed=3))
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / tiny / file.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("estimator_bias", "'estimator-bias'"), ("stabilty", "'stability'"), ("xyz", "there are")],
+)
+def test_a_wrong_name_gets_the_nearest_right_one(name, hint):
+    with pytest.raises(UnknownStudyError, match=hint):
+        run_study(name)
+
+
+def test_a_quick_plan_is_smaller_and_draws_are_taken():
+    for module in (bias, stability):
+        full, quick = (module.Plan.of(Setting(quick=q)) for q in (False, True))
+        assert len(quick.sizes) < len(full.sizes)
+    assert bias.Plan.of(Setting(draws=7)).draws == 7
+    assert stability.Plan.of(Setting(draws=7)).repeats == 7
+
+
+@pytest.mark.parametrize(
+    ("ratio", "error", "signs", "holds"),
+    [
+        (0.1, 0.5, True, "yes"),
+        (0.3, 0.1, True, "open"),
+        (0.3, 0.01, True, "no"),
+        (0.1, 0.1, False, "no"),
+    ],
+)
+def test_a_noisy_run_confirms_nothing(ratio, error, signs, holds):
+    verdict = bias.Verdict("law", 500, 0.5, (0.2, -0.1), {}, ratio, error, signs)
+    assert verdict.holds == holds
