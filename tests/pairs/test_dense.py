@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.pairs.dense import dense_reduce, sum_over_lower
+from rankwise.pairs._dense import dense_reduce, sum_over_lower
 
 
 @pytest.mark.parametrize("chunk", [1, 10, 50, 10_000])
 def test_chunks_of_any_size_give_the_same(monkeypatch, chunk):
-    monkeypatch.setattr("rankwise.pairs.dense._CHUNK", chunk)
+    monkeypatch.setattr("rankwise.pairs._dense._CHUNK", chunk)
     torch.manual_seed(0)
     upper = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     lower = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)

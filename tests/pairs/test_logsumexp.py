@@ -155,7 +155,7 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
         raise AssertionError("all pairs were asked for")
 
     monkeypatch.setattr(module, "dense_reduce", refused)
-    monkeypatch.setattr(module, "logsumexp_at_once", refused)
+    monkeypatch.setattr(module, "small_batch_logsumexp", refused)
     upper, lower = torch.randn(2, 400), torch.randn(2, 300)
     assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
     with pytest.raises(AssertionError, match="all pairs"):

@@ -234,9 +234,9 @@ def test_lists_worked_in_blocks_equal_lists_worked_at_once(monkeypatch):
     upper, lower = torch.randn(50, 30), torch.randn(50, 70)
     weight = torch.rand(50, 70)
     whole = with_gradients("sorted", OneSidedHuber(0.3), upper, lower, weight)
-    monkeypatch.setattr("rankwise.pairs.engine._BLOCK_BYTES", 100_000)
+    monkeypatch.setattr("rankwise.pairs._engine.autograd._BLOCK_BYTES", 100_000)
     kept = with_gradients("sorted", OneSidedHuber(0.3), upper, lower, weight)
-    monkeypatch.setattr("rankwise.pairs.engine._KEPT_BYTES", 0)
+    monkeypatch.setattr("rankwise.pairs._engine.autograd._KEPT_BYTES", 0)
     made_again = with_gradients("sorted", OneSidedHuber(0.3), upper, lower, weight)
     for a, b, c in zip(whole, kept, made_again, strict=True):
         assert torch.equal(a, b)
@@ -251,7 +251,7 @@ def test_long_lists_in_rough_order(surrogate, monkeypatch):
     for sides in ((upper, lower, weight), (lower, upper, weight[:500])):
         plain = with_gradients("exponential", surrogate, *sides)
         with monkeypatch.context() as patch:
-            patch.setattr("rankwise.pairs.knots._MANY_KNOTS", 100)
+            patch.setattr("rankwise.pairs._engine.knots._MANY_KNOTS", 100)
             arranged = with_gradients("exponential", surrogate, *sides)
         for a, b in zip(plain, arranged, strict=True):
             torch.testing.assert_close(a, b, rtol=1e-11, atol=1e-10)

@@ -1,6 +1,6 @@
 """``pair_logsumexp``: log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) for every i.
 
-What KL-regularised partial AUC, listwise and contrastive losses add up.
+What KL-regularized partial AUC, listwise and contrastive losses add up.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
-from rankwise.pairs.at_once import logsumexp_at_once
-from rankwise.pairs.dense import dense_reduce
-from rankwise.pairs.exponents import (
+from rankwise.pairs._dense import dense_reduce
+from rankwise.pairs._logsumexp import (
     SMALLEST_POWER,
     highest,
     log_sum_exp_of_lines,
@@ -24,6 +23,7 @@ from rankwise.pairs.exponents import (
     log_sum_exp_of_two_sided_squares,
     safe_log,
 )
+from rankwise.pairs._small_batch import small_batch_logsumexp
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import (
     Hinge,
@@ -37,9 +37,9 @@ from rankwise.pairs.surrogates import (
 
 __all__ = ["pair_logsumexp"]
 
-# Up to so many pairs in all, to make them costs less than a sort, or cells, and its bookkeeping.
-_AT_ONCE_FOR_LINES, _AT_ONCE = 1 << 14, 1 << 17
-_PAIRS_OF_AN_ITEM = 20  # up to so many for every item, dense blocks beat sorted lists and cells
+# Maximum numbers of pairs for the small-batch path: below them it costs less than a sort or cells.
+_SMALL_BATCH_FOR_LINES, _SMALL_BATCH = 1 << 14, 1 << 17
+_PAIRS_OF_AN_ITEM = 20  # maximum per item for which dense blocks beat sorted lists and cells
 _ENTRIES = 1 << 25  # of a matrix between cells, which is to be smaller than all pairs anyway
 _HEAVIER = 1e6  # than the highest lower: its digits are no measure of theirs
 _SORTED = Hinge, Linear, SquaredHinge, Square, Logistic
@@ -81,7 +81,7 @@ def pair_logsumexp(
         if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
         elif method == "auto" and isinstance(surrogate, Surrogate) and _few(surrogate, u, l):
-            result = logsumexp_at_once(surrogate, temperature, u, l, w)
+            result = small_batch_logsumexp(surrogate, temperature, u, l, w)
         elif method != "dense":
             sides = _Sides(u, l, w, temperature)
             result = _by_sides(surrogate, sides, always=method == "sorted")
@@ -94,7 +94,7 @@ def pair_logsumexp(
 
 
 def _few(surrogate: Surrogate, upper: Tensor, lower: Tensor) -> bool:
-    at_most = _AT_ONCE_FOR_LINES if isinstance(surrogate, Hinge | Linear) else _AT_ONCE
+    at_most = _SMALL_BATCH_FOR_LINES if isinstance(surrogate, Hinge | Linear) else _SMALL_BATCH
     return upper.numel() * lower.shape[-1] <= at_most
 
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.pairs.at_once import sum_at_once
-from rankwise.pairs.dense import dense_reduce, sum_over_lower
-from rankwise.pairs.engine import engine_sum
+from rankwise.pairs._dense import dense_reduce, sum_over_lower
+from rankwise.pairs._engine.autograd import engine_sum
+from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import PairFunction, Surrogate
 
@@ -19,9 +19,9 @@ __all__ = ["Method", "pair_curvature", "pair_sum"]
 
 Method = Literal["auto", "sorted", "exponential", "dense"]
 
-# Up to so many pairs in all it is fastest to make them at once; in chunks where the smaller side is
-# a handful, and up to as many pairs again for exponentials. The second numbers are theirs.
-_AT_ONCE = 1 << 15, 1 << 16
+# Maximum numbers of pairs for the small-batch path, of scores of the smaller side for the dense
+# path, and of pairs for the dense path; the second number of each is for exponentials.
+_SMALL_BATCH = 1 << 15, 1 << 16
 _HANDFUL = 1, 8
 _IN_CHUNKS = 0, 1 << 17
 
@@ -46,7 +46,7 @@ def pair_sum(
     and returned in the dtype of ``upper``, at least float32, since a sum overflows half precision.
 
     ``method``: ``"sorted"`` is exact for piecewise polynomials; ``"exponential"`` adds the sigmoid
-    family by sums of exponentials (relative error below :data:`rankwise.pairs.tails.TAIL_ERROR`);
+    family by sums of exponentials (relative error below 1e-6);
     ``"dense"`` is brute force in chunks for any callable; ``"auto"`` takes the cheapest.
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
@@ -84,8 +84,8 @@ def pair_curvature(
 
 def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     if method == "auto":
-        if _are_few(surrogate, rows):
-            return sum_at_once(surrogate, rows)
+        if _is_small_batch(surrogate, rows):
+            return small_batch_sum(surrogate, rows)
         method = _cheapest(surrogate, rows)
     if method == "dense":
         precise = [accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows))]
@@ -113,12 +113,12 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     return total
 
 
-def _are_few(surrogate: PairFunction, rows: Rows) -> TypeGuard[Surrogate]:
-    """Whether all the pairs are made at once; what takes linear time never does."""
+def _is_small_batch(surrogate: PairFunction, rows: Rows) -> TypeGuard[Surrogate]:
+    """Whether the small-batch path is used; a surrogate of linear time never needs it."""
     if not isinstance(surrogate, Surrogate) or not surrogate.form().breaks:
         return False
-    at_once = _AT_ONCE[surrogate.form().has_exponentials]
-    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= at_once
+    most = _SMALL_BATCH[surrogate.form().has_exponentials]
+    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= most
 
 
 def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
+from rankwise.pairs._engine.tails import log1p_tail, rise, sigmoid_tail
 from rankwise.pairs.forms import Piece
 from rankwise.pairs.surrogates.base import Surrogate
-from rankwise.pairs.tails import log1p_tail, rise, sigmoid_tail
 
 __all__ = ["Exponential", "Logistic", "OneSidedSigmoid", "Sigmoid"]
 

@@ -10,21 +10,21 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import eager_only
-from rankwise.pairs.exponents import safe_log
+from rankwise.pairs._logsumexp import safe_log
 from rankwise.pairs.rows import Rows, accumulating, result_dtype, weights_of
 from rankwise.pairs.surrogates import Surrogate
 
-__all__ = ["logsumexp_at_once", "sum_at_once"]
+__all__ = ["small_batch_logsumexp", "small_batch_sum"]
 
 
-def sum_at_once(surrogate: Surrogate, rows: Rows) -> Tensor:
+def small_batch_sum(surrogate: Surrogate, rows: Rows) -> Tensor:
     """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
     upper, lower, weight = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))
     total: Tensor = _AtOnce.apply(surrogate, upper, lower, weight)  # type: ignore[no-untyped-call]
     return total.to(result_dtype(rows.upper))
 
 
-def logsumexp_at_once(
+def small_batch_logsumexp(
     surrogate: Surrogate, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
 ) -> Tensor:
     """log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature) for every upper, (rows, n⁺).

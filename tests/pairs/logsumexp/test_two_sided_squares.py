@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.pairs.exponents.cases import assert_nothing_comes_of_no_weight, assert_slopes_agree
+from tests.pairs.logsumexp.cases import assert_nothing_comes_of_no_weight, assert_slopes_agree
 
-from rankwise.pairs.exponents.two_sided_squares import log_sum_exp_of_two_sided_squares
+from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
 
 
 def lists(spread=1.0, where=0.5, rows=2, uppers=150, lowers=120):

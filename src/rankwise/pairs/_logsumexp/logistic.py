@@ -3,7 +3,7 @@
 With q = σ(t) and y = e^{−v} a term is (1 + e^t)^p · (1 − q(1 − y))^p: the largest term that may
 occur times a power of something in (0, 1]. That power is smooth in log q, log(1 − q), log(1 − y)
 and log y alike, and counts only where it is not far below 1: in octaves of these
-(:mod:`rankwise.pairs.exponents.octaves`) it is a small matrix.
+(:mod:`rankwise.pairs._logsumexp.octaves`) it is a small matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import eager_only
-from rankwise.pairs.exponents.octaves import octaves, uses
+from rankwise.pairs._logsumexp.octaves import octaves, uses
 
 __all__ = ["SMALLEST_POWER", "log_sum_exp_of_logistic"]
 

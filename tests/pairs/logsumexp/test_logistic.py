@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 import torch
-from tests.pairs.exponents.cases import assert_nothing_comes_of_no_weight, assert_slopes_agree
+from tests.pairs.logsumexp.cases import assert_nothing_comes_of_no_weight, assert_slopes_agree
 
-from rankwise.pairs.exponents.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
+from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 
 
 def lists(spread=1.0, rows=2, uppers=150, lowers=120):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.pairs.tails import TAIL_ERROR, log1p_tail, rise, sigmoid_tail
+from rankwise.pairs._engine.tails import TAIL_ERROR, log1p_tail, rise, sigmoid_tail
 
 Y = np.concatenate([np.linspace(1e-4, 40, 100_001), np.geomspace(1e-6, 700, 1000)])
 Z = np.exp(-Y)

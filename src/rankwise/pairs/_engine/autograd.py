@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import eager_only
-from rankwise.pairs.block import Block, make_block
+from rankwise.pairs._engine.block import Block, make_block
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import Rows, accumulating, result_dtype
 
@@ -18,7 +18,7 @@ __all__ = ["engine_sum"]
 _BLOCK_BYTES = 48 << 20  # working memory of one block of lists
 _KEPT_BYTES = 192 << 20  # sorted lists kept for the backward pass; more are sorted again there
 _PIECE = 1 << 19  # of a long list: its working memory is then used again and not asked for anew
-_FEW = 16  # knots are few where a piece has so many points for each: sorting them again is nothing
+_FEW = 16  # points per knot from which sorting the knots again is cheap
 
 
 def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from rankwise.pairs import BarrierHinge, Hinge, OneSidedHuber, Square, SquaredHinge, pair_sum
-from rankwise.pairs.knots import make_knots
-from rankwise.pairs.powers import powers_at_knots, powers_at_points
+from rankwise.pairs._engine.knots import make_knots
+from rankwise.pairs._engine.powers import powers_at_knots, powers_at_points
 
 
 def exact(surrogate, x: Fraction) -> tuple[Fraction, Fraction]:

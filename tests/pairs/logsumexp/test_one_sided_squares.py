@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.pairs.exponents.cases import assert_nothing_comes_of_no_weight
+from tests.pairs.logsumexp.cases import assert_nothing_comes_of_no_weight
 
-from rankwise.pairs.exponents import one_sided_squares
-from rankwise.pairs.exponents.one_sided_squares import log_sum_exp_of_one_sided_squares
+from rankwise.pairs._logsumexp import one_sided_squares
+from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
 
 
 def lists(rows=3, uppers=9, lowers=7):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import eager_only
-from rankwise.pairs.exponents.growing_squares import FURTHEST, growing_squares
+from rankwise.pairs._logsumexp.growing_squares import FURTHEST, growing_squares
 
 __all__ = ["log_sum_exp_of_one_sided_squares"]
 

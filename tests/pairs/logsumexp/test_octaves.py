@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.pairs.exponents import octaves as module
-from rankwise.pairs.exponents.octaves import ORDER, octaves, uses
+from rankwise.pairs._logsumexp import octaves as module
+from rankwise.pairs._logsumexp.octaves import ORDER, octaves, uses
 
 
 def points(rows=3, n=200):

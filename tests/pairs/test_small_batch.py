@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs.at_once import logsumexp_at_once, sum_at_once
+from rankwise.pairs._small_batch import small_batch_logsumexp, small_batch_sum
 from rankwise.pairs.rows import Rows
 
 
@@ -27,9 +27,9 @@ from rankwise.pairs.rows import Rows
 @settings(max_examples=40, deadline=None)
 def test_equals_the_definition(surrogate, lists):
     upper, lower, weight = (t.reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in lists)
-    total = sum_at_once(surrogate, Rows(upper, lower, weight))
+    total = small_batch_sum(surrogate, Rows(upper, lower, weight))
     torch.testing.assert_close(total, brute(surrogate, upper, lower, weight))
-    total = sum_at_once(surrogate, Rows(upper, lower, None))
+    total = small_batch_sum(surrogate, Rows(upper, lower, None))
     torch.testing.assert_close(total, brute(surrogate, upper, lower))
 
 
@@ -41,7 +41,9 @@ def test_gradients_of_what_wants_one(surrogate, wanted):
     inputs = [
         t.requires_grad_(bool(w)) for t, w in zip((upper, lower, weight), wanted, strict=True)
     ]
-    assert torch.autograd.gradcheck(lambda u, l, w: sum_at_once(surrogate, Rows(u, l, w)), inputs)
+    assert torch.autograd.gradcheck(
+        lambda u, l, w: small_batch_sum(surrogate, Rows(u, l, w)), inputs
+    )
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES, ids=str)
@@ -51,7 +53,7 @@ def test_slopes_at_ties_and_breaks_are_those_of_sorted_lists(surrogate, monkeypa
     lower = (torch.arange(-36, 36) / 8).double().requires_grad_()
     found = []
     for at_once in ((1 << 20, 1 << 20), (0, 0)):
-        monkeypatch.setattr(sums, "_AT_ONCE", at_once)
+        monkeypatch.setattr(sums, "_SMALL_BATCH", at_once)
         monkeypatch.setattr(sums, "_IN_CHUNKS", (0, 0))
         total = pair_sum(surrogate, upper, lower)
         found.append([total, *torch.autograd.grad(total.sum(), (upper, lower))])
@@ -80,7 +82,7 @@ def test_a_log_sum_exp_equals_the_definition(surrogate, lists):
     if lower.numel() == 0 or isinstance(surrogate, Exponential):  # whose e^(e^x) is beyond numbers
         return
     weight = weight.abs()
-    total = logsumexp_at_once(surrogate, 0.5, upper, lower, weight)
+    total = small_batch_logsumexp(surrogate, 0.5, upper, lower, weight)
     torch.testing.assert_close(total, log_brute(surrogate, upper, lower, weight, 0.5))
 
 
@@ -92,14 +94,14 @@ def test_gradients_of_a_log_sum_exp_for_what_wants_one(surrogate, wanted):
     inputs = [
         t.requires_grad_(bool(w)) for t, w in zip((upper, lower, weight), wanted, strict=True)
     ]
-    assert torch.autograd.gradcheck(lambda *x: logsumexp_at_once(surrogate, 0.3, *x), inputs)
+    assert torch.autograd.gradcheck(lambda *x: small_batch_logsumexp(surrogate, 0.3, *x), inputs)
 
 
 def test_what_has_no_weight_is_left_out_however_large_its_term():
     upper = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
     lower = torch.tensor([[1.0, 5000.0], [1.0, 2.0]], dtype=torch.float64)
     weight = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
-    total = logsumexp_at_once(SquaredHinge(1.0), 1.0, upper, lower, weight)
+    total = small_batch_logsumexp(SquaredHinge(1.0), 1.0, upper, lower, weight)
     torch.testing.assert_close(total[0], torch.full((3,), 4.0).double())
     assert (total[1] == -torch.inf).all()
     (slope,) = torch.autograd.grad(total, upper, torch.ones_like(total))

@@ -16,8 +16,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from rankwise.pairs._engine.slots import slots
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.slots import slots
 
 __all__ = ["Knots", "make_knots"]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankwise.pairs import Exponential, OneSidedHuber, Sigmoid, Square, ZeroOne, pair_sum
-from rankwise.pairs.engine import _BLOCK_BYTES, _bytes_of, _pieces, _row_blocks
+from rankwise.pairs._engine.autograd import _BLOCK_BYTES, _bytes_of, _pieces, _row_blocks
 
 
 def test_blocks_cover_every_row_once():
@@ -26,7 +26,7 @@ def test_many_lists_are_sorted_again_instead_of_kept(monkeypatch):
         return len(total.grad_fn.next_functions[0][0].kept)
 
     assert kept() == 1
-    monkeypatch.setattr("rankwise.pairs.engine._KEPT_BYTES", 0)
+    monkeypatch.setattr("rankwise.pairs._engine.autograd._KEPT_BYTES", 0)
     assert kept() == 0
 
 
@@ -44,8 +44,8 @@ def test_a_long_list_in_pieces_is_the_whole(surrogate, weighted, monkeypatch):
     wanted = (upper, lower, weight) if weighted else (upper, lower)
     results = []
     for piece in (1 << 19, 300):
-        monkeypatch.setattr("rankwise.pairs.engine._PIECE", piece)
-        monkeypatch.setattr("rankwise.pairs.engine._FEW", 0)
+        monkeypatch.setattr("rankwise.pairs._engine.autograd._PIECE", piece)
+        monkeypatch.setattr("rankwise.pairs._engine.autograd._FEW", 0)
         total = pair_sum(
             surrogate, upper, lower, weight=weight if weighted else None, method="exponential"
         )

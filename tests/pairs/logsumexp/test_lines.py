@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.pairs.exponents.cases import assert_slopes_agree
+from tests.pairs.logsumexp.cases import assert_slopes_agree
 
-from rankwise.pairs.exponents.lines import highest, log_sum_exp_of_lines, safe_log
+from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_log
 from rankwise.pairs.surrogates import Hinge, Linear
 
 

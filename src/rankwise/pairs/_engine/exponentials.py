@@ -17,9 +17,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from rankwise.pairs._engine.knots import Knots
+from rankwise.pairs._engine.scan import decayed_cumsum
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.knots import Knots
-from rankwise.pairs.scan import decayed_cumsum
 
 __all__ = ["exponentials_at_knots", "exponentials_at_points"]
 

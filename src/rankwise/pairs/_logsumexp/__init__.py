@@ -3,10 +3,10 @@
 In each, the largest term that may occur is taken out; what is left of a term is at most 1.
 """
 
-from rankwise.pairs.exponents.lines import highest, log_sum_exp_of_lines, safe_log
-from rankwise.pairs.exponents.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
-from rankwise.pairs.exponents.one_sided_squares import log_sum_exp_of_one_sided_squares
-from rankwise.pairs.exponents.two_sided_squares import log_sum_exp_of_two_sided_squares
+from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_log
+from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
+from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
+from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
 
 __all__ = [
     "SMALLEST_POWER",

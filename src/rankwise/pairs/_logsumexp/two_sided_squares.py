@@ -6,8 +6,7 @@ s = 2t − R and what a v has to either end, D = v and E = R − v,
     (t − v)² = t² − DE − Ds = (t − R)² − DE + Es,
 
 so that e^{−DE} goes to the weights and what couples the sides is e^{−D|s|} where s ≥ 0, e^{−E|s|}
-where s < 0: a small matrix between octaves (:mod:`rankwise.pairs.exponents.octaves`), of terms that
-are 1 at most.
+where s < 0: a small matrix between octaves (:mod:`.octaves`), of terms that are 1 at most.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import eager_only
-from rankwise.pairs.exponents.octaves import Octaves, octaves, uses
+from rankwise.pairs._logsumexp.octaves import Octaves, octaves, uses
 
 __all__ = ["log_sum_exp_of_two_sided_squares"]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.pairs import OneSidedHuber, ZeroOne
-from rankwise.pairs.knots import make_knots
+from rankwise.pairs._engine.knots import make_knots
 
 
 @pytest.mark.parametrize("sizes", [(3, 8), (8, 3)])
@@ -34,7 +34,7 @@ def test_round_trips():
 
 
 def test_rough_order_is_an_order_of_the_same_points(monkeypatch):
-    monkeypatch.setattr("rankwise.pairs.knots._MANY_KNOTS", 10)
+    monkeypatch.setattr("rankwise.pairs._engine.knots._MANY_KNOTS", 10)
     torch.manual_seed(1)
     upper, lower = torch.randn(2, 50), torch.randn(2, 900)
     knots = make_knots(OneSidedHuber(0.5).form(), upper, lower)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.pairs.exponentials import exponentials_at_knots, exponentials_at_points
+from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
+from rankwise.pairs._engine.knots import Knots, make_knots
+from rankwise.pairs._engine.powers import powers_at_knots, powers_at_points
+from rankwise.pairs._engine.separable import add_separable_at_lower, add_separable_at_upper
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.knots import Knots, make_knots
-from rankwise.pairs.powers import powers_at_knots, powers_at_points
-from rankwise.pairs.separable import add_separable_at_lower, add_separable_at_upper
 
 __all__ = ["Block", "make_block"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.pairs.knots import Knots, make_knots
+from rankwise.pairs._engine.knots import Knots, make_knots
 from rankwise.pairs.surrogates import Hinge, Linear
 
 __all__ = ["highest", "log_sum_exp_of_lines", "safe_log"]

@@ -13,8 +13,8 @@ import math
 import torch
 from torch import Tensor
 
+from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.knots import Knots
 
 __all__ = ["powers_at_knots", "powers_at_points"]
 

@@ -5,8 +5,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.pairs import OneSidedHuber, pair_sum, slots
-from rankwise.pairs.slots import slots as slots_of
+from rankwise.pairs import OneSidedHuber, pair_sum
+from rankwise.pairs._engine import slots
+from rankwise.pairs._engine.slots import slots as slots_of
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankwise.pairs import Logistic, OneSidedSigmoid, Sigmoid, pair_sum
-from rankwise.pairs.tails import TAIL_ERROR
+from rankwise.pairs._engine.tails import TAIL_ERROR
 
 
 @pytest.mark.parametrize("sizes", [(30, 200), (200, 30)])
@@ -49,7 +49,7 @@ def test_pieces_of_a_long_list(monkeypatch):
         return total, *torch.autograd.grad(total.sum(), (upper, lower))
 
     whole = run()
-    monkeypatch.setattr("rankwise.pairs.knots._PIECE", 21)
-    monkeypatch.setattr("rankwise.pairs.exponentials._VALUES", 300)  # five terms at once
+    monkeypatch.setattr("rankwise.pairs._engine.knots._PIECE", 21)
+    monkeypatch.setattr("rankwise.pairs._engine.exponentials._VALUES", 300)  # five terms at once
     for a, b in zip(whole, run(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-13, atol=1e-13)
