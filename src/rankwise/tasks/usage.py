@@ -1,12 +1,5 @@
 """What a task cannot do, in one line."""
 
-from __future__ import annotations
+from rankwise.checks import UsageError
 
 __all__ = ["UsageError"]
-
-
-class UsageError(ValueError):
-    """Something was asked for that cannot be done; the data are not to blame."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))

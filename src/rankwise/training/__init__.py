@@ -1,0 +1,40 @@
+"""One trainer for every task: steps, validation, checkpoints, resume, devices and processes."""
+
+from rankwise.training.checkpoint import CHECKPOINT
+from rankwise.training.devices import PRECISIONS, Devices, Place
+from rankwise.training.fit import fit
+from rankwise.training.gradient_cache import cached_backward
+from rankwise.training.learner import Learner
+from rankwise.training.optimizers import MomentumSGD, make_optimizer
+from rankwise.training.run_folder import RunFolder, open_folder, require_free
+from rankwise.training.schedules import cosine_rate, milestone_rate
+from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
+from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation
+
+__all__ = [
+    "CHECKPOINT",
+    "PRECISIONS",
+    "CachedLoss",
+    "Callback",
+    "Devices",
+    "Fitted",
+    "Learner",
+    "Moment",
+    "MomentumSGD",
+    "Options",
+    "Place",
+    "Record",
+    "RunFolder",
+    "Stage",
+    "Step",
+    "Task",
+    "Trainer",
+    "Validation",
+    "cached_backward",
+    "cosine_rate",
+    "fit",
+    "make_optimizer",
+    "milestone_rate",
+    "open_folder",
+    "require_free",
+]

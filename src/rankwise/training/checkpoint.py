@@ -1,0 +1,92 @@
+"""The state of a training in its run folder: whole, verified before use, never executed."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import torch
+
+from rankwise.checks import UsageError
+from rankwise.training.run_folder import RunFolder
+from rankwise.training.task import Task
+
+__all__ = ["CHECKPOINT", "load_checkpoint", "save_checkpoint"]
+
+CHECKPOINT = "checkpoint.pt"
+_FORMAT = 1
+
+Batch = TypeVar("Batch")
+
+
+def save_checkpoint(folder: RunFolder, task: Task[Batch], state: Mapping[str, Any]) -> None:
+    """Write a state, and what must be the same for the run to be resumed from it."""
+    buffer = io.BytesIO()
+    torch.save({**_terms(task), **state}, buffer)
+    folder.write(CHECKPOINT, buffer.getvalue())
+
+
+def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> dict[str, Any] | None:
+    """Return the last state of a run; None where there is none yet.
+
+    A run of other settings, data or processes is refused, as is a damaged file.
+    """
+    data, path = folder.read(CHECKPOINT), folder.path / CHECKPOINT
+    if data is None:
+        return None
+    now = _terms(task)
+    try:
+        state: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+        before = {name: state[name] for name in now}
+        settings = json.loads(before["settings"])
+    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError) as e:
+        raise UsageError(
+            f"{path}: is not a checkpoint of this command ({type(e).__name__}); "
+            "pass another folder with --out"
+        ) from None
+    changed = _changes(settings, json.loads(now["settings"]))
+    if changed:
+        raise UsageError(
+            f"{path}: the run cannot be resumed with other settings: {', '.join(changed)}"
+        )
+    if before["data"] != now["data"]:
+        raise UsageError(f"{path}: the run cannot be resumed with other training data")
+    for name in ("format", "world_size", "joined_batch"):
+        if before[name] != now[name]:
+            raise UsageError(
+                f"{path}: the run cannot be resumed with another {name.replace('_', ' ')}: "
+                f"it was {before[name]} and is {now[name]}"
+            )
+    return state
+
+
+def _terms(task: Task[Batch]) -> dict[str, Any]:
+    world = task.place.world_size
+    return {
+        "format": _FORMAT,
+        "settings": json.dumps(task.record.settings),
+        "data": task.record.data,
+        "world_size": world,
+        "joined_batch": world * task.options.accumulate * task.record.batch,
+    }
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    was, own = dict(_flat(before)), dict(_flat(now))
+    return [
+        f"{name} was {was.get(name)!r} and is {value!r}"
+        for name, value in own.items()
+        if name not in was or was[name] != value
+    ]
+
+
+def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Settings by dotted names; tables inside a section are values."""
+    for name, value in tree.items():
+        if isinstance(value, Mapping) and not above:
+            yield from _flat(value, f"{name}.")
+        else:
+            yield f"{above}{name}", value

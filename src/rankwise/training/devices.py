@@ -1,0 +1,142 @@
+"""Device, precision and processes of a run, by Lightning Fabric."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.checks import UsageError
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+__all__ = ["PRECISIONS", "Devices", "Place"]
+
+PRECISIONS = ("32", "bf16", "16", "float32", "bfloat16")
+_FABRIC = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
+_LONG = {"float32": "32", "bfloat16": "bf16"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The device of a process, its number (rank) and how many processes there are."""
+
+    device: torch.device = torch.device("cpu")  # noqa: RUF009  (immutable)
+    rank: int = 0
+    world_size: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes the files for all of them."""
+        return self.rank == 0
+
+
+class Devices:
+    """What a step needs from the hardware: autocast, backward, gradients over the processes.
+
+    Processes are those that torchrun started, else there is one. Gradients are averaged here, once
+    for each step, rather than by DistributedDataParallel: it would average in the backward pass of
+    one forward call, while gradient caching has several of them and some tasks none.
+
+    Args:
+        precision: One of :data:`PRECISIONS`; parameters stay in float32.
+        device: Device of this process; under torchrun every process takes a GPU of its own where
+            the device is ``cuda``.
+    """
+
+    def __init__(self, precision: str = "32", device: torch.device | None = None) -> None:
+        if precision not in PRECISIONS:
+            raise UsageError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
+        self.fabric = _fabric(_FABRIC[_LONG.get(precision, precision)], device)
+        self.fabric.launch()
+        self.place = Place(self.fabric.device, self.fabric.global_rank, self.fabric.world_size)
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """The context of a forward pass."""
+        return self.fabric.autocast()
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradients of a loss, times the factor that half precision needs."""
+        self.fabric.backward(loss)
+
+    def step(self, optimizer: torch.optim.Optimizer, clip: float | None = None) -> None:
+        """Average the gradients over the processes, clip their norm, and move the parameters."""
+        self._average([p for group in optimizer.param_groups for p in group["params"]])
+        if clip is not None:
+            self.fabric.clip_gradients(
+                nn.Module(), optimizer, max_norm=clip, error_if_nonfinite=False
+            )
+        self.fabric.strategy.optimizer_step(optimizer)
+
+    def broadcast(self, value: Any) -> Any:
+        """The value of the first process, on all of them."""
+        return value if self.place.world_size == 1 else self.fabric.broadcast(value)
+
+    def share_state(self, module: nn.Module, *, buffers_only: bool = False) -> None:
+        """Give every process the parameters and buffers of the first, or the buffers alone."""
+        if self.place.world_size == 1:
+            return
+        own = dict(module.named_buffers()) if buffers_only else module.state_dict()
+        for name, value in self.fabric.broadcast({n: t.cpu() for n, t in own.items()}).items():
+            own[name].copy_(value)
+
+    def scaler_state(self) -> dict[str, Any]:
+        """The state of the gradient scaler; empty where the precision has none."""
+        return self.fabric.strategy.precision.state_dict()
+
+    def load_scaler_state(self, state: dict[str, Any]) -> None:
+        """Restore what :meth:`scaler_state` returned."""
+        self.fabric.strategy.precision.load_state_dict(state)
+
+    def _average(self, parameters: Iterable[nn.Parameter]) -> None:
+        if self.place.world_size == 1:
+            return
+        known = list(parameters)
+        own = torch.tensor([float(p.grad is not None) for p in known], device=self.place.device)
+        anywhere = self.fabric.all_reduce(own, reduce_op="sum").tolist()  # type: ignore[union-attr]
+        used = [p for p, count in zip(known, anywhere, strict=True) if count]
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in used]
+        for dtype in dict.fromkeys(g.dtype for g in gradients):  # in the same order everywhere
+            chosen = [(p, g) for p, g in zip(used, gradients, strict=True) if g.dtype == dtype]
+            flat = torch.cat([g.flatten() for _, g in chosen])
+            mean = self.fabric.all_reduce(flat, reduce_op="mean")
+            assert isinstance(mean, Tensor)
+            pieces = mean.split([g.numel() for _, g in chosen])
+            for (parameter, gradient), piece in zip(chosen, pieces, strict=True):
+                parameter.grad = piece.view_as(gradient).clone()
+
+
+def _fabric(precision: str, device: torch.device | None) -> Fabric:
+    try:
+        from lightning_fabric import Fabric  # noqa: PLC0415  (an extra, and seconds to import)
+        from lightning_fabric.plugins.environments.torchelastic import (  # noqa: PLC0415
+            TorchElasticEnvironment,
+        )
+    except ImportError:
+        raise ImportError(
+            "training needs lightning-fabric; pip install 'rankwise[train]'"
+        ) from None
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
+    device = torch.device("cpu") if device is None else device
+    wanted: int | list[int] = 1 if device.index is None else [device.index]
+    if device.type == "cpu":
+        wanted = 1
+    nodes = 1
+    if TorchElasticEnvironment.detect():
+        local, world = (int(os.environ[n]) for n in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))
+        wanted, nodes = local, max(1, world // local)
+    several = nodes > 1 or (isinstance(wanted, int) and wanted > 1)
+    return Fabric(
+        accelerator=device.type,
+        devices=wanted,
+        num_nodes=nodes,
+        strategy="ddp" if several else "auto",
+        precision=precision,  # type: ignore[arg-type]
+    )

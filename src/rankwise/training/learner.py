@@ -1,0 +1,108 @@
+"""One step of training, whoever runs the loop around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from rankwise.training.devices import Devices
+from rankwise.training.ema import WeightAverage
+from rankwise.training.gradient_cache import cached_backward
+from rankwise.training.task import Moment, Task
+
+__all__ = ["Learner"]
+
+Batch = TypeVar("Batch")
+
+
+class Learner(Generic[Batch]):
+    """The optimizer of a task, and the step that moves network and loss.
+
+    ``done`` is the number of steps taken in the stage: together with the seed it decides
+    everything random in the next one.
+    """
+
+    def __init__(self, task: Task[Batch], devices: Devices | None = None) -> None:
+        self.task = task
+        if devices is None:
+            devices = Devices(task.options.precision, task.place.device)
+        self.devices = devices
+        rate = task.options.ema_rate
+        self.average = None if rate is None else WeightAverage(task.network, rate)
+        self.begin(0)
+        devices.share_state(task.network)
+
+    def begin(self, stage: int) -> None:
+        """Start a stage with a new optimizer."""
+        self.task.begin(stage)
+        self.optimizer = self.task.make_optimizer()
+        self.done = 0
+
+    def step(self, *batches: Batch) -> float:
+        """Take one step on the mean loss of the batches, and return that loss."""
+        task = self.task
+        task.network.train()
+        task.loss.train()
+        rate = task.rate(self.done)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad()
+        values = []
+        own = task.seed is not None  # else the draws of this step lead on to those of the next
+        with torch.random.fork_rng(devices=[], enabled=own), torch.enable_grad():
+            for number, batch in enumerate(batches, self.done * len(batches)):
+                moment = Moment(number, task.place, task.seed, self.devices.autocast)
+                moment.start(0)
+                values.append(self._gradient(batch, moment, len(batches)))
+        self.devices.step(self.optimizer, task.options.clip)
+        if self.average is not None:
+            self.average.update()
+        self.done += 1
+        return sum(values) / len(values)
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """The network as it is evaluated: without gradients, averaged if weights are."""
+        self.devices.share_state(self.task.network, buffers_only=True)
+        self.task.network.eval()
+        with torch.no_grad():
+            if self.average is None:
+                yield
+            else:
+                with self.average.applied():
+                    yield
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the next step starts from."""
+        parts = {name: module.state_dict() for name, module in self.task.modules().items()}
+        state = {"step": self.done, "optimizer": self.optimizer.state_dict(), **parts}
+        state["scaler"] = self.devices.scaler_state()
+        state["average"] = {} if self.average is None else self.average.state_dict()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore what :meth:`state_dict` returned."""
+        for name, module in self.task.modules().items():
+            module.load_state_dict(state[name])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.devices.load_scaler_state(state["scaler"])
+        if self.average is not None:
+            self.average.load_state_dict(state["average"])
+        self.done = int(state["step"])
+
+    def _gradient(self, batch: Batch, moment: Moment, batches: int) -> float:
+        found = self.task.step_loss(batch, moment)
+        if isinstance(found, Tensor):
+            self.devices.backward(found / batches if batches > 1 else found)
+            return found.item()
+
+        def backward(loss: Tensor) -> None:
+            self.devices.backward(loss / batches if batches > 1 else loss)
+
+        return cached_backward(
+            found.passes, found.loss, backward=backward, forward=moment.autocast
+        ).item()

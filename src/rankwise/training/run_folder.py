@@ -1,0 +1,203 @@
+"""The folder of a run: which command made it, what is in it, and who writes into it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import rankwise
+from rankwise.checks import UsageError
+from rankwise.report import write_json, write_whole
+
+__all__ = ["RUN", "RunFolder", "open_folder", "read_part", "require_free"]
+
+RUN = "run.json"
+_LOCK = ".lock"
+_FORMAT = 1
+_MADE = ("checkpoint.pt", "results.json", "study.db", "model.ranker")  # that would be lost
+_CONFIGS = ("config.json", "config.yaml")
+
+
+class RunFolder:
+    """Files of one run, with ``run.json`` over them.
+
+    ``run.json`` has the format version, the command and the version of rankwise that made the run,
+    whether it is finished, and the SHA-256 of every part. Open it with :meth:`opened`: one process
+    at a time may.
+    """
+
+    def __init__(self, path: Path, command: str) -> None:
+        self.path, self.command = path, command
+        self._about: dict[str, Any] = {}
+
+    @contextmanager
+    def opened(self, *, resume: bool = False) -> Iterator[RunFolder]:
+        """Lock the folder for this process, and start the run or resume it.
+
+        Raises:
+            UsageError: Where the folder holds something else, where it holds a run and ``resume``
+                is False, or where another process has it open.
+        """
+        require_free(self.path, self.command, resume=resume)
+        made = not self.path.exists()
+        try:
+            with _locked(self.path):
+                require_free(self.path, self.command, resume=resume)  # nobody else changes it now
+                self._about = _read(self.path) or {
+                    "format": _FORMAT,
+                    "command": f"rankwise {self.command}",
+                    "version": rankwise.__version__,
+                    "parts": {},
+                }
+                self._about["finished"] = False
+                self._write_about()
+                yield self
+        finally:
+            if made and {path.name for path in self.path.iterdir()} <= {RUN}:
+                (self.path / RUN).unlink(missing_ok=True)  # refused before anything was made
+                self.path.rmdir()
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a part, whole or not at all.
+
+        Its SHA-256 is in ``run.json`` before it, beside that of the part it replaces: a process
+        that is killed between the two leaves a folder that can be read.
+        """
+        parts = self._about["parts"]
+        parts[name] = [hashlib.sha256(content).hexdigest(), *parts.get(name, [])[:1]]
+        self._write_about()
+        return write_whole(self.path / name, content)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a part whose SHA-256 is right; None where it was never written."""
+        return read_part(self.path, name)
+
+    def finish(self) -> None:
+        """Note that the run has ended, and the SHA-256 of all files in the folder."""
+        files = sorted(path for path in self.path.rglob("*") if path.is_file())
+        self._about["parts"] = {
+            str(path.relative_to(self.path)): [_digest(path)]
+            for path in files
+            if path.name not in (RUN, _LOCK)
+        }
+        self._about["finished"] = True
+        self._write_about()
+
+    def _write_about(self) -> None:
+        write_json(self.path / RUN, self._about)
+
+
+@contextmanager
+def open_folder(
+    out: Path | RunFolder | None, command: str, *, resume: bool = False
+) -> Iterator[RunFolder | None]:
+    """Open the folder of a run; None stays None, and one that is open already stays open."""
+    if isinstance(out, Path):
+        with RunFolder(out, command).opened(resume=resume) as folder:
+            yield folder
+    else:
+        yield out
+
+
+def require_free(path: Path, command: str, *, resume: bool) -> None:
+    """Raise unless ``rankwise command`` may write into a folder: a new run, or its own resumed.
+
+    A run that has not got further than its settings is as good as a new one.
+    """
+    about = _read(path)
+    made = [name for name in _MADE if (path / name).exists()]
+    if about is None:
+        found = [name for name in _CONFIGS if (path / name).exists()] + made
+        if found:
+            raise UsageError(
+                f"{path} holds {', '.join(found)} without {RUN}, which every run has; "
+                "pass another folder with --out"
+            )
+        return
+    if about["command"] != f"rankwise {command}":
+        raise UsageError(
+            f"{path} holds a run of {about['command']}, not of rankwise {command}; "
+            "pass another folder with --out"
+        )
+    if not resume and (about["finished"] or made):
+        raise UsageError(
+            f"{path} already holds a run; pass --resume to continue it, or another folder with "
+            "--out"
+        )
+
+
+def read_part(folder: Path, name: str) -> bytes | None:
+    """Return a file of a run, None where there is none.
+
+    Raises:
+        UsageError: Where its SHA-256 is not that of ``run.json``.
+    """
+    path, about = folder / name, _read(folder)
+    if not path.is_file():
+        return None
+    known = [] if about is None else about["parts"].get(name, [])
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() not in known:
+        raise UsageError(
+            f"{path}: was changed or damaged, its SHA-256 is not that of {RUN}; restore the file, "
+            "or start the run in another folder"
+        )
+    return content
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    path = folder / RUN
+    if not path.exists():
+        return None
+    try:
+        about: dict[str, Any] = json.loads(path.read_text())
+        version, _ = int(about["format"]), (about["command"], about["finished"], about["parts"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"{path}: cannot be read as the record of a run; pass another folder with --out"
+        ) from None
+    if version > _FORMAT:
+        raise UsageError(
+            f"{path}: has format {version}, made by rankwise {about.get('version')}; this version "
+            f"reads up to {_FORMAT}: install a newer rankwise"
+        )
+    return about
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; one left by a process that has died is taken over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / _LOCK
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(handle, 20).decode(errors="replace").strip()
+            os.close(handle)
+            raise UsageError(
+                f"{folder} is in use by another process ({holder or 'starting'}); wait for it, "
+                "or pass another folder with --out"
+            ) from None
+        if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
+            break
+        os.close(handle)  # the process before has just removed it
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

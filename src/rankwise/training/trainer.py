@@ -1,0 +1,215 @@
+"""The loop: steps, validations, checkpoints, stages, and when to stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import UsageError
+from rankwise.report import write_csv
+from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
+from rankwise.training.devices import Devices
+from rankwise.training.learner import Learner
+from rankwise.training.run_folder import RunFolder
+from rankwise.training.task import Task
+
+__all__ = ["Callback", "Fitted", "Step", "Trainer", "Validation"]
+
+Batch = TypeVar("Batch")
+Row = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a training is after a step."""
+
+    step: int  # of the run, from 1
+    epoch: int  # or number of the validation that comes next, from 1
+    step_of_epoch: int  # from 1
+    steps_of_epoch: int
+    loss: float
+    value: float  # of the last validation; NaN before the first
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A validation: its row of ``metrics.csv``, and whether the network is the best so far."""
+
+    row: Row
+    best: bool
+
+
+@dataclass(frozen=True)
+class Callback:
+    """Functions that are called during a training; the checkpoint is written before them."""
+
+    on_step: Callable[[Step], None] = lambda step: None
+    on_validation: Callable[[Validation], None] = lambda validation: None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The course of a training; the network of the task then has its best weights."""
+
+    history: list[Row]
+    best_step: int
+    best_row: int  # number of the best validation, from 1
+    best_value: float
+    last: dict[str, Tensor]  # weights after the last step
+
+
+@dataclass
+class _Best:
+    step: int = 0
+    row: int = 0
+    value: float = -math.inf
+    network: dict[str, Tensor] = field(default_factory=dict)  # empty: the last network
+
+
+class Trainer(Generic[Batch]):
+    """Train a task: to the end, or from the last checkpoint of a run folder.
+
+    A resumed run ends with the same bits as one that was never stopped. With several processes the
+    first one has the folder. Ctrl-C ends a training as any error does: the folder keeps the state
+    of the last validation.
+
+    Args:
+        task: What is trained.
+        devices: Device, precision and processes; those of the task's options unless given.
+        folder: Where every validation leaves ``checkpoint.pt`` and ``metrics.csv``.
+        callbacks: Called after every step and every validation.
+    """
+
+    def __init__(
+        self,
+        task: Task[Batch],
+        *,
+        devices: Devices | None = None,
+        folder: RunFolder | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.task, self.folder, self.callbacks = task, folder, tuple(callbacks)
+        self.learner = Learner(task, devices)
+        if task.place.world_size > 1 and not task.joins_processes:
+            raise UsageError(
+                f"this command trains in one process, got {task.place.world_size}; "
+                "start it without torchrun"
+            )
+        self.history: list[Row] = []
+        self.best = _Best()
+        self.stage = 0
+        self._first_row = self._first_step = 0  # of the stage
+        self._losses: list[float] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether the last stage is at its end."""
+        return self.stage == len(self.task.stages) - 1 and self._stage_over
+
+    @property
+    def _stage_over(self) -> bool:
+        stage = self.task.stages[self.stage]
+        waited = len(self.history) - max(self.best.row, self._first_row)
+        impatient = stage.patience is not None and waited >= stage.patience
+        return self.learner.done >= stage.steps or impatient
+
+    def fit(self, *, resume: bool = False) -> Fitted:
+        """Train to the end, with ``resume`` from the last checkpoint if there is one."""
+        if resume:
+            self._restore()
+        each = self.task.options.accumulate
+        while not self.done:
+            stage = self.stage
+            batches = self.task.batches(self.learner.done * each)
+            while self.stage == stage and not self.done:
+                self.advance(*(next(batches) for _ in range(each)))
+        last = _copied(self.task.network.state_dict())
+        if self.best.network:
+            self.task.network.load_state_dict(self.best.network)
+        self.task.network.eval()
+        best = self.best
+        return Fitted(self.history, best.step, best.row, best.value, last)
+
+    def advance(self, *batches: Batch) -> None:
+        """Take a step on some batches, and validate if it is due."""
+        stage = self.task.stages[self.stage]
+        loss = self.learner.step(*batches)
+        self._losses.append(loss)
+        step, done = self._first_step + self.learner.done, self.learner.done
+        place = len(self.history) + 1, len(self._losses), stage.validate_every
+        validation = None
+        if done % stage.validate_every == 0 or done == stage.steps:
+            validation = self._validate(step)
+        value = self.history[-1].get(self.task.monitor, math.nan) if self.history else math.nan
+        for callback in self.callbacks:
+            if validation is not None:
+                callback.on_validation(validation)
+            callback.on_step(Step(step, *place, loss, value))
+
+    def _validate(self, step: int) -> Validation:
+        number = len(self.history) + 1
+        row: Row = {
+            **({"epoch": number} if self.task.counts_epochs else {}),
+            "step": step,
+            "loss": sum(self._losses) / len(self._losses),
+            "learning_rate": float(self.learner.optimizer.param_groups[0]["lr"]),
+        }
+        self._losses.clear()
+        with self.learner.evaluation():
+            measured = self.task.validate()
+            value = measured[self.task.monitor] if measured else math.inf
+            value = -math.inf if math.isnan(value) else value
+            better = not measured or not self.best.row or value > self.best.value
+            if better:
+                kept = measured or self.learner.average is not None
+                network = _copied(self.task.network.state_dict()) if kept else {}
+                self.best = _Best(step, number, value, network)
+        row |= measured
+        self.history.append(row)
+        if self._stage_over and not self.done:
+            self._next_stage(step)
+        if self.folder is not None:
+            save_checkpoint(self.folder, self.task, self._state())
+            write_csv(self.folder.path / "metrics.csv", self.history)
+        return Validation(row, better)
+
+    def _next_stage(self, step: int) -> None:
+        self.task.network.load_state_dict(self.best.network)
+        self.stage += 1
+        self._first_row, self._first_step = len(self.history), step
+        self.learner.begin(self.stage)
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "stage": self.stage,
+            "first_row": self._first_row,
+            "first_step": self._first_step,
+            "history": self.history,
+            "best": asdict(self.best),
+            "generator": torch.get_rng_state(),
+            **self.learner.state_dict(),
+        }
+
+    def _restore(self) -> None:
+        state = None if self.folder is None else load_checkpoint(self.folder, self.task)
+        state = self.learner.devices.broadcast(state)
+        if state is None:
+            return
+        self.stage = int(state["stage"])
+        self._first_row, self._first_step = int(state["first_row"]), int(state["first_step"])
+        self.history, self.best = state["history"], _Best(**state["best"])
+        if self.stage:
+            self.learner.begin(self.stage)
+        self.learner.load_state_dict(state)
+        torch.set_rng_state(state["generator"])
+        if self.folder is not None:
+            write_csv(self.folder.path / "metrics.csv", self.history)
+
+
+def _copied(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().cpu().clone() for name, value in state.items()}

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import rankwise
+from rankwise.checks import UsageError
+from rankwise.training import RunFolder, open_folder, require_free
+from rankwise.training.run_folder import read_part
+
+
+def about(folder):
+    return json.loads((folder / "run.json").read_text())
+
+
+def test_run_json_names_the_command_the_version_and_every_part(tmp_path):
+    out = tmp_path / "run"
+    with RunFolder(out, "contrast").opened() as folder:
+        folder.write("checkpoint.pt", b"abc")
+        assert about(out)["finished"] is False
+        (out / "inner").mkdir()
+        (out / "inner" / "config.json").write_text("{}")
+        folder.finish()
+    found = about(out)
+    assert found["format"] == 1
+    assert found["command"] == "rankwise contrast"
+    assert found["version"] == rankwise.__version__
+    assert found["finished"] is True
+    assert found["parts"] == {
+        "checkpoint.pt": [hashlib.sha256(b"abc").hexdigest()],
+        "inner/config.json": [hashlib.sha256(b"{}").hexdigest()],
+    }
+    assert sorted(path.name for path in out.iterdir()) == ["checkpoint.pt", "inner", "run.json"]
+
+
+def test_a_part_is_verified_and_its_forerunner_is_right_too(tmp_path):
+    with RunFolder(tmp_path, "contrast").opened() as folder:
+        assert folder.read("checkpoint.pt") is None
+        folder.write("checkpoint.pt", b"one")
+        folder.write("checkpoint.pt", b"two")
+        assert folder.read("checkpoint.pt") == b"two"
+        # Killed between run.json and the part: the older one is still there.
+        (tmp_path / "checkpoint.pt").write_bytes(b"one")
+        assert folder.read("checkpoint.pt") == b"one"
+        for content in (b"twp", b"", b"twoo"):
+            (tmp_path / "checkpoint.pt").write_bytes(content)
+            with pytest.raises(UsageError, match=r"checkpoint\.pt: was changed or damaged"):
+                read_part(tmp_path, "checkpoint.pt")
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_the_run_of_another_command_is_never_touched(tmp_path, resume):
+    with RunFolder(tmp_path, "rank").opened() as folder:
+        folder.write("checkpoint.pt", b"")
+    before = (tmp_path / "run.json").read_text()
+    for command in ("contrast", "compare"):
+        with (
+            pytest.raises(UsageError) as refused,
+            RunFolder(tmp_path, command).opened(resume=resume),
+        ):
+            pass
+        wanted = f"{tmp_path} holds a run of rankwise rank, not of rankwise {command}; pass another"
+        assert wanted in str(refused.value)
+    assert (tmp_path / "run.json").read_text() == before
+
+
+def test_the_own_run_is_resumed_when_asked(tmp_path):
+    require_free(tmp_path / "new", "contrast", resume=False)
+    require_free(tmp_path / "new", "contrast", resume=True)
+    with RunFolder(tmp_path, "contrast").opened():
+        (tmp_path / "config.json").write_text("{}")
+    # Killed before its first checkpoint, or refused by a setting: there is nothing to be lost.
+    for resume in (False, True):
+        require_free(tmp_path, "contrast", resume=resume)
+    with RunFolder(tmp_path, "contrast").opened() as folder:
+        folder.write("checkpoint.pt", b"state")
+    require_free(tmp_path, "contrast", resume=True)
+    with pytest.raises(UsageError, match="already holds a run; pass --resume to continue it, or"):
+        require_free(tmp_path, "contrast", resume=False)
+    with RunFolder(tmp_path, "contrast").opened(resume=True) as folder:
+        assert folder.read("checkpoint.pt") == b"state"
+
+
+def test_a_finished_run_is_not_started_again(tmp_path):
+    with RunFolder(tmp_path, "contrast").opened() as folder:
+        folder.finish()
+    with pytest.raises(UsageError, match="already holds a run"):
+        require_free(tmp_path, "contrast", resume=False)
+
+
+@pytest.mark.parametrize("name", ["config.json", "config.yaml", "results.json", "checkpoint.pt"])
+def test_files_of_somebody_else_are_not_touched(tmp_path, name):
+    (tmp_path / name).write_text("")
+    for resume in (False, True):
+        with pytest.raises(UsageError, match=rf"holds {name} without run\.json"):
+            require_free(tmp_path, "detect", resume=resume)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_other_files_do_not_matter(tmp_path):
+    (tmp_path / "data.csv").write_text("")
+    require_free(tmp_path, "recommend", resume=False)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"format": 1}', '{"format": "x"}'])
+def test_a_run_json_of_another_kind_is_one_line(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(UsageError, match=r"run\.json: cannot be read as the record of a run"):
+        require_free(tmp_path, "detect", resume=True)
+
+
+def test_a_newer_format_is_not_read(tmp_path):
+    with RunFolder(tmp_path, "detect").opened():
+        pass
+    newer = {**about(tmp_path), "format": 2, "version": "9.0"}
+    (tmp_path / "run.json").write_text(json.dumps(newer))
+    with pytest.raises(
+        UsageError, match=r"has format 2, made by rankwise 9\.0; this version reads"
+    ):
+        require_free(tmp_path, "detect", resume=True)
+
+
+def test_what_is_refused_at_once_leaves_no_folder(tmp_path):
+    def refuse():
+        with RunFolder(tmp_path / "new", "detect").opened():
+            raise UsageError("a wrong name")
+
+    with pytest.raises(UsageError, match="a wrong name"):
+        refuse()
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_is_open_stays_open(tmp_path):
+    with open_folder(tmp_path, "detect") as folder:
+        with open_folder(folder, "detect") as same:
+            assert same is folder
+        with pytest.raises(UsageError, match=f"is in use by another process \\({os.getpid()}\\)"):
+            RunFolder(tmp_path, "detect").opened().__enter__()
+    with open_folder(None, "detect") as nothing:
+        assert nothing is None
+    with open_folder(tmp_path, "detect", resume=True):
+        pass
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+from rankwise.training.run_folder import RunFolder
+with RunFolder(Path(sys.argv[1]), "detect").opened(resume=True):
+    print("open", flush=True)
+    time.sleep(100)
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_has_died(tmp_path):
+    command = [sys.executable, "-c", HELD, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "open\n"
+        message = rf"is in use by another process \({process.pid}\); wait for it, or pass another"
+        with pytest.raises(UsageError, match=message):
+            RunFolder(tmp_path, "detect").opened(resume=True).__enter__()
+        process.send_signal(signal.SIGKILL)
+    assert (tmp_path / ".lock").exists()  # left by the process that was killed
+    with RunFolder(tmp_path, "detect").opened(resume=True):
+        pass
+    assert not (tmp_path / ".lock").exists()
+
+
+def _count(path, times):
+    for _ in range(times):
+        try:
+            with RunFolder(path, "detect").opened(resume=True):
+                number = int((path / "count").read_text())
+                (path / "count").write_text(str(number + 1))
+        except UsageError as error:
+            if "in use" not in str(error):
+                raise
+        else:
+            (path / "mine" / f"{os.getpid()}-{number}").write_text("")
+
+
+def test_many_processes_never_hold_it_together(tmp_path):
+    (tmp_path / "count").write_text("0")
+    (tmp_path / "mine").mkdir()
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_count, args=(tmp_path, 40)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert int((tmp_path / "count").read_text()) == len(list((tmp_path / "mine").iterdir())) > 0
