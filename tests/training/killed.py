@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import lightning_fabric  # noqa: F401  (before the fork)
 import torch
+from tests.training.toy import Toy
 
 from rankwise import files
 from rankwise.training import Callback, fit, run_folder
-from tests.training.toy import Toy
 
 MOMENTS = ("step 1", "step 5", "run.json 3", "checkpoint.pt 1", "checkpoint.pt 2", "renamed 2")
 TASKS = {

@@ -4,12 +4,12 @@ import io
 
 import pytest
 import torch
+from tests.training.toy import Toy
 
 from rankwise.checks import UsageError
 from rankwise.training import CHECKPOINT, RunFolder, Trainer
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.task import Record
-from tests.training.toy import Toy
 
 
 @pytest.fixture(autouse=True)

@@ -4,11 +4,11 @@ import sys
 
 import pytest
 import torch
+from tests.training.processes import run_two
 from torch import nn
 
 from rankwise.checks import UsageError
 from rankwise.training import Devices, Place
-from tests.training.processes import run_two
 
 
 def test_one_process_on_the_processor():

@@ -4,9 +4,9 @@ import copy
 
 import pytest
 import torch
+from tests.training.toy import Toy, equal, flat
 
 from rankwise.training import Devices, Learner, Options, Place
-from tests.training.toy import Toy, equal, flat
 
 
 @pytest.fixture(autouse=True)

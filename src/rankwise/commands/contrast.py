@@ -83,11 +83,12 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")
 
             def advance(step: task.Step) -> None:
-                done = (step.epoch - 1) * steps + step.step
-                progress.update(bar, completed=done, epoch=step.epoch, loss=f"{step.loss:.4f}")
+                loss = f"{step.loss:.4f}"
+                progress.update(bar, completed=step.step, epoch=step.epoch, loss=loss)
 
             finished = task.run(images, settings, out, resume=resume, on_step=advance)
-    show(task.results_table(finished.results))
-    say(finished.verdict.lines())
-    page = str(finished.page)
-    paper().print(page, style="bold", highlight=False, markup=False, soft_wrap=True)
+    if finished.page is not None and finished.verdict is not None:
+        show(task.results_table(finished.results))
+        say(finished.verdict.lines())
+        page = str(finished.page)
+        paper().print(page, style="bold", highlight=False, markup=False, soft_wrap=True)

@@ -10,6 +10,7 @@ from tests.tasks.contrast.cases import SETTINGS, images
 
 from rankwise.tasks.contrast import UsageError, load_network, results_table, run
 from rankwise.tasks.contrast.evaluation import features_of
+from rankwise.training import RunFolder
 
 
 def test_a_run_leaves_everything_behind(tmp_path):
@@ -62,6 +63,7 @@ def test_the_table_has_a_row_for_each_network(tmp_path):
 def test_the_run_of_another_task_is_not_overwritten(tmp_path):
     data, out = images(tmp_path), tmp_path / "run"
     out.mkdir()
-    (out / "config.json").write_text('{"command": "rankwise compare"}')
+    with RunFolder(out, "compare").opened():
+        (out / "config.json").write_text("{}")
     with pytest.raises(UsageError, match="a run of rankwise compare, not of rankwise contrast"):
         run(data, SETTINGS, out)

@@ -21,7 +21,7 @@ import torch
 torch.set_num_threads(1)
 
 def stop(step):
-    if (step.epoch, step.step) == (3, 2):
+    if (step.epoch, step.step_of_epoch) == (3, 2):
         os.kill(os.getpid(), signal.SIGKILL)
 
 settings = Settings(batch=8, epochs=4, width=2, dimension=4, temperature=0.3, learning_rate=0.01)
@@ -76,7 +76,9 @@ def test_seeds_decide_and_the_callers_random_numbers_are_left_alone(tmp_path):
 def test_every_step_is_reported_and_the_rate_follows_a_cosine(tmp_path):
     data, seen = images(tmp_path), []
     history = train(data, SETTINGS, on_step=seen.append).history
-    assert [(s.epoch, s.step) for s in seen] == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    places = [(s.epoch, s.step_of_epoch) for s in seen]
+    assert places == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    assert [s.step for s in seen] == [1, 2, 3, 4, 5, 6]
     assert history[0]["loss"] == pytest.approx(sum(s.loss for s in seen[:3]) / 3)
     rates = [row["learning_rate"] for row in history]
     assert rates == pytest.approx(
@@ -93,5 +95,5 @@ def test_other_images_are_not_a_continuation(tmp_path):
     train(images(tmp_path), SETTINGS, tmp_path / "run")
     other = images(tmp_path)
     other = replace(other, x_train=255 - other.x_train)
-    with pytest.raises(UsageError, match="other training images"):
+    with pytest.raises(UsageError, match="other training data"):
         train(other, SETTINGS, tmp_path / "run", resume=True)

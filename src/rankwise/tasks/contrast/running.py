@@ -8,25 +8,24 @@ from pathlib import Path
 
 import torch
 
-from rankwise.tasks.contrast.checkpoint import CHECKPOINT
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.evaluation import Evaluation, evaluate
 from rankwise.tasks.contrast.page import write_config, write_results
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Step, new_network, train
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.verdict import Verdict, lower_rate, verdict
+from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "run"]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run came to, and its page."""
+    """What a run came to, and its page; None where another process wrote it."""
 
     results: dict[str, Evaluation]
-    page: Path
-    verdict: Verdict
+    page: Path | None
+    verdict: Verdict | None = None
 
 
 def run(
@@ -41,23 +40,28 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    require_free(out, "contrast", resume=resume)
-    if not (out / CHECKPOINT).exists():
-        write_config(out, settings)
-    trained = train(images, settings, out, resume=resume, on_step=on_step)
-    with torch.random.fork_rng(devices=[]):
-        untrained = new_network(images, settings)
-    results = {
-        "untrained": evaluate(untrained, images),
-        settings.objective: evaluate(trained.network, images),
-    }
-    before, after = results.values()
-    said = verdict(
-        "mAP of retrieval",
-        test=(before.retrieval.value, after.retrieval.value),
-        advice=_advice(settings, len(images.x_train)),
-    )
-    return Finished(results, write_results(out, settings, trained, results, said), said)
+    first = Devices().place.is_first
+    with open_folder(out if first else None, "contrast", resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
+            write_config(out, settings)
+        trained = train(images, settings, folder, resume=resume, on_step=on_step)
+        if folder is None:
+            return Finished({}, None)
+        with torch.random.fork_rng(devices=[]):
+            untrained = new_network(images, settings)
+        results = {
+            "untrained": evaluate(untrained, images),
+            settings.objective: evaluate(trained.network, images),
+        }
+        before, after = results.values()
+        said = verdict(
+            "mAP of retrieval",
+            test=(before.retrieval.value, after.retrieval.value),
+            advice=_advice(settings, len(images.x_train)),
+        )
+        page = write_results(out, settings, trained, results, said)
+        folder.finish()
+        return Finished(results, page, said)
 
 
 def _advice(settings: Settings, images: int) -> list[str]:

@@ -1,33 +1,34 @@
-"""The loop: two views of every image, one loss, a checkpoint after every epoch."""
+"""Contrastive training: two views of every image, one loss, a checkpoint after every epoch."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from rankwise.distributed import gather_with_gradient
 from rankwise.objectives.contrastive import two_views
-from rankwise.report import write_csv
 from rankwise.tasks.contrast.augmentation import make_views
-from rankwise.tasks.contrast.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings, UsageError
+from rankwise.training import (
+    Callback,
+    Moment,
+    Place,
+    Record,
+    RunFolder,
+    Stage,
+    Step,
+    Task,
+    cosine_rate,
+    fit,
+)
 
-__all__ = ["Step", "Trained", "new_network", "steps_per_epoch", "train"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """Where the training is, after every step; both count from 1."""
-
-    epoch: int
-    step: int
-    loss: float
+__all__ = ["ContrastTask", "Step", "Trained", "new_network", "steps_per_epoch", "train"]
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ def new_network(images: Images, settings: Settings) -> ContrastNet:
     return network
 
 
-def steps_per_epoch(images: Images, settings: Settings) -> int:
+def steps_per_epoch(images: Images, settings: Settings, processes: int = 1) -> int:
     """Whole batches only: the last few images of a shuffled epoch wait for the next."""
-    steps = len(images.x_train) // settings.batch
+    steps = len(images.x_train) // (settings.batch * processes)
     if steps == 0:
         raise UsageError(
             f"batch must be at most the {len(images.x_train)} training images, got {settings.batch}"
@@ -56,10 +57,61 @@ def steps_per_epoch(images: Images, settings: Settings) -> int:
     return steps
 
 
+class ContrastTask(Task[Tensor]):
+    """Batches are rows of the training images; random numbers are torch's own generator's."""
+
+    network: ContrastNet
+    counts_epochs = True
+    joins_processes = True
+
+    def __init__(self, images: Images, settings: Settings, place: Place | None = None) -> None:
+        place = Place() if place is None else place
+        self.images, self.settings = images, settings
+        self.steps = steps_per_epoch(images, settings, place.world_size)
+        super().__init__(
+            new_network(images, settings),
+            settings.loss(len(images.x_train)),
+            [Stage(settings.epochs * self.steps, self.steps)],
+            record=Record(asdict(settings), images.fingerprint(), settings.batch),
+            place=place,
+        )
+        self.views = make_views(*images.x_train.shape[2:])
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        rate, decay = self.settings.learning_rate, self.settings.weight_decay
+        parameters = self.network.parameters()
+        if self.settings.optimiser == "sgd":
+            return torch.optim.SGD(parameters, rate, momentum=0.9, weight_decay=decay)
+        return torch.optim.AdamW(parameters, rate, weight_decay=decay)
+
+    def rate(self, step: int) -> float:
+        return cosine_rate(self.settings.learning_rate, step, self.stages[0].steps)
+
+    def batches(self, step: int) -> Iterator[Tensor]:
+        size = self.settings.batch
+        joined, own = size * self.place.world_size, self.place.rank * size
+        while True:
+            order = torch.randperm(len(self.images.x_train))
+            for start in range(0, self.steps * joined, joined):
+                yield order[start + own : start + own + size]
+
+    def step_loss(self, batch: Tensor, moment: Moment) -> Tensor:
+        pixels = self.views(self.images.x_train[batch].to(self.place.device))
+        with moment.autocast():
+            embeddings = self.network(pixels)
+        first, second = (gather_with_gradient(view) for view in embeddings.chunk(2))
+        rows = gather_with_gradient(batch.to(self.place.device))
+        found: Tensor = self.loss(**two_views(first, second, rows)._asdict())
+        return found
+
+    def validate(self) -> dict[str, float]:
+        return {}
+
+
 def train(
     images: Images,
     settings: Settings,
-    out: Path | None = None,
+    out: Path | RunFolder | None = None,
     *,
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
@@ -69,78 +121,11 @@ def train(
     A resumed run ends with the same bits as one that was never stopped. With ``out`` every epoch
     leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
     """
-    steps_per_epoch(images, settings)
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        run = _Run(images, settings)
-        if out is not None and resume:
-            run.restore(out)
-        while len(run.history) < settings.epochs:
-            run.epoch(on_step)
-            if out is not None:
-                run.save(out)
-        return Trained(run.network, run.history)
-
-
-class _Run:
-    def __init__(self, images: Images, settings: Settings) -> None:
-        self.images, self.settings = images, settings
-        self.network = new_network(images, settings)
-        self.loss = settings.loss(len(images.x_train))
-        self.optimiser = _optimiser(self.network, settings)
-        self.views = make_views(*images.x_train.shape[2:])
-        self.history: list[dict[str, float]] = []
-        self.data = images.fingerprint()
-
-    def restore(self, out: Path) -> None:
-        state = load_checkpoint(out, self.settings, self.data)
-        if state is None:
-            return
-        for name, part in self._parts().items():
-            part.load_state_dict(state[name])
-        self.history = state["history"]
-        torch.set_rng_state(state["generator"])
-        write_csv(out / "metrics.csv", self.history)
-
-    def save(self, out: Path) -> None:
-        save_checkpoint(out, self.settings, self.data, self.history, self._parts())
-        write_csv(out / "metrics.csv", self.history)
-
-    def epoch(self, on_step: Callable[[Step], None]) -> None:
-        self.network.train()
-        steps = steps_per_epoch(self.images, self.settings)
-        done = len(self.history) * steps
-        rate, total = 0.0, 0.0
-        order = torch.randperm(len(self.images.x_train))
-        for step in range(steps):
-            rows = order[step * self.settings.batch : (step + 1) * self.settings.batch]
-            rate = _cosine(self.settings.learning_rate, done + step, self.settings.epochs * steps)
-            loss = self.step(rows, rate)
-            total += loss
-            on_step(Step(len(self.history) + 1, step + 1, loss))
-        self.history.append(
-            {"epoch": len(self.history) + 1, "loss": total / steps, "learning_rate": rate}
-        )
-
-    def step(self, rows: Tensor, rate: float) -> float:
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        first, second = self.network(self.views(self.images.x_train[rows])).chunk(2)
-        loss: Tensor = self.loss(**two_views(first, second, rows)._asdict())
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.optimiser.step()
-        return loss.item()
-
-    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
-        return {"network": self.network, "loss": self.loss, "optimiser": self.optimiser}
-
-
-def _optimiser(network: ContrastNet, settings: Settings) -> torch.optim.Optimizer:
-    rate, decay = settings.learning_rate, settings.weight_decay
-    if settings.optimiser == "sgd":
-        return torch.optim.SGD(network.parameters(), rate, momentum=0.9, weight_decay=decay)
-    return torch.optim.AdamW(network.parameters(), rate, weight_decay=decay)
-
-
-def _cosine(rate: float, step: int, steps: int) -> float:
-    return rate * (1 + math.cos(math.pi * step / steps)) / 2
+    task, fitted = fit(
+        lambda place: ContrastTask(images, settings, place),
+        out,
+        "contrast",
+        resume=resume,
+        callbacks=[Callback(on_step=on_step)],
+    )
+    return Trained(task.network, fitted.history)
