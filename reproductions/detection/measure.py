@@ -9,12 +9,10 @@ from typing import Any
 
 import torch
 
-from rankwise.tasks.detection.batches import Batch, Pictures, training_batches
 from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.finding import Detections
-from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.learner import Learner
 from rankwise.tasks.detection.page import spaced
+from rankwise.tasks.detection.task import DetectionTask
 from rankwise.tasks.detection.training import train
 from reproductions.base import Setting
 from reproductions.detection.plan import Choice, Head, Plan
@@ -101,22 +99,14 @@ def _milliseconds(plan: Plan, head: Head, seed: int, kept: dict[Any, Any]) -> fl
     settings = plan.of_run(head, Choice(plan.choices[0].rate), seed)
     times = []
     with torch.random.fork_rng(devices=[]):
-        learner = Learner(settings, len(plan.splits.train.classes))
-        batch = _batch(plan, learner, kept)
+        task = DetectionTask(plan.splits, settings, kept=kept)
+        batch = next(task.batches(0))
         with torch.no_grad():
-            dense = learner.network(batch.pictures)
+            dense = task.network(batch.pictures)
         for _ in range(plan.timed):
             logits = dense.logits.clone().requires_grad_()
             regression = dense.regression.clone().requires_grad_()
             start = plan.clock()
-            learner.loss(logits, regression, dense.anchors, batch.targets).total.backward()
+            task.loss(logits, regression, dense.anchors, batch.targets).total.backward()
             times.append(plan.clock() - start)
     return 1000 * statistics.median(times)
-
-
-def _batch(plan: Plan, learner: Learner, kept: dict[Any, Any]) -> Batch:
-    settings = learner.settings
-    pictures = Pictures(plan.splits.train, settings.views, settings.training.seed)
-    if can_keep(learner.network, settings.views):
-        return next(KeptMaps(pictures, learner.network, kept).batches(settings.training.batch, 0))
-    return next(training_batches(pictures, settings.training.batch, 0))

@@ -12,7 +12,7 @@ from rankwise.data import DataError
 from rankwise.data.detection import DetectionSplits, open_detection
 from rankwise.tasks.detection.config import read_settings
 from rankwise.tasks.detection.settings import Settings
-from rankwise.tasks.detection.training import fingerprint
+from rankwise.tasks.detection.task import fingerprint
 from reproductions.base import Setting
 
 __all__ = ["HEADS", "OURS", "Choice", "Head", "Plan"]

@@ -8,6 +8,7 @@ from tests.tasks.contrast.cases import write
 from typer.testing import CliRunner
 
 from rankwise.commands.contrast import app
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 SMALL = ["--batch", "8", "--epochs", "2", "--width", "2", "--dimension", "4"]
@@ -84,14 +85,14 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
 
 def test_the_run_of_another_command_is_left_alone(tmp_path):
     data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
-    out.mkdir()
-    (out / "config.json").write_text('{"data": {"train": "a.txt"}, "settings": {}}')
+    with RunFolder(out, "rank").opened():
+        (out / "config.json").write_text('{"data": {"train": "a.txt"}, "settings": {}}')
     for more in ([], ["--resume"]):
         done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(out), *more])
         assert done.exit_code == 2
         assert "holds a run of rankwise rank, not of rankwise contrast" in done.output
         assert len(done.output.strip().splitlines()) == 1
-    assert [path.name for path in out.iterdir()] == ["config.json"]
+    assert {path.name for path in out.iterdir()} == {"config.json", "run.json"}
 
 
 def test_a_run_killed_before_its_first_checkpoint_is_resumed(tmp_path):
@@ -99,7 +100,7 @@ def test_a_run_killed_before_its_first_checkpoint_is_resumed(tmp_path):
     arguments = ["train", str(data), *SMALL, "--out", str(out)]
     assert RUN.invoke(app, arguments).exit_code == 0
     for path in out.iterdir():
-        if path.name != "config.json":
+        if path.name not in ("config.json", "run.json"):
             path.unlink()
     assert RUN.invoke(app, [*arguments, "--resume"]).exit_code == 0
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from rankwise.commands.detect import app
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.retrieval.config import as_yaml, made
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 
@@ -141,14 +142,14 @@ def test_what_ships_is_listed():
 
 
 def test_the_run_of_another_command_is_left_alone(data):
-    (data / "run").mkdir()
-    (data / "run/config.json").write_text('{"command": "rankwise compare"}')
-    (data / "run/results.json").write_text("{}")
+    with RunFolder(data / "run", "compare").opened():
+        (data / "run/config.json").write_text('{"command": "rankwise compare"}')
+        (data / "run/results.json").write_text("{}")
     for more in ([], ["--resume"]):
         done = train(data, *more)
         assert done.exit_code == 2
         last = done.output.strip().splitlines()[-1]
-        assert "holds a run of rankwise compare, not of rankwise detect (config.json" in last
+        assert "holds a run of rankwise compare, not of rankwise detect; pass another" in last
     assert (data / "run/results.json").read_text() == "{}"
 
 

@@ -120,6 +120,28 @@ def test_a_value_that_is_not_a_number_is_never_better_but_the_first_is_kept():
     assert Trainer(Toy(values=[math.nan, 0.1, math.nan])).fit().best_step == 4
 
 
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [([0.5, 0.1, 0.2, 0.3], 0), ([0.2, 0.2, 0.2, 0.1], 2), ([math.nan, 0.1, 0.1, 0.0], 2)],
+    ids=["no better than the start", "as good as the start", "nothing to compare with"],
+)
+def test_the_start_is_kept_where_nothing_is_as_good(tmp_path, values, step):
+    def make(place=None, skip=0):
+        task = Toy(values=values[skip:])
+        task.measures_start = True
+        return task
+
+    start = flat(make().network)
+    task, fitted = fit(make, tmp_path, "toy")
+    assert fitted.best_step == step
+    assert torch.equal(flat(task.network), start) == (step == 0)
+    assert fitted.start == pytest.approx(values[0], nan_ok=True)
+    assert len(fitted.history) == 3
+    _, again = fit(lambda place: make(skip=4), tmp_path, "toy", resume=True)
+    assert again.start == pytest.approx(values[0], nan_ok=True)
+    assert again.best_step == step
+
+
 def test_without_measures_the_last_network_is_kept(tmp_path):
     task, fitted = fit(lambda place: Toy(measured=False), tmp_path, "toy")
     assert fitted.best_step == 6

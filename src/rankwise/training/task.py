@@ -96,6 +96,7 @@ class Task(ABC, Generic[Batch]):
 
     monitor: str = ""  # the measure that chooses the best network, the higher the better
     counts_epochs: bool = False  # whether a validation ends an epoch
+    measures_start: bool = False  # whether to validate before the first step
     joins_processes: bool = False  # whether the batches of several processes make one
 
     def __init__(

@@ -61,6 +61,7 @@ class Fitted:
     best_row: int  # number of the best validation, from 1
     best_value: float
     last: dict[str, Tensor]  # weights after the last step
+    start: float  # value of the validation before the first step; NaN where there was none
 
 
 @dataclass
@@ -102,6 +103,7 @@ class Trainer(Generic[Batch]):
             )
         self.history: list[Row] = []
         self.best = _Best()
+        self.start = math.nan
         self.stage = 0
         self._first_row = self._first_step = 0  # of the stage
         self._losses: list[float] = []
@@ -120,8 +122,8 @@ class Trainer(Generic[Batch]):
 
     def fit(self, *, resume: bool = False) -> Fitted:
         """Train to the end, with ``resume`` from the last checkpoint if there is one."""
-        if resume:
-            self._restore()
+        if not (resume and self._restore()) and self.task.measures_start:
+            self._measure_start()
         each = self.task.options.accumulate
         while not self.done:
             stage = self.stage
@@ -133,7 +135,7 @@ class Trainer(Generic[Batch]):
             self.task.network.load_state_dict(self.best.network)
         self.task.network.eval()
         best = self.best
-        return Fitted(self.history, best.step, best.row, best.value, last)
+        return Fitted(self.history, best.step, best.row, best.value, last, self.start)
 
     def advance(self, *batches: Batch) -> None:
         """Take a step on some batches, and validate if it is due."""
@@ -164,7 +166,9 @@ class Trainer(Generic[Batch]):
             measured = self.task.validate()
             value = measured[self.task.monitor] if measured else math.inf
             value = -math.inf if math.isnan(value) else value
-            better = not measured or not self.best.row or value > self.best.value
+            # The first one is kept where it is as good as the start.
+            as_good = not self.best.row and value == self.best.value
+            better = not measured or as_good or value > self.best.value
             if better:
                 kept = measured or self.learner.average is not None
                 network = _copied(self.task.network.state_dict()) if kept else {}
@@ -177,6 +181,15 @@ class Trainer(Generic[Batch]):
             save_checkpoint(self.folder, self.task, self._state())
             write_csv(self.folder.path / "metrics.csv", self.history)
         return Validation(row, better)
+
+    def _measure_start(self) -> None:
+        """Validate before the first step: the first network to be the best."""
+        with torch.random.fork_rng(devices=[]), self.learner.evaluation():
+            measured = self.task.validate()
+            if measured:
+                self.start = measured[self.task.monitor]
+                value = -math.inf if math.isnan(self.start) else self.start
+                self.best = _Best(value=value, network=_copied(self.task.network.state_dict()))
 
     def _next_stage(self, step: int) -> None:
         self.task.network.load_state_dict(self.best.network)
@@ -191,15 +204,17 @@ class Trainer(Generic[Batch]):
             "first_step": self._first_step,
             "history": self.history,
             "best": asdict(self.best),
+            "start": self.start,
             "generator": torch.get_rng_state(),
             **self.learner.state_dict(),
         }
 
-    def _restore(self) -> None:
+    def _restore(self) -> bool:
         state = None if self.folder is None else load_checkpoint(self.folder, self.task)
         state = self.learner.devices.broadcast(state)
         if state is None:
-            return
+            return False
+        self.start = float(state["start"])
         self.stage = int(state["stage"])
         self._first_row, self._first_step = int(state["first_row"]), int(state["first_step"])
         self.history, self.best = state["history"], _Best(**state["best"])
@@ -209,6 +224,7 @@ class Trainer(Generic[Batch]):
         torch.set_rng_state(state["generator"])
         if self.folder is not None:
             write_csv(self.folder.path / "metrics.csv", self.history)
+        return True
 
 
 def _copied(state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from tests.tasks.detection.pictures import splits
 
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSet, Objects
-from rankwise.tasks.detection.learner import Learner
+from rankwise.tasks.detection.task import DetectionTask
 from reproductions import Setting
 from reproductions.detection.plan import HEADS, OURS, Choice, Head, Plan
 
@@ -160,8 +160,8 @@ def test_losses_have_names_of_their_own_and_ours_are_among_them() -> None:
 @pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
 def test_every_loss_can_be_trained_with(head: Head) -> None:
     asked = plan()
-    learner = Learner(asked.of_run(head, Choice(0.02, 1), 0), len(asked.splits.train.classes))
-    assert learner.settings.objective.name == head.objective
+    task = DetectionTask(asked.splits, asked.of_run(head, Choice(0.02, 1), 0))
+    assert task.settings.objective.name == head.objective
 
 
 @pytest.mark.parametrize(

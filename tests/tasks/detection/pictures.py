@@ -7,8 +7,12 @@ from typing import Any
 import torch
 
 from rankwise.data.detection import DetectionSet, DetectionSplits, Objects
+from rankwise.tasks.detection.batches import Batch
+from rankwise.tasks.detection.losses import DetectionLosses
 from rankwise.tasks.detection.settings import Settings
+from rankwise.tasks.detection.task import DetectionTask
 from rankwise.tasks.retrieval.config import made
+from rankwise.training import Learner, Moment
 
 CLASSES = ("red", "blue")
 SMALL: dict[str, Any] = {
@@ -63,3 +67,10 @@ def pictures(
 def splits(n: int = 6) -> DetectionSplits:
     parts = [pictures(name, n, seed) for seed, name in enumerate(("train", "validation", "test"))]
     return DetectionSplits(*parts)
+
+
+def losses(learner: Learner[Batch], batch: Batch) -> DetectionLosses:
+    """The parts of the loss of the next step."""
+    task = learner.task
+    assert isinstance(task, DetectionTask)
+    return task.losses(batch, Moment(learner.done, autocast=learner.devices.autocast))

@@ -12,8 +12,8 @@ from tests.tasks.detection.pictures import pictures, settings
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.batches import Pictures, numbered_rows, training_batches, views_of
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.learner import new_detector
 from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.task import new_detector
 
 
 def first(batches, n):

@@ -6,8 +6,8 @@ import pytest
 
 from rankwise.data.detection import KINDS
 from rankwise.tasks.detection.config import CONFIGS, read_settings, shipped
-from rankwise.tasks.detection.learner import make_loss
 from rankwise.tasks.detection.settings import UsageError
+from rankwise.tasks.detection.task import make_loss
 
 
 def test_one_configuration_of_each_data_set_ships():

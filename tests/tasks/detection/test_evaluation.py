@@ -16,7 +16,7 @@ from tests.tasks.detection.pictures import pictures, settings
 from rankwise.data.detection import DetectionSet, Objects
 from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.finding import Detections
-from rankwise.tasks.detection.learner import new_detector
+from rankwise.tasks.detection.task import new_detector
 
 
 def of(*rows):

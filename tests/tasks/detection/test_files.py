@@ -12,8 +12,8 @@ from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import states_equal
 
 from rankwise.tasks.detection.files import CONFIG, MODEL, load_run, write_config, write_model
-from rankwise.tasks.detection.learner import new_detector
 from rankwise.tasks.detection.settings import UsageError
+from rankwise.tasks.detection.task import new_detector
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
 
 NAMES = "classes.json"

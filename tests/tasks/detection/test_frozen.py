@@ -13,8 +13,8 @@ from tests.tasks.detection.test_batches import FROZEN, Broken
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.batches import Pictures, numbered_rows
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.learner import new_detector
 from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.task import new_detector
 
 ASKED = settings(**FROZEN)
 

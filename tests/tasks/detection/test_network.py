@@ -9,9 +9,9 @@ import torch
 from tests.tasks.detection.pictures import settings
 
 from rankwise.tasks.detection.features import MobileFeatures, SmallFeatures, make_features
-from rankwise.tasks.detection.learner import new_detector
 from rankwise.tasks.detection.network import make_detector
 from rankwise.tasks.detection.settings import Network, UsageError
+from rankwise.tasks.detection.task import new_detector
 
 TINY_RESNET = {
     "depths": [1, 1, 1, 1],

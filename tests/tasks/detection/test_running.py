@@ -33,6 +33,7 @@ def test_what_is_in_the_folder(finished):
         "metrics.csv",
         "model.safetensors",
         "results.json",
+        "run.json",
     }
     results = json.loads((out / "results.json").read_text())
     assert list(done.results) == ["stable_ap"]

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import pictures, settings, splits
+from tests.tasks.detection.pictures import losses, pictures, settings, splits
 
 from rankwise.data.detection import DetectionSplits, Objects
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.learner import Learner, make_loss, new_detector
 from rankwise.tasks.detection.settings import Objective, UsageError
-from rankwise.tasks.detection.training import fingerprint, train
+from rankwise.tasks.detection.task import DetectionTask, fingerprint, make_loss, new_detector
+from rankwise.tasks.detection.training import train
+from rankwise.training import Learner
 
 HEADS = ("focal", "error_driven_ap", "alrp", "dr", "soprc", "stable_ap")
 
@@ -53,7 +54,7 @@ def test_other_settings_or_pictures_are_not_continued(tmp_path):
     other = replace(asked, training=replace(asked.training, batch=2))
     with pytest.raises(UsageError, match=r"training.batch was 3 and is 2"):
         train(splits(), other, tmp_path, resume=True)
-    with pytest.raises(UsageError, match="other training images"):
+    with pytest.raises(UsageError, match="other training data"):
         train(splits(7), asked, tmp_path, resume=True)
 
 
@@ -61,7 +62,7 @@ def test_other_settings_or_pictures_are_not_continued(tmp_path):
 def test_every_head_learns_on_a_batch(name):
     """The same batch again and again: the loss of it goes down."""
     asked = settings(objective={"name": name}, training={"clip": 5.0, "warm_up": 2})
-    learner = Learner(asked, 2)
+    learner = Learner(DetectionTask(splits(), asked))
     parts = splits()
     known = [parts.train.load(i).float() / 255 for i in range(3)]
     picture = torch.nn.functional.interpolate(torch.stack(known), (64, 64))
@@ -72,43 +73,40 @@ def test_every_head_learns_on_a_batch(name):
         targets.append({"boxes": boxes * factor, "labels": labels})
     batch = Batch(picture, targets)
     with torch.no_grad():
-        first = learner.losses(batch).classification
+        first = losses(learner, batch).classification
     assert all(math.isfinite(learner.step(batch)) for _ in range(30))
     with torch.no_grad():
-        last = learner.losses(batch).classification
+        last = losses(learner, batch).classification
     assert last < 0.9 * first
 
 
 @pytest.mark.parametrize("name", HEADS)
 @pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_batches_without_objects_are_finite(name):
-    learner = Learner(settings(objective={"name": name}), 2)
+    learner = Learner(DetectionTask(splits(), settings(objective={"name": name})))
     nothing = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.long)}
     batch = Batch(torch.rand(2, 3, 64, 64), [nothing, nothing])
     assert all(math.isfinite(learner.step(batch)) for _ in range(2))
-    assert all(p.isfinite().all() for p in learner.network.parameters())
+    assert all(p.isfinite().all() for p in learner.task.network.parameters())
 
 
 def test_rates_rise_and_fall():
     asked = settings(optimiser={"milestones": [4], "learning_rate": 0.1}, training={"warm_up": 3})
-    learner = Learner(asked, 2)
-    rates = []
-    for step in range(6):
-        learner.done = step
-        rates.append(learner.rate())
+    task = DetectionTask(splits(), asked)
+    rates = [task.rate(step) for step in range(6)]
     assert rates == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.01, 0.01])
 
 
 def test_a_warm_start_goes_by_focal_loss_first():
     asked = settings(objective={"warm_start": 1})
-    learner = Learner(asked, 2)
+    learner = Learner(DetectionTask(splits(), asked))
     boxes = {"boxes": torch.tensor([[5.0, 5, 30, 30]]), "labels": torch.tensor([0])}
     batch = Batch(torch.rand(1, 3, 64, 64), [boxes])
-    focal = learner.losses(batch).total
+    focal = losses(learner, batch).total
     learner.done = 1
-    assert learner.losses(batch).total != focal
-    plain = Learner(settings(objective={"name": "focal"}), 2)
-    torch.testing.assert_close(plain.losses(batch).total, focal)
+    assert losses(learner, batch).total != focal
+    plain = Learner(DetectionTask(splits(), settings(objective={"name": "focal"})))
+    torch.testing.assert_close(losses(plain, batch).total, focal)
 
 
 def test_validation_without_objects_keeps_the_first(tmp_path):
@@ -149,7 +147,7 @@ def test_where_nothing_is_better_than_the_start_the_start_is_kept(monkeypatch):
         value = next(values)
         return SimpleNamespace(ap=value, ap50=value)
 
-    monkeypatch.setattr("rankwise.tasks.detection.training.evaluate", judged)
+    monkeypatch.setattr("rankwise.tasks.detection.task.evaluate", judged)
     parts, chosen = splits(), settings()
     done = train(parts, chosen)
     assert (done.best_step, done.start, done.best_value) == (0, 0.5, 0.5)

@@ -15,7 +15,7 @@ from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.augmentation import augmented, resized
 from rankwise.tasks.detection.settings import Views
 
-__all__ = ["Batch", "Pictures", "View", "numbered_rows", "training_batches", "views_of"]
+__all__ = ["Batch", "Pictures", "Target", "View", "numbered_rows", "training_batches", "views_of"]
 
 _MULTIPLE = 32  # sides of a picture that is not stretched are padded to
 
@@ -99,27 +99,39 @@ class Pictures(Dataset[tuple[Tensor, Target]]):
         raise BrokenImage("all pictures", "cannot be read")
 
 
-def training_batches(pictures: Pictures, size: int, step: int, workers: int = 0) -> Iterator[Batch]:
+def training_batches(
+    pictures: Pictures,
+    size: int,
+    step: int,
+    workers: int = 0,
+    place: tuple[int, int] = (0, 1),
+) -> Iterator[Batch]:
     """The batches of steps ``step``, ``step`` + 1, … without an end: every picture in its turn.
 
     What is drawn for a picture follows from the seed and how many came before it, so that a
-    resumed run goes on with the same numbers.
+    resumed run goes on with the same numbers. ``place`` is the process and how many there are.
     """
     loader = DataLoader(
         pictures,
-        batch_sampler=_Places(len(pictures), size, step, pictures.seed),
+        batch_sampler=_Places(len(pictures), size, step, pictures.seed, place),
         collate_fn=_collated,
         num_workers=workers,
     )
     yield from loader
 
 
-def numbered_rows(rows: int, size: int, step: int, seed: int) -> Iterator[list[tuple[int, int]]]:
-    """(row, number) of the pictures of one batch after the other, from a step on."""
-    number, epoch, order = step * size, -1, np.zeros(0, dtype=np.int64)
+def numbered_rows(
+    rows: int, size: int, step: int, seed: int, place: tuple[int, int] = (0, 1)
+) -> Iterator[list[tuple[int, int]]]:
+    """(row, number) of the pictures of one batch after the other, from a step on.
+
+    Those of several processes follow each other: together they are one large batch.
+    """
+    rank, world = place
+    number, epoch, order = step * size * world, -1, np.zeros(0, dtype=np.int64)
     while True:
         batch = []
-        for _ in range(size):
+        for _ in range(size * world):
             turn, place = divmod(number, rows)
             if turn != epoch:
                 epoch = turn
@@ -127,14 +139,14 @@ def numbered_rows(rows: int, size: int, step: int, seed: int) -> Iterator[list[t
                 order = np.random.default_rng(words).permutation(rows)
             batch.append((int(order[place]), number))
             number += 1
-        yield batch
+        yield batch[rank * size : (rank + 1) * size]
 
 
 class _Places:
     """The same as something to go through from the start, which a loader wants."""
 
-    def __init__(self, *asked: int) -> None:
-        self.asked = asked
+    def __init__(self, rows: int, size: int, step: int, seed: int, place: tuple[int, int]) -> None:
+        self.asked = (rows, size, step, seed, place)
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         return numbered_rows(*self.asked)

@@ -53,9 +53,9 @@ class KeptMaps:
         """The maps of several pictures as a batch."""
         return [torch.cat(level) for level in zip(*map(self.of, rows), strict=True)]
 
-    def batches(self, size: int, step: int) -> Iterator[Batch]:
+    def batches(self, size: int, step: int, place: tuple[int, int] = (0, 1)) -> Iterator[Batch]:
         """What ``training_batches`` gives, with maps in place of pictures."""
-        for places in numbered_rows(len(self.pictures), size, step, self.pictures.seed):
+        for places in numbered_rows(len(self.pictures), size, step, self.pictures.seed, place):
             maps, targets = [], []
             for asked, number in places:
                 row = self.pictures.readable(asked)[0]

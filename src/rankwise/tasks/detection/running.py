@@ -18,24 +18,26 @@ from rankwise.tasks.detection.page import write_page
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.verdict import Verdict, verdict
+from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "open_data", "run"]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run came to on the test pictures, by the name of its loss, and its page."""
+    """What a run came to on the test pictures, by the name of its loss, and its page.
+
+    The page is None where another process wrote it.
+    """
 
     results: dict[str, Result]
     trained: Trained
     thresholds: list[float]
-    page: Path
-    verdict: Verdict
+    page: Path | None
+    verdict: Verdict | None = None
 
 
 def open_data(
@@ -83,39 +85,44 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    require_free(out, "detect", resume=resume)
-    if not (out / CHECKPOINT).exists():
-        write_config(out, settings)
-    kept: dict[Any, Any] = {}
-    trained = train(
-        splits,
-        settings,
-        out,
-        resume=resume,
-        device=usual_device() if device is None else device,
-        workers=workers,
-        told=told,
-        on_step=on_step,
-        kept=kept,
-    )
-    thresholds = best_thresholds(splits.validation, trained.found)
-    write_model(out, trained.network, splits.train.classes, thresholds)
-    found = detect_all(trained.network, splits.test, settings, kept=kept)
-    result = evaluate(splits.test, found)
-    write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
-    said = verdict(
-        "AP",
-        validation=validation_of(trained, "ap"),
-        advice=image_advice(settings, trained, "focal loss"),
-    )
-    page = write_page(
-        out,
-        settings,
-        splits,
-        trained,
-        result=result,
-        found=found,
-        thresholds=thresholds,
-        verdict=said,
-    )
-    return Finished({settings.objective.short: result}, trained, thresholds, page, said)
+    device = usual_device() if device is None else device
+    first = Devices(device=device).place.is_first
+    with open_folder(out if first else None, "detect", resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
+            write_config(out, settings)
+        kept: dict[Any, Any] = {}
+        trained = train(
+            splits,
+            settings,
+            folder,
+            resume=resume,
+            device=device,
+            workers=workers,
+            told=told,
+            on_step=on_step,
+            kept=kept,
+        )
+        if folder is None:
+            return Finished({}, trained, [], None)
+        thresholds = best_thresholds(splits.validation, trained.found)
+        write_model(out, trained.network, splits.train.classes, thresholds)
+        found = detect_all(trained.network, splits.test, settings, kept=kept)
+        result = evaluate(splits.test, found)
+        write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
+        said = verdict(
+            "AP",
+            validation=validation_of(trained, "ap"),
+            advice=image_advice(settings, trained, "focal loss"),
+        )
+        page = write_page(
+            out,
+            settings,
+            splits,
+            trained,
+            result=result,
+            found=found,
+            thresholds=thresholds,
+            verdict=said,
+        )
+        folder.finish()
+        return Finished({settings.objective.short: result}, trained, thresholds, page, said)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import settings
+from tests.tasks.detection.pictures import losses, settings, splits
 from tests.tasks.retrieval.cases import states_equal
+from tests.training.processes import run_two
 
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.learner import Learner, make_loss, new_detector
-from rankwise.tasks.detection.settings import Objective, UsageError
+from rankwise.tasks.detection.settings import Objective, Settings, UsageError
+from rankwise.tasks.detection.task import DetectionTask, make_loss, new_detector
+from rankwise.tasks.detection.training import train
+from rankwise.training import Learner
 
 SGD = {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9, "s": 0}
+STILL = {"expand": 1, "colours": False, "flip": False, "cache": False}
 
 
 @pytest.fixture(autouse=True)
 def own_random_numbers():
     with torch.random.fork_rng(devices=[]):
         yield
+
+
+def learner_of(asked: Settings) -> Learner:
+    return Learner(DetectionTask(splits(), asked))
 
 
 def batch(seed=0):
@@ -57,8 +66,8 @@ def test_every_loss_starts_from_the_same_weights():
 
 def test_the_total_is_the_weighted_sum_of_its_parts():
     weights = {"box_weight": 3.0, "bias_weight": 0.5, "classification_weight": 0.25}
-    learner = Learner(settings(objective=weights), 2)
-    found = learner.losses(batch())
+    learner = learner_of(settings(objective=weights))
+    found = losses(learner, batch())
     assert found.positives > 0
     parts = 0.25 * found.classification + 3 * found.boxes + 0.5 * found.bias
     torch.testing.assert_close(found.total, parts)
@@ -67,7 +76,7 @@ def test_the_total_is_the_weighted_sum_of_its_parts():
 
 def test_the_two_forms_of_the_bias_differ_by_the_square_of_the_positives():
     found = {
-        form: Learner(settings(objective={"bias_form": form}), 2).losses(batch())
+        form: losses(learner_of(settings(objective={"bias_form": form})), batch())
         for form in ("sum", "mean")
     }
     n = found["sum"].positives
@@ -77,14 +86,14 @@ def test_the_two_forms_of_the_bias_differ_by_the_square_of_the_positives():
 
 
 def test_a_step_is_one_of_gradient_descent():
-    learner = Learner(settings(optimiser=SGD), 2)
-    by_hand = copy.deepcopy(learner)
-    total = by_hand.losses(batch()).total
+    learner = learner_of(settings(optimiser=SGD))
+    by_hand = learner_of(settings(optimiser=SGD))
+    total = losses(by_hand, batch()).total
     total.backward()
     assert learner.step(batch()) == pytest.approx(total.item(), rel=1e-6)
     assert learner.done == 1
-    after = dict(learner.network.named_parameters())
-    for name, parameter in by_hand.network.named_parameters():
+    after = dict(learner.task.network.named_parameters())
+    for name, parameter in by_hand.task.network.named_parameters():
         if parameter.grad is None:  # of stages that no level looks at
             assert name.startswith("features.stages.")
             continue
@@ -94,86 +103,86 @@ def test_a_step_is_one_of_gradient_descent():
 
 def moved(learner):
     """How far one step moves all parameters together."""
-    before = torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+    before = torch.cat([p.detach().flatten() for p in learner.task.network.parameters()])
     learner.step(batch())
-    after = torch.cat([p.detach().flatten() for p in learner.network.parameters()])
+    after = torch.cat([p.detach().flatten() for p in learner.task.network.parameters()])
     return (after - before).norm().item()
 
 
 def test_a_clipped_gradient_moves_it_as_far_as_it_is_long():
-    clipped = Learner(settings(optimiser=SGD, training={"clip": 0.01}), 2)
+    clipped = learner_of(settings(optimiser=SGD, training={"clip": 0.01}))
     assert moved(clipped) == pytest.approx(0.1 * 0.01, rel=1e-3)
-    assert moved(Learner(settings(optimiser=SGD), 2)) > 0.1 * 0.02
+    assert moved(learner_of(settings(optimiser=SGD))) > 0.1 * 0.02
 
 
 def test_the_rate_of_a_step_is_that_of_its_number():
     asked = settings(optimiser={**SGD, "milestones": [3], "factor": 0.5}, training={"warm_up": 1})
-    learner, rates = Learner(asked, 2), []
+    learner, rates = learner_of(asked), []
     for _ in range(4):
         learner.step(batch())
-        rates.append(learner.optimiser.param_groups[0]["lr"])
+        rates.append(learner.optimizer.param_groups[0]["lr"])
     assert rates == pytest.approx([0.05, 0.1, 0.1, 0.05])
 
 
 def test_what_is_frozen_is_not_with_the_optimiser_and_stays():
-    learner = Learner(settings(network={"frozen": 5}, optimiser={"weight_decay": 0.5}), 2)
-    known = {id(p) for group in learner.optimiser.param_groups for p in group["params"]}
-    assert not known & {id(p) for p in learner.network.features.parameters()}
-    before = copy.deepcopy(learner.network.state_dict())
+    learner = learner_of(settings(network={"frozen": 5}, optimiser={"weight_decay": 0.5}))
+    known = {id(p) for group in learner.optimizer.param_groups for p in group["params"]}
+    assert not known & {id(p) for p in learner.task.network.features.parameters()}
+    before = copy.deepcopy(learner.task.network.state_dict())
     learner.step(batch())
-    after = learner.network.state_dict()
+    after = learner.task.network.state_dict()
     changed = [name for name in before if not torch.equal(before[name], after[name])]
     assert {name.partition(".")[0] for name in changed} == {"pyramid", "head"}
 
 
 def test_maps_in_place_of_pictures_have_the_same_loss():
-    learner = Learner(settings(network={"frozen": 5}), 2)
+    learner = learner_of(settings(network={"frozen": 5}))
     given = batch()
     with torch.no_grad():
-        maps = learner.network.maps(given.pictures)
-        plain, kept = learner.losses(given), learner.losses(Batch(maps, given.targets))
+        maps = learner.task.network.maps(given.pictures)
+        plain, kept = losses(learner, given), losses(learner, Batch(maps, given.targets))
     assert torch.equal(plain.total, kept.total)
 
 
 @pytest.mark.parametrize("name", ["soprc", "stable_ap"])
 def test_a_state_goes_on_where_it_was(name):
     asked = settings(objective={"name": name}, optimiser=SGD)
-    whole = Learner(asked, 2)
+    whole = learner_of(asked)
     for seed in range(2):
         whole.step(batch(seed))
-    state = {part: copy.deepcopy(value.state_dict()) for part, value in whole.parts().items()}
-    other = Learner(settings(objective={"name": name}, optimiser=SGD, training={"seed": 9}), 2)
-    assert not states_equal(other.network.state_dict(), whole.network.state_dict())
-    for part, value in other.parts().items():
-        value.load_state_dict(state[part])
-    other.done = 2
+    state = copy.deepcopy(whole.state_dict())
+    other = learner_of(settings(objective={"name": name}, optimiser=SGD, training={"seed": 9}))
+    assert not states_equal(other.task.network.state_dict(), whole.task.network.state_dict())
+    other.load_state_dict(state)
     assert [other.step(batch(seed)) for seed in (2, 3)] == [
         whole.step(batch(seed)) for seed in (2, 3)
     ]
 
 
 def test_half_precision_is_of_the_network_and_not_of_the_loss():
-    learner = Learner(settings(training={"precision": "bfloat16"}), 2)
+    learner = learner_of(settings(training={"precision": "bfloat16"}))
     seen = []
-    learner.network.head.scores.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
-    found = learner.losses(batch())
+    learner.task.network.head.scores.register_forward_hook(
+        lambda _, __, out: seen.append(out.dtype)
+    )
+    found = losses(learner, batch())
     assert set(seen) == {torch.bfloat16}
     assert found.total.dtype == torch.float32
-    assert all(p.dtype == torch.float32 for p in learner.network.parameters())
+    assert all(p.dtype == torch.float32 for p in learner.task.network.parameters())
 
 
 def test_a_step_trains_a_network_that_was_being_judged():
-    learner = Learner(settings(), 2)
-    learner.network.eval()
-    learner.loss.eval()
+    learner = learner_of(settings())
+    learner.task.network.eval()
+    learner.task.loss.eval()
     learner.step(batch())
-    assert learner.network.training
-    assert learner.loss.training
+    assert learner.task.network.training
+    assert learner.task.loss.training
 
 
 def test_a_list_for_each_class_is_another_loss():
     pooled, apart = (
-        Learner(settings(objective={"pooled": together}), 2).losses(batch())
+        losses(learner_of(settings(objective={"pooled": together})), batch())
         for together in (True, False)
     )
     assert pooled.classification.item() != apart.classification.item()
@@ -185,3 +194,24 @@ def test_a_loss_that_cannot_be_is_one_line(name):
     with pytest.raises(UsageError, match=r"^objective: ") as caught:
         make_loss(Objective(name=name), 2)
     assert "\n" not in str(caught.value)
+
+
+def work(rank: int, folder: str) -> None:
+    """Called in two processes, with half of the images each."""
+    asked = settings(optimiser=SGD, training={"batch": 2}, views=STILL)
+    trained = train(splits(), asked, Path(folder) / "run")
+    found = {"network": trained.network.state_dict(), "history": trained.history}
+    torch.save(found, Path(folder) / f"{rank}.pt")
+
+
+def test_two_processes_train_on_their_images_together(tmp_path):
+    run_two("tests.tasks.detection.test_task", "work", str(tmp_path))
+    one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
+    assert one["history"] == other["history"]
+    assert states_equal(one["network"], other["network"])
+    asked = settings(optimiser=SGD, training={"batch": 4}, views=STILL)
+    alone = train(splits(), asked)
+    for ours, theirs in zip(one["history"], alone.history, strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
+    for name, value in alone.network.state_dict().items():
+        torch.testing.assert_close(one["network"][name], value, rtol=1e-4, atol=1e-5)
