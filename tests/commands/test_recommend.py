@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from rankwise.commands.recommend import app
 from rankwise.tasks.classification.files import write_config as write_classification
 from rankwise.tasks.classification.settings import Settings as Classification
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 SMALL = ["--dimension", "4", "--batch", "16", "--negatives", "6", "--epochs", "2",
@@ -175,13 +176,14 @@ def test_folders_and_files_that_are_no_use(tmp_path):
 def test_the_run_of_another_command_is_left_alone(trained, tmp_path):
     arguments, _, _ = trained
     out = tmp_path / "run"
-    write_classification(out, Classification())
+    with RunFolder(out, "classify").opened():
+        write_classification(out, Classification())
     before = (out / "config.yaml").read_bytes()
     for more in ([], ["--resume"]):
         done = RUN.invoke(app, [*arguments[:-1], str(out), *more])
         words = "holds a run of rankwise classify, not of rankwise recommend"
         assert words in one_line_at_end(done)
-    assert [path.name for path in out.iterdir()] == ["config.yaml"]
+    assert {path.name for path in out.iterdir()} == {"config.yaml", "run.json"}
     assert (out / "config.yaml").read_bytes() == before
 
 

@@ -149,8 +149,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             def advance(step: task.Step) -> None:
                 progress.update(
                     bar,
-                    total=step.steps,
-                    completed=step.step,
+                    total=step.steps_of_epoch,
+                    completed=step.step_of_epoch,
                     epoch=step.epoch,
                     loss=f"{step.loss:.4f}",
                     value="–" if step.value != step.value else f"{step.value:.4f}",

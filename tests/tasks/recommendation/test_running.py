@@ -36,7 +36,7 @@ def test_what_is_in_the_folder(finished):
     out, done = finished
     assert {p.name for p in out.iterdir()} == {
         "config.json", "model.safetensors", "ids.json", "pairs.safetensors", "results.json",
-        "index.html", "metrics.csv", "checkpoint.pt",
+        "index.html", "metrics.csv", "checkpoint.pt", "run.json",
     }  # fmt: skip
     found = json.loads((out / "results.json").read_text())
     assert set(found["test"]) == {"popularity", "model"}

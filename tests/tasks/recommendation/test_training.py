@@ -86,10 +86,10 @@ def test_other_settings_or_data_are_not_resumed(tmp_path):
     other = settings(epochs=1, dimension=5)
     with pytest.raises(UsageError, match="dimension was 4 and is 5"):
         train(prepared(DATA, other), other, tmp_path, resume=True)
-    with pytest.raises(UsageError, match="cannot be resumed with other data"):
+    with pytest.raises(UsageError, match="cannot be resumed with other training data"):
         train(prepared(two_kinds(seed=3), chosen), chosen, tmp_path, resume=True)
     (tmp_path / "checkpoint.pt").write_bytes(b"nothing")
-    with pytest.raises(UsageError, match="is not a checkpoint of this command"):
+    with pytest.raises(UsageError, match=r"checkpoint\.pt: was changed or damaged"):
         train(prepared(DATA, chosen), chosen, tmp_path, resume=True)
 
 

@@ -14,7 +14,6 @@ from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.data.interactions.interactions import codes_of
 from rankwise.tasks.recommendation.catalogue import Scores, best_items
-from rankwise.tasks.recommendation.checkpoint import CHECKPOINT
 from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run, write_config, write_model
 from rankwise.tasks.recommendation.losses import loss_of
@@ -23,8 +22,8 @@ from rankwise.tasks.recommendation.page import write_results
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import Step, Trained, train
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.verdict import Validation, Verdict, lower_rate, verdict
+from rankwise.training import CHECKPOINT, RunFolder
 
 __all__ = ["Finished", "evaluate_run", "recommend", "run"]
 
@@ -64,16 +63,17 @@ def run(
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
     measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric))]
-    require_free(out, "recommend", resume=resume)
-    if not (out / CHECKPOINT).exists():
-        loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
-        write_config(out, settings, source)
-    trained = train(problem, settings, out, resume=resume, on_step=on_step)
-    write_model(out, problem, trained.network)
-    results = _measured(problem, trained.network.scores(), measures)
-    said = _verdict(settings, trained)
-    page = write_results(out, settings, trained, problem.counts(), results, verdict=said)
-    return Finished(results, trained, page, said)
+    with RunFolder(out, "recommend").opened(resume=resume) as folder:
+        if folder.read(CHECKPOINT) is None:
+            loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
+            write_config(out, settings, source)
+        trained = train(problem, settings, folder, resume=resume, on_step=on_step)
+        write_model(out, problem, trained.network)
+        results = _measured(problem, trained.network.scores(), measures)
+        said = _verdict(settings, trained)
+        page = write_results(out, settings, trained, problem.counts(), results, verdict=said)
+        folder.finish()
+        return Finished(results, trained, page, said)
 
 
 def _verdict(settings: Settings, trained: Trained) -> Verdict:

@@ -1,38 +1,26 @@
-"""The loop: lists of positives and negatives, one loss, the best epoch on validation kept."""
+"""Training a recommender: a warm start by softmax, the objective, the best epoch kept."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from rankwise.report import write_csv
-from rankwise.tasks.recommendation.batches import Batches
-from rankwise.tasks.recommendation.checkpoint import load_checkpoint, save_checkpoint
+from rankwise.objectives import Objective
+from rankwise.tasks.recommendation.batches import Batch, Batches
 from rankwise.tasks.recommendation.evaluation import evaluate
 from rankwise.tasks.recommendation.losses import by_interaction, loss_of, warm_starts
 from rankwise.tasks.recommendation.measures import measure_of
 from rankwise.tasks.recommendation.network import Recommender, new_recommender
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings
+from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
 
-__all__ = ["Step", "Trained", "new_network", "train"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """Where the training is, after every step; both count from 1."""
-
-    epoch: int
-    step: int
-    steps: int  # of an epoch
-    loss: float
-    value: float  # the metric of the last epoch on validation; NaN before the first
+__all__ = ["RecommendTask", "Step", "Trained", "new_network", "train"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,7 @@ def new_network(problem: Problem, settings: Settings) -> Recommender:
 def train(
     problem: Problem,
     settings: Settings,
-    out: Path | None = None,
+    out: Path | RunFolder | None = None,
     *,
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
@@ -70,122 +58,70 @@ def train(
     A resumed run ends with the same bits as one that was never stopped. With ``out`` every epoch
     leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
     """
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        run = _Run(problem, settings)
-        if not (out is not None and resume and run.restore(out)):
-            run.measure_start()
-        while not run.finished:
-            run.epoch(on_step)
-            if run.warm and run.stage_over:
-                run.start(warm=False)
-            if out is not None:
-                run.save(out)
-        run.network.load_state_dict(run.best_state)
-        return Trained(run.network.eval(), run.history, run.best, run.start_value)
+    task, fitted = fit(
+        lambda place: RecommendTask(problem, settings, place),
+        out,
+        "recommend",
+        resume=resume,
+        callbacks=[Callback(on_step=on_step)],
+    )
+    return Trained(task.network, fitted.history, fitted.best_row, fitted.start)
 
 
-class _Run:
-    def __init__(self, problem: Problem, settings: Settings) -> None:
+class RecommendTask(Task[Batch]):
+    """Lists of positives and negatives, drawn by torch's own generator.
+
+    Where the objective has a warm start, softmax is the first of two stages.
+    """
+
+    network: Recommender
+    loss: Objective
+    counts_epochs = True
+    measures_start = True
+
+    def __init__(self, problem: Problem, settings: Settings, place: Place | None = None) -> None:
         self.settings, self.measure = settings, measure_of(settings.metric)
+        self.monitor = settings.metric
         self.positives = problem.pairs((0,))
-        loss_of(settings.objective, self.positives)  # refuses a wrong name before a warm start
-        self.network = new_network(problem, settings)
         self.seen, self.wanted = problem.pairs((0,), positive=False), problem.pairs((1,))
-        self.history: list[dict[str, float]] = []
-        self.best_state: dict[str, Tensor] = deepcopy(self.network.state_dict())
-        self.data = problem.fingerprint()
-        self.start_value = math.nan
-        self.start(warm=warm_starts(settings))
-
-    def start(self, *, warm: bool) -> None:
-        """Softmax first, or from the best epoch so far the objective."""
-        settings = self.settings
-        name = "softmax" if warm else settings.objective
-        rate = settings.learning_rate / (10 if self.history else 1)
-        self.network.load_state_dict(self.best_state)
-        self.warm, self.before = warm, len(self.history)
-        self.loss = loss_of(name, self.positives)
-        self.optimiser = torch.optim.AdamW(
-            [*self.network.parameters(), *self.loss.parameters()],
-            rate,
-            weight_decay=settings.weight_decay,
+        objective = loss_of(settings.objective, self.positives)
+        warm = warm_starts(settings)
+        self.names = ["softmax", settings.objective] if warm else [settings.objective]
+        single = [by_interaction(name, settings.lists) for name in self.names]
+        if warm:
+            single[0] = True
+        self.samplers = [Batches(self.positives, settings, single=each) for each in single]
+        epochs = [settings.warm_start, settings.epochs][-len(self.names) :]
+        super().__init__(
+            new_network(problem, settings),
+            objective,
+            [
+                Stage(most * sampler.steps, sampler.steps, settings.patience)
+                for most, sampler in zip(epochs, self.samplers, strict=True)
+            ],
+            record=Record(asdict(settings), problem.fingerprint(), settings.batch),
+            place=place,
         )
-        single = warm or by_interaction(name, settings.lists)
-        self.batches = Batches(self.positives, settings, single=single)
 
-    @property
-    def best(self) -> int:
-        """The epoch with the best metric; 0 before the first, and where none is up to the start."""
-        values = [row[self.settings.metric] for row in self.history]
-        if not values or max(values) < self.start_value:
-            return 0
-        return 1 + values.index(max(values))
+    def begin(self, stage: int) -> None:
+        self.stage = stage
+        self.loss = loss_of(self.names[stage], self.positives)
 
-    @property
-    def stage_over(self) -> bool:
-        done = len(self.history)
-        most = self.settings.warm_start if self.warm else self.settings.epochs
-        waited = done - max(self.best, self.before)
-        return done - self.before >= most or waited >= self.settings.patience
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        learnt = [*self.network.parameters(), *self.loss.parameters()]
+        return torch.optim.AdamW(learnt, self.rate(0), weight_decay=self.settings.weight_decay)
 
-    @property
-    def finished(self) -> bool:
-        return not self.warm and self.stage_over
+    def rate(self, step: int) -> float:
+        return self.settings.learning_rate / (10 if self.stage else 1)
 
-    def measure_start(self) -> None:
-        """Evaluate the network before the first epoch."""
-        self.network.eval()
-        with torch.random.fork_rng(devices=[]):
-            self.start_value = self.validated()
+    def batches(self, step: int) -> Iterator[Batch]:
+        while True:
+            yield from self.samplers[self.stage].epoch()
 
-    def validated(self) -> float:
-        """The metric on validation, of the network as it is."""
+    def step_loss(self, batch: Batch, moment: Moment) -> Tensor:
+        return batch.loss(self.network, self.loss)
+
+    def validate(self) -> dict[str, float]:
         found = evaluate(self.network.scores(), self.wanted, self.seen, [self.measure])
-        return found.means()[str(self.measure)].value
-
-    def restore(self, out: Path) -> bool:
-        state = load_checkpoint(out, self.settings, self.data)
-        if state is None:
-            return False
-        self.start_value = state.get("start", math.nan)
-        self.best_state, self.history = state["best"], state["history"]
-        self.start(warm=state["warm"])
-        self.before = state["before"]
-        self.network.load_state_dict(state["network"])
-        self.loss.load_state_dict(state["loss"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        torch.set_rng_state(state["generator"])
-        write_csv(out / "metrics.csv", self.history)
-        return True
-
-    def save(self, out: Path) -> None:
-        state = {
-            "network": self.network.state_dict(),
-            "loss": self.loss.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "best": self.best_state,
-            "warm": self.warm,
-            "before": self.before,
-            "history": self.history,
-            "start": self.start_value,
-        }
-        save_checkpoint(out, self.settings, self.data, state)
-        write_csv(out / "metrics.csv", self.history)
-
-    def epoch(self, on_step: Callable[[Step], None]) -> None:
-        self.network.train()
-        number, steps, total = len(self.history) + 1, self.batches.steps, 0.0
-        last = self.history[-1][self.settings.metric] if self.history else math.nan
-        for step, batch in enumerate(self.batches.epoch(), start=1):
-            loss = batch.loss(self.network, self.loss)
-            self.optimiser.zero_grad()
-            loss.backward()
-            self.optimiser.step()
-            total += loss.item()
-            on_step(Step(number, step, steps, loss.item(), last))
-        self.network.eval()
-        value = self.validated()
-        row = {"epoch": number, "warm_start": float(self.warm), "loss": total / steps}
-        self.history.append({**row, self.settings.metric: value})
-        if self.best == number:
-            self.best_state = deepcopy(self.network.state_dict())
+        warm = float(len(self.names) > 1 and self.stage == 0)
+        return {"warm_start": warm, self.monitor: found.means()[str(self.measure)].value}
