@@ -1,7 +1,7 @@
 """Training steps with a ranking loss against the same steps with cross-entropy.
 
 ``python -m benchmarks.throughput [NAME ...]`` takes steps of the retrieval task's own loop
-(:class:`rankwise.tasks.retrieval.Learner`: forward, loss, backward, optimiser) of one network with
+(:class:`rankwise.training.Learner`: forward, loss, backward, optimiser) of one network with
 every loss in turns, in one process, by the processor time of one thread. Cross-entropy has a linear
 head over the training classes. Views are off: what they cost is the same for all and would hide
 the loss. A ratio is the median over the rounds, with its 95 % interval by order statistics. Writes
@@ -25,10 +25,10 @@ from scipy import stats
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from rankwise.data.images import ImageSet
-from rankwise.tasks.retrieval import Learner, Pictures, Settings, with_changes
-from rankwise.tasks.retrieval.optimisers import make_optimiser
+from rankwise.data.images import ImageSet, RetrievalSplits
+from rankwise.tasks.retrieval import RetrievalTask, Settings, with_changes
 from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.training import Learner
 
 RESULTS = Path(__file__).parent / "throughput.json"
 CLASSES = 100
@@ -105,22 +105,20 @@ def images_of(case: Case) -> ImageSet:
     return ImageSet("train", labels, tuple(map(str, range(CLASSES))), pixels=pixels)
 
 
-def learners(case: Case) -> tuple[dict[str, Learner], Batch]:
+def learners(case: Case) -> tuple[dict[str, Learner[Batch]], Batch]:
     """Cross-entropy first, and a batch for all of them."""
     torch.manual_seed(0)
     images = images_of(case)
     made = {}
     for name in ("cross-entropy", *case.losses):
         settings = settings_of(case, LOSSES.get(name, LOSSES["SOPRC"]))
-        pictures = Pictures(images, settings.views)
-        made[name] = Learner(pictures, settings)
-    first = made["cross-entropy"]
-    # Its loss is of labels and no list: no name of the settings makes one.
-    first.loss = Classified(first.settings.network.dimension)  # type: ignore[assignment]
-    parameters = [*first.network.parameters(), *first.loss.parameters()]
-    first.optimiser = make_optimiser(parameters, first.settings.optimiser)
+        task = RetrievalTask(RetrievalSplits(images, images, images), settings)
+        if name == "cross-entropy":
+            # Its loss is of labels and no list: no name of the settings makes one.
+            task.loss = Classified(settings.network.dimension)  # type: ignore[assignment]
+        made[name] = Learner(task)
     rows = torch.arange(4 * case.classes)
-    return made, Batch([pictures[row] for row in rows.tolist()], rows)
+    return made, Batch([task.pictures[row] for row in rows.tolist()], rows)
 
 
 def measured(name: str, case: Case) -> Iterator[Ratio]:

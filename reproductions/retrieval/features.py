@@ -11,8 +11,8 @@ from torch import Tensor
 
 from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
+from rankwise.data.images.fingerprint import fingerprint
 from rankwise.tasks.retrieval.backbones import make_backbone
-from rankwise.tasks.retrieval.checkpoint import fingerprint
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Network, Views

@@ -14,8 +14,8 @@ from rankwise.retrieval import evaluate
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
-from rankwise.tasks.retrieval.optimisers import make_optimiser, rate_at
 from rankwise.tasks.retrieval.settings import Settings
+from rankwise.training import make_optimizer, milestone_rate
 from reproductions.retrieval.features import Features
 
 __all__ = ["Head", "HeadLearner", "start_of", "train_head"]
@@ -65,7 +65,7 @@ class HeadLearner:
         )
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
         parameters = [*self.head.parameters(), *self.loss.parameters()]
-        self.optimiser = make_optimiser(parameters, settings.optimiser)
+        self.optimiser = make_optimizer(parameters, settings.optimiser)
         self.dropout = float(settings.network.options.get("dropout", 0.0))
         self.done = 0
 
@@ -78,8 +78,11 @@ class HeadLearner:
         mixing = draw_mixing(len(rows) // per_class, per_class, mixup.stages, features)
         labels = self.part.labels[rows][::per_class]
         labels = labels.repeat_interleave(per_class * 2**mixup.stages)
+        chosen = self.settings.optimiser
         for group in self.optimiser.param_groups:
-            group["lr"] = rate_at(self.settings.optimiser, self.done)
+            group["lr"] = milestone_rate(
+                chosen.learning_rate, self.done, chosen.milestones, chosen.factor
+            )
         before = None if self.previous is None else self.previous(features, mixing, mixup.u)
         embeddings = self.head(features, mixing, mixup.u)
         known = rows if self.loss.needs_rows else None

@@ -10,9 +10,8 @@ from statistics import median
 
 import torch
 
-from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.learner import Learner
-from rankwise.tasks.retrieval.pictures import Pictures, batches_from
+from rankwise.tasks.retrieval.task import RetrievalTask
+from rankwise.training import Learner
 from reproductions.retrieval.benches import Scratch, Trial
 from reproductions.retrieval.methods import Method
 from reproductions.runs import Runs
@@ -43,26 +42,25 @@ def _time(bench: Scratch, method: Method) -> dict[str, object]:
     settings = bench.settings(Trial(method, method.tries[0], bench.budget.rates[0], 0))
     batches = settings.batches
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        pictures = Pictures(bench.problem.splits.train, settings.views)
-        learner = Learner(pictures, settings)
+        task = RetrievalTask(bench.problem.splits, settings)
+        learner = Learner(task)
         learner.done = settings.objective.warm_start  # behind it
-        sampler = ClassBatches(pictures.labels, batches.classes, batches.per_class, seed=0)
         whole, alone = [], []
-        for batch in islice(batches_from(pictures, sampler, 0), bench.plan.timed + 1):
+        for batch in islice(task.batches(0), bench.plan.timed + 1):
             whole.append(_spent(clock, partial(learner.step, batch)))
-            labels = pictures.labels[batch.rows][:: batches.per_class]
+            labels = task.labels[batch.rows][:: batches.per_class]
             labels = labels.repeat_interleave(batches.per_class * 2**settings.mixup.stages)
-            alone.append(_spent(clock, partial(_loss, learner, labels, batch.rows)))
+            alone.append(_spent(clock, partial(_loss, task, learner.done, labels, batch.rows)))
     # The first of each warms up.
     return asdict(Time(method.name, 1000 * median(alone[1:]), 1000 * median(whole[1:])))
 
 
-def _loss(learner: Learner, labels: torch.Tensor, rows: torch.Tensor) -> None:
-    raw = torch.randn(len(labels), learner.settings.network.dimension)
+def _loss(task: RetrievalTask, step: int, labels: torch.Tensor, rows: torch.Tensor) -> None:
+    raw = torch.randn(len(labels), task.settings.network.dimension)
     embeddings = torch.nn.functional.normalize(raw, dim=1).requires_grad_()
-    previous = embeddings.detach() if learner.previous is not None else None
-    known = rows if learner.loss.needs_rows else None
-    learner.loss(embeddings, labels, step=learner.done, rows=known, previous=previous).backward()
+    previous = embeddings.detach() if task.previous is not None else None
+    known = rows if task.loss.needs_rows else None
+    task.loss(embeddings, labels, step=step, rows=known, previous=previous).backward()
 
 
 def _spent(clock: Callable[[], float], work: Callable[[], object]) -> float:

@@ -11,6 +11,7 @@ from rankwise.cli import app as whole
 from rankwise.commands.classify import app
 from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.retrieval.config import as_yaml
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 
@@ -109,14 +110,14 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
 
 
 def test_the_run_of_another_command_is_left_alone(data):
-    (data / "run").mkdir()
-    (data / "run/config.json").write_text('{"command": "rankwise compare"}')
-    (data / "run/results.json").write_text("{}")
+    with RunFolder(data / "run", "compare").opened():
+        (data / "run/config.json").write_text('{"command": "rankwise compare"}')
+        (data / "run/results.json").write_text("{}")
     for more in ([], ["--resume"]):
         done = train(data, *more)
         assert done.exit_code == 2
         last = done.output.strip().splitlines()[-1]
-        assert "holds a run of rankwise compare, not of rankwise classify (config.json" in last
+        assert "holds a run of rankwise compare, not of rankwise classify; pass another" in last
     assert (data / "run/results.json").read_text() == "{}"
 
 

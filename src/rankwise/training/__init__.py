@@ -6,6 +6,7 @@ from rankwise.training.fit import fit
 from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.learner import Learner
 from rankwise.training.optimizers import MomentumSGD, make_optimizer
+from rankwise.training.previous import previous_outputs
 from rankwise.training.run_folder import RunFolder, open_folder, require_free
 from rankwise.training.schedules import cosine_rate, milestone_rate
 from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
@@ -36,5 +37,6 @@ __all__ = [
     "make_optimizer",
     "milestone_rate",
     "open_folder",
+    "previous_outputs",
     "require_free",
 ]

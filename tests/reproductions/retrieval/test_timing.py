@@ -52,10 +52,10 @@ def test_every_method_is_timed_and_only_once(tmp_path):
 def test_the_loss_has_as_many_vectors_as_in_a_step(monkeypatch, name, images):
     seen, alone = [], timing._loss
 
-    def counted(learner, labels, rows):
+    def counted(task, step, labels, rows):
         embedded = []
-        hook = learner.loss.register_forward_hook(lambda m, given, out: embedded.append(given[0]))
-        alone(learner, labels, rows)
+        hook = task.loss.register_forward_hook(lambda m, given, out: embedded.append(given[0]))
+        alone(task, step, labels, rows)
         hook.remove()
         (vectors,) = embedded
         assert vectors.grad is not None  # both ways
@@ -69,9 +69,9 @@ def test_the_loss_has_as_many_vectors_as_in_a_step(monkeypatch, name, images):
 def test_the_method_itself_is_timed_and_not_the_warm_start(monkeypatch):
     steps, alone = [], timing._loss
 
-    def counted(learner, labels, rows):
-        steps.append(learner.done)
-        alone(learner, labels, rows)
+    def counted(task, step, labels, rows):
+        steps.append(step)
+        alone(task, step, labels, rows)
 
     monkeypatch.setattr(timing, "_loss", counted)
     own = bench("SOPRC", timed=2)

@@ -6,14 +6,14 @@ from tests.tasks.classification.cases import settings, splits
 
 from rankwise.tasks.classification.batches import ShuffledBatches, fit_batches, make_sampler
 from rankwise.tasks.classification.settings import Batches, UsageError
-from rankwise.tasks.retrieval.judging import Shared
+from rankwise.training import Place
 
 BINARY = torch.tensor([1] * 6 + [0] * 44)
 CLASSES = torch.arange(5).repeat(10)
 
 
 def sampler(target, classes, **how):
-    return make_sampler(target, classes, Batches(**how), 0, Shared())
+    return make_sampler(target, classes, Batches(**how), 0, Place())
 
 
 def test_as_they_come_every_item_is_once_in_an_epoch():

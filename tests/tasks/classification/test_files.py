@@ -21,9 +21,9 @@ from rankwise.tasks.classification.files import (
     write_results,
 )
 from rankwise.tasks.classification.judging import Judged
-from rankwise.tasks.classification.learner import new_classifier
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.settings import Network, UsageError
+from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
 from rankwise.tasks.retrieval.pictures import Pictures
 

@@ -9,7 +9,7 @@ from tests.tasks.classification.cases import TWO, settings, splits
 
 from rankwise.metrics import partial_auroc
 from rankwise.tasks.classification.judging import as_json, judge, judge_scores
-from rankwise.tasks.classification.learner import new_classifier
+from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.retrieval.pictures import Pictures
 
 NAMES = ("a", "b", "c")

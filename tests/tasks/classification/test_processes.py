@@ -1,19 +1,31 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from tests.tasks.classification.cases import settings, splits
 from tests.tasks.retrieval.cases import states_equal
+from tests.training.processes import run_two
 
 from rankwise.tasks.classification.batches import ShuffledBatches
-from rankwise.tasks.classification.learner import Learner
-from rankwise.tasks.retrieval.pictures import Batch, Pictures
+from rankwise.tasks.classification.task import ClassificationTask
+from rankwise.tasks.classification.training import train
+from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.training import Learner
 
-WORKER = Path(__file__).parent / "worker.py"
+
+def work(rank: int, folder: str, *changes: str) -> None:
+    """Called in two processes."""
+    losses: list[float] = []
+    found = train(
+        splits(),
+        settings(*changes),
+        Path(folder) / "run",
+        on_step=lambda step: losses.append(step.loss),
+    )
+    state = {"network": found.network.state_dict(), "history": found.history, "losses": losses}
+    torch.save(state, Path(folder) / f"{rank}.pt")
 
 
 @pytest.mark.parametrize("name", ["soap", "soprc"])
@@ -28,21 +40,15 @@ def test_two_processes_train_on_their_batches_together(tmp_path, name):
         "training.steps=2",
         "training.validate_every=2",
     ]
-    done = subprocess.run(
-        [sys.executable, str(WORKER), str(tmp_path), *changes],
-        capture_output=True,
-        check=False,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stderr.decode()
+    run_two("tests.tasks.classification.test_processes", "work", str(tmp_path), *changes)
     one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
     assert one["history"] == other["history"]
     assert states_equal(one["network"], other["network"])
 
     chosen, parts = settings(*changes), splits()
-    pictures = Pictures(parts.train.images, chosen.views)
     with torch.random.fork_rng(devices=[]):
-        learner = Learner(parts.train, pictures, chosen, steps_per_epoch=2)
+        task = ClassificationTask(parts, chosen)
+        learner, pictures = Learner(task), task.pictures
         plans = [list(ShuffledBatches(24, 6, rank=r, world_size=2)) for r in range(2)]
         losses = []
         for rows in zip(*plans, strict=True):
@@ -50,5 +56,5 @@ def test_two_processes_train_on_their_batches_together(tmp_path, name):
             batch = Batch([pictures[i] for i in together.tolist()], together)
             losses.append(learner.step(batch))
     assert one["losses"] == pytest.approx(losses, rel=1e-4)
-    for key, value in learner.network.state_dict().items():
+    for key, value in task.network.state_dict().items():
         torch.testing.assert_close(one["network"][key], value, rtol=1e-4, atol=1e-5)

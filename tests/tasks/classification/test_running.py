@@ -20,6 +20,7 @@ FILES = {
     "model.safetensors",
     "checkpoint.pt",
     "index.html",
+    "run.json",
 }
 CPU = torch.device("cpu")
 

@@ -8,6 +8,7 @@ from rankwise.tasks.retrieval.settings import (
     Mixup,
     Network,
     Objective,
+    Optimiser,
     Settings,
     UsageError,
     Views,
@@ -50,3 +51,18 @@ def test_the_short_name_of_an_objective():
 
 def test_the_defaults_are_settings():
     assert Settings().batches.classes * Settings().batches.per_class == 112
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "lbfgs"}, "optimiser.name must be one of sgd, adam, adamw, got 'lbfgs'"),
+        ({"s": 1.5}, r"optimiser.s must be in \[0, 1\], got 1.5"),
+        ({"momentum": 1.0}, r"optimiser.momentum must be in \[0, 1\), got 1.0"),
+        ({"milestones": (30, 15)}, "optimiser.milestones must go up, got 30, 15"),
+        ({"learning_rate": 0.0}, "optimiser.learning_rate must be a finite number > 0, got 0.0"),
+    ],
+)
+def test_optimizers_that_cannot_be(options, message):
+    with pytest.raises(UsageError, match=message):
+        Optimiser(**options)

@@ -13,10 +13,11 @@ from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
 from rankwise.data.images import ImageSet
 from rankwise.tasks.retrieval.judging import judge
-from rankwise.tasks.retrieval.learner import new_network
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError
-from rankwise.tasks.retrieval.training import Run, Step, train
+from rankwise.tasks.retrieval.task import RetrievalTask, new_network
+from rankwise.tasks.retrieval.training import Step, train
+from rankwise.training import Callback, Trainer
 
 KILLED = """
 import os, signal, sys
@@ -107,29 +108,19 @@ def test_it_learns():
     assert found.history[-1]["loss"] < found.history[0]["loss"]
 
 
-def values(run: Run, found: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    given = iter(found)
-
-    class Judged:
-        def __init__(self) -> None:
-            self.map = next(given)
-
-    monkeypatch.setattr("rankwise.tasks.retrieval.training.judge", lambda *_, **__: Judged())
-
-
 def test_it_stops_when_validation_gets_no_better_and_keeps_the_best(monkeypatch):
+    measured([0.0, 0.1, 0.5, 0.3, 0.5, 0.4, 0.9], monkeypatch)
     chosen = settings("training.validate_every=1", "training.steps=9", "training.patience=3")
-    run = Run(splits(), chosen)
-    values(run, [0.1, 0.5, 0.3, 0.5, 0.4, 0.9], monkeypatch)
-    states = []
-    batches = run.batches()
-    while not run.done:
-        run.advance(next(batches))
-        states.append({n: t.clone() for n, t in run.learner.network.state_dict().items()})
-    assert run.learner.done == 5  # 0.5 again is no better
-    found = run.result()
+    with torch.random.fork_rng(devices=[]):
+        task, states = RetrievalTask(splits(), chosen), []
+
+        def keep(step: Step) -> None:
+            states.append({n: t.clone() for n, t in task.network.state_dict().items()})
+
+        found = Trainer(task, callbacks=[Callback(on_step=keep)]).fit()
+    assert len(states) == 5  # 0.5 again is no better
     assert found.best_step == 2
-    assert states_equal(found.network.state_dict(), states[1])
+    assert states_equal(task.network.state_dict(), states[1])
 
 
 def test_without_validation_the_last_network_is_kept():
@@ -152,22 +143,24 @@ def test_steps_that_are_no_multiple_end_with_a_validation():
     assert [row["step"] for row in found.history] == [2, 4, 5]
 
 
+def measured(values: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    given = iter(values)
+    monkeypatch.setattr(RetrievalTask, "validate", lambda task: {"map": next(given)})
+
+
 def test_where_nothing_is_better_than_the_start_the_start_is_kept(monkeypatch):
-    run = Run(splits(), settings())
-    values(run, [0.5, 0.4, 0.3, 0.2], monkeypatch)
-    start = {n: t.clone() for n, t in run.learner.network.state_dict().items()}
-    run.through(resume=False, loop=None)
-    found = run.result()
+    with torch.random.fork_rng(devices=[]):
+        start = RetrievalTask(splits(), settings()).network.state_dict()
+    measured([0.5, 0.4, 0.3, 0.2], monkeypatch)
+    found = train(splits(), settings())
     assert (found.best_step, found.start) == (0, 0.5)
     assert [row["map"] for row in found.history] == [0.4, 0.3, 0.2]
     assert states_equal(found.network.state_dict(), start)
 
 
 def test_what_is_as_good_as_the_start_is_kept_as_trained(monkeypatch):
-    run = Run(splits(), settings())
-    values(run, [0.5, 0.4, 0.5, 0.5], monkeypatch)
-    run.through(resume=False, loop=None)
-    assert run.result().best_step == 4
+    measured([0.5, 0.4, 0.5, 0.5], monkeypatch)
+    assert train(splits(), settings()).best_step == 4
 
 
 def test_a_resumed_run_knows_its_start(tmp_path):
@@ -176,5 +169,6 @@ def test_a_resumed_run_knows_its_start(tmp_path):
     resumed = train(splits(), settings(), tmp_path / "stopped", resume=True)
     whole = train(splits(), settings())
     assert resumed.start == whole.start
-    assert resumed.start == judge(Run(splits(), settings()).learner.network, splits().validation,
-                                  settings()).map  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        start = RetrievalTask(splits(), settings()).network
+    assert resumed.start == judge(start, splits().validation, settings()).map

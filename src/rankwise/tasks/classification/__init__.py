@@ -8,14 +8,15 @@ from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.page import classes_table, results_table
 from rankwise.tasks.classification.running import Finished, judge_part, open_data, run
 from rankwise.tasks.classification.settings import Settings, UsageError
-from rankwise.tasks.classification.training import Run, Step, Trained, train
+from rankwise.tasks.classification.task import ClassificationTask
+from rankwise.tasks.classification.training import Step, Trained, train
 
 __all__ = [
     "Classifier",
     "ClassificationLoss",
+    "ClassificationTask",
     "Finished",
     "Judged",
-    "Run",
     "Settings",
     "Step",
     "Trained",

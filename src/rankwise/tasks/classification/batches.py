@@ -13,7 +13,7 @@ from rankwise.samplers import BalancedBatches, ClassBatches
 from rankwise.samplers.base import EpochBatches
 from rankwise.samplers.inputs import Ints
 from rankwise.tasks.classification.settings import Batches, Settings, UsageError
-from rankwise.tasks.retrieval.judging import Shared
+from rankwise.training import Place
 
 __all__ = ["ShuffledBatches", "fit_batches", "make_sampler"]
 
@@ -61,7 +61,7 @@ def fit_batches(settings: Settings, train: LabelledImages) -> tuple[Settings, li
 
 
 def make_sampler(
-    target: Tensor, classes: int, batches: Batches, seed: int, shared: Shared
+    target: Tensor, classes: int, batches: Batches, seed: int, place: Place
 ) -> EpochBatches:
     """The sampler of the settings for the targets of a training set."""
     binary = target.ndim == 1 and classes == 2
@@ -69,14 +69,14 @@ def make_sampler(
         raise UsageError("batches.positives is for two classes; use batches.per_class for several")
     if batches.per_class is not None and (binary or target.ndim == 2):
         raise UsageError("batches.per_class is for one of several classes by image")
-    place = {"seed": seed, "rank": shared.rank, "world_size": shared.world}
+    drawn = {"seed": seed, "rank": place.rank, "world_size": place.world_size}
     try:
         if batches.positives is not None:
             others = batches.size - batches.positives
-            return BalancedBatches(target, batches.positives, others, **place)
+            return BalancedBatches(target, batches.positives, others, **drawn)
         if batches.per_class is not None:
             wanted = batches.size // batches.per_class
-            return ClassBatches(target, wanted, batches.per_class, **place)
+            return ClassBatches(target, wanted, batches.per_class, **drawn)
     except ValueError as error:
         raise UsageError(f"batches: {error}") from None
-    return ShuffledBatches(len(target), min(batches.size, len(target)), **place)
+    return ShuffledBatches(len(target), min(batches.size, len(target)), **drawn)

@@ -13,8 +13,9 @@ from rankwise.data.images.labelled import LabelledImages
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.retrieval.judging import Shared, embed
+from rankwise.tasks.retrieval.judging import embed
 from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.training import Place
 
 __all__ = ["Judged", "as_json", "judge", "judge_scores"]
 
@@ -59,11 +60,11 @@ def judge(
     *,
     pictures: Pictures | None = None,
     workers: int = 0,
-    shared: Shared | None = None,
+    place: Place | None = None,
 ) -> Judged:
     """Rank all images of a set by the logit of every class."""
     held = Pictures(images.images, settings.views) if pictures is None else pictures
-    logits = embed(network, held, workers=workers, shared=shared)
+    logits = embed(network, held, workers=workers, place=place)
     return judge_scores(logits, images.target, images.classes, max_fpr=settings.data.max_fpr)
 
 

@@ -14,19 +14,17 @@ from rankwise.data.images.labelled import ClassSplits, LabelledImages
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.files import write_config, write_model, write_results
 from rankwise.tasks.classification.judging import Judged, judge
-from rankwise.tasks.classification.learner import new_classifier
 from rankwise.tasks.classification.page import write_page
 from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.classification.training import Step, Trained, train
-from rankwise.tasks.retrieval import lightning_loop
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.files import read_division, write_division
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.running import usual_device
 from rankwise.tasks.retrieval.settings import one_of
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.verdict import Verdict, verdict
+from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "judge_part", "open_data", "run"]
 
@@ -100,46 +98,46 @@ def run(
     """Train into the folder ``out``, then judge the network kept beside the untrained and the last.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
-    torchrun the loop is Lightning's, and the first process writes. Batches that the training
+    torchrun all processes train together, and the first one writes. Batches that the training
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, fitted = fit_settings(settings, splits)
     device = usual_device() if device is None else device
-    require_free(out, "classify", resume=resume)
-    lightning_loop.join_processes()
-    first = lightning_loop.is_first()
-    if first and not (out / CHECKPOINT).exists():
-        write_config(out, settings)
-        write_division(out, splits.record)
-    trained = train(
-        splits,
-        settings,
-        out,
-        resume=resume,
-        device=device,
-        workers=workers,
-        told=told,
-        on_step=on_step,
-        loop=lightning_loop.fit if lightning_loop.wanted() else None,
-    )
-    if not first:
-        return Finished({}, trained, None)
-    write_model(out, trained.network)
-    with torch.random.fork_rng(devices=[]):
-        pictures = Pictures(splits.train.images, settings.views, told)
-        other = new_classifier(splits.train, pictures, settings).to(device)
-    before = judge_part(other, splits, settings, "test", workers=workers)
-    results = {"untrained": before}
-    other.load_state_dict(trained.last)
-    short = settings.objective.short
-    results[f"{short}, last step"] = judge_part(other, splits, settings, "test", workers=workers)
-    results[short] = judge_part(trained.network, splits, settings, "test", workers=workers)
-    write_results(out, results)
-    said = verdict(
-        "AP",
-        test=(before.map, results[short].map),
-        validation=validation_of(trained, "map"),
-        advice=image_advice(settings, trained, "cross-entropy"),
-    )
-    page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
-    return Finished(results, trained, page, said)
+    first = Devices(device=device).place.is_first
+    with open_folder(out if first else None, "classify", resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
+            write_config(out, settings)
+            write_division(out, splits.record)
+        trained = train(
+            splits,
+            settings,
+            folder,
+            resume=resume,
+            device=device,
+            workers=workers,
+            told=told,
+            on_step=on_step,
+        )
+        if folder is None:
+            return Finished({}, trained, None)
+        write_model(out, trained.network)
+        with torch.random.fork_rng(devices=[]):
+            pictures = Pictures(splits.train.images, settings.views, told)
+            other = new_classifier(splits.train, pictures, settings).to(device)
+        before = judge_part(other, splits, settings, "test", workers=workers)
+        results = {"untrained": before}
+        other.load_state_dict(trained.last)
+        short = settings.objective.short
+        last = judge_part(other, splits, settings, "test", workers=workers)
+        results[f"{short}, last step"] = last
+        results[short] = judge_part(trained.network, splits, settings, "test", workers=workers)
+        write_results(out, results)
+        said = verdict(
+            "AP",
+            test=(before.map, results[short].map),
+            validation=validation_of(trained, "map"),
+            advice=image_advice(settings, trained, "cross-entropy"),
+        )
+        page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+        folder.finish()
+        return Finished(results, trained, page, said)

@@ -2,7 +2,6 @@
 
 from rankwise.tasks.retrieval.config import as_yaml, read_settings, shipped, with_changes
 from rankwise.tasks.retrieval.files import load_run
-from rankwise.tasks.retrieval.gradient_cache import cached_backward
 from rankwise.tasks.retrieval.index import (
     Found,
     Index,
@@ -13,32 +12,28 @@ from rankwise.tasks.retrieval.index import (
     write_index,
 )
 from rankwise.tasks.retrieval.judging import embed, judge, judge_splits
-from rankwise.tasks.retrieval.learner import Learner, new_network
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.optimisers import MomentumSGD
 from rankwise.tasks.retrieval.page import results_table
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.running import Finished, open_data, run
 from rankwise.tasks.retrieval.settings import Settings, UsageError
-from rankwise.tasks.retrieval.training import Run, Step, Trained, train
+from rankwise.tasks.retrieval.task import RetrievalTask, new_network
+from rankwise.tasks.retrieval.training import Step, Trained, train
 
 __all__ = [
     "EmbeddingNet",
     "Finished",
     "Found",
     "Index",
-    "Learner",
-    "MomentumSGD",
     "Pictures",
     "RetrievalLoss",
-    "Run",
+    "RetrievalTask",
     "Settings",
     "Step",
     "Trained",
     "UsageError",
     "as_yaml",
-    "cached_backward",
     "embed",
     "judge",
     "judge_splits",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,38 +15,31 @@ from rankwise.retrieval import RetrievalResult, evaluate
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.training import Place
 
-__all__ = ["Shared", "as_json", "embed", "judge", "judge_splits"]
+__all__ = ["as_json", "embed", "judge", "judge_splits"]
 
 _AT_ONCE = 128  # images through the network
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Which part of the work is this process's."""
-
-    rank: int = 0
-    world: int = 1
-
-
 @torch.no_grad()
 def embed(
-    network: EmbeddingNet, pictures: Pictures, *, workers: int = 0, shared: Shared | None = None
+    network: EmbeddingNet, pictures: Pictures, *, workers: int = 0, place: Place | None = None
 ) -> Tensor:
     """Embeddings of all pictures, on the processor, in the mode of evaluation."""
-    shared = shared or Shared()
+    place = place or Place()
     training, device = network.training, network.mean.device
     network.eval()
     # Padded, so that all processes have as many, and cut off again.
-    most = -(-len(pictures) // shared.world)
-    rows = [min(i * shared.world + shared.rank, len(pictures) - 1) for i in range(most)]
+    most = -(-len(pictures) // place.world_size)
+    rows = [min(i * place.world_size + place.rank, len(pictures) - 1) for i in range(most)]
     found = [network(block.to(device)) for block in pictures.blocks(rows, _AT_ONCE, workers)]
     network.train(training)
     own = torch.cat(found)
-    if shared.world == 1:
+    if place.world_size == 1:
         return own.cpu()
-    together = gather_with_gradient(own).reshape(shared.world, most, -1)
-    return together.transpose(0, 1).reshape(shared.world * most, -1)[: len(pictures)].cpu()
+    together = gather_with_gradient(own).reshape(place.world_size, most, -1)
+    return together.transpose(0, 1).reshape(place.world_size * most, -1)[: len(pictures)].cpu()
 
 
 def judge(
@@ -57,18 +49,18 @@ def judge(
     *,
     queries: ImageSet | None = None,
     workers: int = 0,
-    shared: Shared | None = None,
+    place: Place | None = None,
 ) -> RetrievalResult:
     """Every image of a set, or every query, against the whole set."""
     pictures = images if isinstance(images, Pictures) else Pictures(images, settings.views)
     gallery, labels = (
-        embed(network, pictures, workers=workers, shared=shared),
+        embed(network, pictures, workers=workers, place=place),
         pictures.images.labels,
     )
     hits: Sequence[int] = settings.data.hits
     if queries is None or queries is pictures.images:
         return evaluate(gallery, labels, hits=hits)
-    asked = embed(network, Pictures(queries, settings.views), workers=workers, shared=shared)
+    asked = embed(network, Pictures(queries, settings.views), workers=workers, place=place)
     return evaluate(gallery, labels, asked, queries.labels, hits=hits)
 
 

@@ -13,10 +13,8 @@ import torch
 
 from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_images
 from rankwise.retrieval import RetrievalResult
-from rankwise.tasks.retrieval import lightning_loop
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.batch_size import fit_batches
-from rankwise.tasks.retrieval.checkpoint import CHECKPOINT
 from rankwise.tasks.retrieval.files import (
     read_division,
     write_config,
@@ -25,13 +23,13 @@ from rankwise.tasks.retrieval.files import (
     write_results,
 )
 from rankwise.tasks.retrieval.judging import judge_splits
-from rankwise.tasks.retrieval.learner import new_network
 from rankwise.tasks.retrieval.page import write_page
 from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
+from rankwise.tasks.retrieval.task import new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.verdict import Verdict, verdict
+from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "open_data", "run", "usual_device"]
 
@@ -91,42 +89,42 @@ def run(
     """Train into the folder ``out``, then judge the network beside the untrained one.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
-    torchrun the loop is Lightning's, and the first process writes. Batches that the training
+    torchrun all processes train together, and the first one writes. Batches that the training
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, fitted = fit_settings(settings, splits)
     device = usual_device() if device is None else device
-    require_free(out, "retrieval", resume=resume)
-    lightning_loop.join_processes()
-    first = lightning_loop.is_first()
-    if first and not (out / CHECKPOINT).exists():
-        write_config(out, settings)
-        write_division(out, splits.record)
-    trained = train(
-        splits,
-        settings,
-        out,
-        resume=resume,
-        device=device,
-        workers=workers,
-        told=told,
-        on_step=on_step,
-        loop=lightning_loop.fit if lightning_loop.wanted() else None,
-    )
-    if not first:
-        return Finished({}, trained, None)
-    write_model(out, trained.network)
-    with torch.random.fork_rng(devices=[]):
-        pictures = Pictures(splits.train, settings.views, told)
-        untrained = new_network(pictures, settings).to(device)
-    results = {
-        "untrained": judge_splits(untrained, splits, settings, workers=workers),
-        settings.objective.short: judge_splits(trained.network, splits, settings, workers=workers),
-    }
-    write_results(out, results)
-    said = _verdict(settings, trained, results)
-    page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
-    return Finished(results, trained, page, said)
+    first = Devices(device=device).place.is_first
+    with open_folder(out if first else None, "retrieval", resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
+            write_config(out, settings)
+            write_division(out, splits.record)
+        trained = train(
+            splits,
+            settings,
+            folder,
+            resume=resume,
+            device=device,
+            workers=workers,
+            told=told,
+            on_step=on_step,
+        )
+        if folder is None:
+            return Finished({}, trained, None)
+        write_model(out, trained.network)
+        with torch.random.fork_rng(devices=[]):
+            pictures = Pictures(splits.train, settings.views, told)
+            untrained = new_network(pictures, settings).to(device)
+        short = settings.objective.short
+        results = {
+            "untrained": judge_splits(untrained, splits, settings, workers=workers),
+            short: judge_splits(trained.network, splits, settings, workers=workers),
+        }
+        write_results(out, results)
+        said = _verdict(settings, trained, results)
+        page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+        folder.finish()
+        return Finished(results, trained, page, said)
 
 
 def _reach(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:

@@ -4,37 +4,41 @@ import itertools
 
 import pytest
 import torch
-from tests.tasks.retrieval.cases import images, settings, states_equal
+from tests.tasks.retrieval.cases import settings, splits, states_equal
 
 from rankwise.memory import PreviousModel
-from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.learner import Learner
-from rankwise.tasks.retrieval.pictures import Batch, Pictures, batches_from
+from rankwise.tasks.retrieval.pictures import Batch
 from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.task import RetrievalTask
+from rankwise.training import Learner
 
 ALONE = 'network.options={"width": 8, "norm": "group"}'  # one image at a time
 
 
-def learner(chosen: Settings) -> tuple[Learner, list[Batch]]:
-    pictures = Pictures(images("train", 6, seed=1), chosen.views)
-    sampler = ClassBatches(pictures.labels, chosen.batches.classes, chosen.batches.per_class)
-    batches = batches_from(pictures, sampler, 0)
-    return Learner(pictures, chosen), list(itertools.islice(batches, 3))
+@pytest.fixture(autouse=True)
+def own_random_numbers():
+    with torch.random.fork_rng(devices=[]):
+        yield
+
+
+def learner(chosen: Settings) -> tuple[Learner[Batch], list[Batch]]:
+    task = RetrievalTask(splits(), chosen)
+    return Learner(task), list(itertools.islice(task.batches(0), 3))
 
 
 def gradients(chosen: Settings, steps: int = 1) -> dict[str, torch.Tensor]:
     """Gradients of the last of some steps, in double precision."""
     found, batches = learner(chosen)
-    found.network.double()
-    found.loss.double()
-    found.views = _double(found.views)
-    if found.previous is not None:
-        found.previous = PreviousModel(found.network)
+    found.task.network.double()
+    found.task.loss.double()
+    found.task.views = _double(found.task.views)
+    if found.task.previous is not None:
+        found.task.previous = PreviousModel(found.task.network)
     for batch in batches[:steps]:
         found.step(batch)
     return {
         name: parameter.grad
-        for name, parameter in found.network.named_parameters()
+        for name, parameter in found.task.network.named_parameters()
         if parameter.grad is not None
     }
 
@@ -64,11 +68,11 @@ def test_the_previous_parameters_are_those_of_the_step_before_also_in_parts():
         torch.testing.assert_close(parts[name], gradient, rtol=1e-5, atol=1e-9, msg=name)
     found, batches = learner(settings(*chosen))
     found.step(batches[0])
-    before = {n: p.detach().clone() for n, p in found.network.named_parameters()}
+    before = {n: p.detach().clone() for n, p in found.task.network.named_parameters()}
     found.step(batches[1])
-    kept = found.previous.get_buffer("previous_projection__weight")
+    kept = found.task.previous.get_buffer("previous_projection__weight")
     assert torch.equal(kept, before["projection.weight"])
-    assert not torch.equal(kept, found.network.projection.weight)
+    assert not torch.equal(kept, found.task.network.projection.weight)
 
 
 def test_dropout_is_the_same_in_both_passes():
@@ -76,8 +80,8 @@ def test_dropout_is_the_same_in_both_passes():
     found, batches = learner(chosen)
     seen = []
     drop = torch.nn.Dropout(0.5)
-    found.network.backbone.stages[0].register_forward_hook(lambda _, __, out: drop(out))
-    found.network.register_forward_hook(lambda _, __, out: seen.append(out.detach()))
+    found.task.network.backbone.stages[0].register_forward_hook(lambda _, __, out: drop(out))
+    found.task.network.register_forward_hook(lambda _, __, out: seen.append(out.detach()))
     found.step(batches[0])
     assert len(seen) == 6
     assert all(map(torch.equal, seen[:3], seen[3:]))
@@ -87,14 +91,14 @@ def test_dropout_is_the_same_in_both_passes():
 def test_mixup_makes_the_batch_larger_with_labels_to_go_with_it():
     found, batches = learner(settings("mixup.stages=2"))
     seen = []
-    loss = found.loss.forward
-    found.loss.forward = lambda e, labels, **more: (
+    loss = found.task.loss.forward
+    found.task.loss.forward = lambda e, labels, **more: (
         seen.append((e, labels)) or loss(e, labels, **more)
     )
     found.step(batches[0])
     ((embeddings, labels),) = seen
     assert embeddings.shape == (24, 6)
-    expected = [int(found.labels[row]) for row in batches[0].rows[::2] for _ in range(8)]
+    expected = [int(found.task.labels[row]) for row in batches[0].rows[::2] for _ in range(8)]
     assert labels.tolist() == expected
 
 
@@ -107,7 +111,7 @@ def test_the_step_follows_from_its_number():
     state = torch.get_rng_state()
     assert [other.step(batch) for batch in batches] == losses
     assert torch.equal(torch.get_rng_state(), state)  # nobody else's numbers are used up
-    assert states_equal(one.network.state_dict(), other.network.state_dict())
+    assert states_equal(one.task.network.state_dict(), other.task.network.state_dict())
     another, _ = learner(settings("training.seed=1"))
     assert [another.step(batch) for batch in batches] != losses
 
@@ -115,14 +119,14 @@ def test_the_step_follows_from_its_number():
 def test_half_precision_trains_and_keeps_its_parameters_whole():
     found, batches = learner(settings("training.precision=bfloat16"))
     seen = []
-    found.network.backbone.stages[1][0].register_forward_hook(
+    found.task.network.backbone.stages[1][0].register_forward_hook(
         lambda _, __, out: seen.append(out.dtype)
     )
-    before = found.network.projection.weight.detach().clone()
+    before = found.task.network.projection.weight.detach().clone()
     found.step(batches[0])
     assert seen == [torch.bfloat16]
-    assert found.network.projection.weight.dtype == torch.float32
-    assert not torch.equal(found.network.projection.weight, before)
+    assert found.task.network.projection.weight.dtype == torch.float32
+    assert not torch.equal(found.task.network.projection.weight, before)
 
 
 def test_the_rate_is_that_of_the_schedule():
@@ -130,7 +134,7 @@ def test_the_rate_is_that_of_the_schedule():
     rates = []
     for batch in batches:
         found.step(batch)
-        rates.append(found.optimiser.param_groups[0]["lr"])
+        rates.append(found.optimizer.param_groups[0]["lr"])
     assert rates == [0.01, 0.005, 0.0025]
 
 

@@ -5,14 +5,15 @@ import itertools
 
 import pytest
 import torch
-from tests.tasks.classification.cases import TWO, images, settings
+from tests.tasks.classification.cases import TWO, images, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from rankwise.tasks.classification.batches import ShuffledBatches
-from rankwise.tasks.classification.learner import Learner, new_classifier
+from rankwise.tasks.classification.task import ClassificationTask, new_classifier
 from rankwise.tasks.classification.views import quick_batches
 from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.training import Learner, Place
 
 STILL = ("views.resize=8", "views.crop=8", "views.flip=false")
 PLAIN = (
@@ -24,13 +25,14 @@ PLAIN = (
 )
 
 
-def learner(*changes, counts=(12, 8, 4), several=False, rank=0, steps_per_epoch=2):
-    chosen = settings(*changes)
-    train = images("train", counts, several=several)
-    pictures = Pictures(train.images, chosen.views)
-    found = Learner(train, pictures, chosen, steps_per_epoch=steps_per_epoch, rank=rank)
-    sampler = ShuffledBatches(len(train), 12, seed=1)
-    return found, list(itertools.islice(quick_batches(pictures, sampler, 0, 0), 4))
+def learner(*changes, counts=(12, 8, 4), several=False, rank=0):
+    parts = splits(counts, several=several)
+    task = ClassificationTask(
+        parts, settings(*changes), place=Place(rank=rank, world_size=1 + rank)
+    )
+    sampler = ShuffledBatches(len(parts.train), 12, seed=1)
+    batches = quick_batches(task.pictures, sampler, 0, 0)
+    return Learner(task), list(itertools.islice(batches, 4))
 
 
 @pytest.fixture(autouse=True)
@@ -70,9 +72,9 @@ def test_the_seed_decides_the_network_and_what_is_drawn_next():
 )
 def test_a_step_is_one_of_gradient_descent(counts, several):
     found, batches = learner(*PLAIN, counts=counts, several=several)
-    by_hand = copy.deepcopy(found.network).train()
+    by_hand = copy.deepcopy(found.task.network).train()
     pictures = torch.stack(list(batches[0].pictures)).float() / 255
-    target = images("train", counts, several=several).target[batches[0].rows]
+    target = splits(counts, several=several).train.target[batches[0].rows]
     logits = by_hand(pictures)
     if several or counts == TWO:
         scores = logits if several else logits.squeeze(1)
@@ -82,7 +84,7 @@ def test_a_step_is_one_of_gradient_descent(counts, several):
     loss.backward()
     assert found.step(batches[0]) == pytest.approx(loss.item(), rel=1e-6)
     assert found.done == 1
-    moved = dict(found.network.named_parameters())
+    moved = dict(found.task.network.named_parameters())
     for name, parameter in by_hand.named_parameters():
         wanted = parameter.detach() - 0.1 * parameter.grad
         torch.testing.assert_close(moved[name].detach(), wanted, rtol=1e-5, atol=1e-7)
@@ -97,13 +99,13 @@ def test_a_step_follows_from_its_number_and_uses_nobodys_random_numbers():
     state = torch.get_rng_state()
     assert [other.step(batch) for batch in batches] == losses
     assert torch.equal(torch.get_rng_state(), state)
-    assert states_equal(one.network.state_dict(), other.network.state_dict())
+    assert states_equal(one.task.network.state_dict(), other.task.network.state_dict())
 
 
 def test_processes_cut_their_pictures_in_other_places():
     ours, batches = learner()
     theirs, _ = learner(rank=1)
-    assert states_equal(ours.network.state_dict(), theirs.network.state_dict())
+    assert states_equal(ours.task.network.state_dict(), theirs.task.network.state_dict())
     assert ours.step(batches[0]) != theirs.step(batches[0])
     still, batches = learner(*STILL)
     other, _ = learner(*STILL, rank=1)
@@ -112,12 +114,12 @@ def test_processes_cut_their_pictures_in_other_places():
 
 def test_the_loss_is_told_the_epoch():
     found, batches = learner("objective.name=ldam(defer=1)", *STILL, "optimiser.learning_rate=1e-9")
-    target = found.target[batches[0].rows]
+    target = found.task.target[batches[0].rows]
     logits = torch.zeros(12, 3)
     seen = []
     for batch in batches:
         found.step(batch)
-        seen.append(float(found.loss(logits, target)))
+        seen.append(float(found.task.loss(logits, target)))
     assert seen[0] == seen[1]  # two steps are an epoch
     assert seen[2] == seen[3]
     assert seen[2] != pytest.approx(seen[1], rel=1e-3)  # classes weigh as they are rare
@@ -136,14 +138,14 @@ def test_the_previous_parameters_are_those_of_the_step_before():
     found, batches = learner(
         "objective.name=stable_ap(correction=fixed)", "objective.previous=true"
     )
-    assert set(found.parts()) == {"network", "loss", "optimiser", "previous"}
+    assert set(found.task.modules()) == {"network", "loss", "previous"}
     found.step(batches[0])
-    before = found.network.projection.weight.detach().clone()
+    before = found.task.network.projection.weight.detach().clone()
     found.step(batches[1])
-    kept = found.previous.get_buffer("previous_projection__weight")
+    kept = found.task.previous.get_buffer("previous_projection__weight")
     assert torch.equal(kept, before)
-    assert not torch.equal(kept, found.network.projection.weight)
-    assert set(learner()[0].parts()) == {"network", "loss", "optimiser"}
+    assert not torch.equal(kept, found.task.network.projection.weight)
+    assert set(learner()[0].task.modules()) == {"network", "loss"}
 
 
 def test_a_state_goes_on_where_it_was():
@@ -151,12 +153,10 @@ def test_a_state_goes_on_where_it_was():
     whole, batches = learner(*changes)
     for batch in batches[:2]:
         whole.step(batch)
-    state = {name: copy.deepcopy(part.state_dict()) for name, part in whole.parts().items()}
+    state = copy.deepcopy(whole.state_dict())
     other, _ = learner(*changes, "training.seed=5")
-    assert not states_equal(other.network.state_dict(), whole.network.state_dict())
-    for name, part in other.parts().items():
-        part.load_state_dict(state[name])
-    other.done = 2
+    assert not states_equal(other.task.network.state_dict(), whole.task.network.state_dict())
+    other.load_state_dict(state)
     assert [other.step(batch) for batch in batches[2:]] == [
         whole.step(batch) for batch in batches[2:]
     ]
