@@ -7,7 +7,6 @@ from tests.tasks.compare.stubs import StubRanker, stubbed, table
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.tasks.run_folder import command_of
 
 __all__ = ["stubbed"]
 
@@ -44,7 +43,8 @@ def test_it_prints_the_table_the_reason_and_where(tmp_path, data):
     lines = done.stdout.splitlines()
     assert lines[-1] == str(tmp_path / "run" / "index.html")
     assert lines[-2] == str(tmp_path / "run" / "model")
-    assert command_of(tmp_path / "run") == "compare"
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (about["command"], about["finished"]) == ("rankwise compare", True)
 
 
 @pytest.mark.usefixtures("stubbed")

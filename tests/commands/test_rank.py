@@ -8,7 +8,7 @@ from tests.tasks.ranking.cases import written
 from typer.testing import CliRunner
 
 from rankwise.commands.rank import app
-from rankwise.tasks.run_folder import command_of
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 SMALL = ["--metric", "ndcg@3", "--metrics", "ndcg@3,ap", "--set", "epochs=3", "--set", "hidden=[4]"]
@@ -46,7 +46,7 @@ def test_trains_and_says_what_it_found(trained):
         assert words in done.output
     config = json.loads((out / "config.json").read_text())
     assert config["settings"]["options"] == {"epochs": 3, "hidden": [4]}
-    assert command_of(out) == "rank"
+    assert json.loads((out / "run.json").read_text())["command"] == "rankwise rank"
 
 
 def test_resumes_only_when_asked(trained):
@@ -176,12 +176,12 @@ def test_what_is_read_is_not_written_over(tmp_path, option, name):
 
 def test_the_run_of_another_command_is_left_alone(tmp_path):
     data, out = written(tmp_path / "train.txt"), tmp_path / "run"
-    out.mkdir()
-    (out / "config.json").write_text('{"command": "rankwise compare", "data": "a.csv"}')
+    with RunFolder(out, "compare").opened():
+        (out / "config.json").write_text('{"command": "rankwise compare", "data": "a.csv"}')
     for more in ([], ["--resume"]):
         done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(out), *more])
         assert "holds a run of rankwise compare, not of rankwise rank" in one_line(done)
-    assert [path.name for path in out.iterdir()] == ["config.json"]
+    assert {path.name for path in out.iterdir()} == {"config.json", "run.json"}
 
 
 def test_a_file_is_no_folder_of_a_run(tmp_path):

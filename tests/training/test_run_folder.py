@@ -12,7 +12,7 @@ import pytest
 
 import rankwise
 from rankwise.checks import UsageError
-from rankwise.training import RunFolder, open_folder, require_free
+from rankwise.training import RunFolder, command_of, open_folder, require_free
 from rankwise.training.run_folder import read_part
 
 
@@ -28,6 +28,8 @@ def test_run_json_names_the_command_the_version_and_every_part(tmp_path):
         (out / "inner").mkdir()
         (out / "inner" / "config.json").write_text("{}")
         folder.finish()
+    assert command_of(out) == "contrast"
+    assert command_of(tmp_path) is None
     found = about(out)
     assert found["format"] == 1
     assert found["command"] == "rankwise contrast"

@@ -60,7 +60,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     with one_line(debug=debug, stopped="stopped; --resume goes on from the last checkpoint"):
         from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
         from rankwise.tasks import ranking as task  # noqa: PLC0415
-        from rankwise.tasks.run_folder import require_free  # noqa: PLC0415
+        from rankwise.training import require_free  # noqa: PLC0415
 
         require_folder(out)
         require_free(out, "rank", resume=resume)  # before the files are read, which takes a while

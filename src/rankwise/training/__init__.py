@@ -7,7 +7,7 @@ from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.learner import Learner
 from rankwise.training.optimizers import MomentumSGD, make_optimizer
 from rankwise.training.previous import previous_outputs
-from rankwise.training.run_folder import RunFolder, open_folder, require_free
+from rankwise.training.run_folder import RunFolder, command_of, open_folder, require_free
 from rankwise.training.schedules import cosine_rate, milestone_rate
 from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation
@@ -32,6 +32,7 @@ __all__ = [
     "Trainer",
     "Validation",
     "cached_backward",
+    "command_of",
     "cosine_rate",
     "fit",
     "make_optimizer",

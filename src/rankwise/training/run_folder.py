@@ -15,7 +15,7 @@ import rankwise
 from rankwise.checks import UsageError
 from rankwise.report import write_json, write_whole
 
-__all__ = ["RUN", "RunFolder", "open_folder", "read_part", "require_free"]
+__all__ = ["RUN", "RunFolder", "command_of", "open_folder", "read_part", "require_free"]
 
 RUN = "run.json"
 _LOCK = ".lock"
@@ -120,7 +120,7 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
                 "pass another folder with --out"
             )
         return
-    if about["command"] != f"rankwise {command}":
+    if command_of(path) != command:
         raise UsageError(
             f"{path} holds a run of {about['command']}, not of rankwise {command}; "
             "pass another folder with --out"
@@ -130,6 +130,12 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
             f"{path} already holds a run; pass --resume to continue it, or another folder with "
             "--out"
         )
+
+
+def command_of(folder: Path) -> str | None:
+    """Return the command whose run a folder holds, finished or not; None where there is none."""
+    about = _read(folder)
+    return None if about is None else str(about["command"]).removeprefix("rankwise ")
 
 
 def read_part(folder: Path, name: str) -> bytes | None:

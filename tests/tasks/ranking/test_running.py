@@ -21,7 +21,7 @@ def test_a_run_and_its_folder(tmp_path):
     test = read_letor(written(tmp_path / "test.txt", queries=8, seed=1))
     done = run(SETTINGS, tmp_path / "run", train, None, test, metrics=["ap"])
     names = {p.name for p in (tmp_path / "run").iterdir()}
-    assert names == {"config.json", "model.ranker", "results.json", "index.html"}
+    assert names == {"config.json", "model.ranker", "results.json", "index.html", "run.json"}
     found = json.loads((tmp_path / "run" / "results.json").read_text())
     assert found["results"]["test"]["ap"]["value"] == done.results["test"]["ap"].mean
     assert set(found["results"]["test"]) == {"ap", "ndcg@3"}
@@ -63,7 +63,7 @@ def test_killed_and_resumed_is_never_stopped(tmp_path, monkeypatch, model):
         patch.setattr(Checkpoint, "save", killed)
         with pytest.raises(KeyboardInterrupt):
             run(settings, out, train, other)
-    assert [path.name for path in out.iterdir()] == ["checkpoint.pt"]
+    assert {path.name for path in out.iterdir()} == {"checkpoint.pt", "run.json"}
     with pytest.raises(UsageError, match="already holds a run; pass --resume"):
         run(settings, out, train, other)
     with pytest.raises(UsageError, match="other data"):

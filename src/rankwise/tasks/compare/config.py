@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,8 +16,10 @@ from rankwise.data import DataError
 from rankwise.report import write_json
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.settings import Settings
+from rankwise.tasks.usage import UsageError
+from rankwise.training import RunFolder
 
-__all__ = ["CONFIG", "digest_of", "start_run"]
+__all__ = ["CONFIG", "digest_of", "open_run", "start_run"]
 
 CONFIG = "config.json"
 
@@ -32,6 +36,23 @@ _PACKAGES = (
 _MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the file be moved
 
 
+@contextmanager
+def open_run(out: Path, *, resume: bool) -> Iterator[RunFolder]:
+    """Lock the folder of a run for this process; what is in it by others is refused."""
+    _require_own(out)
+    try:
+        with RunFolder(out, "compare").opened(resume=resume) as folder:
+            yield folder
+    except UsageError as error:
+        raise DataError(str(error)) from None
+
+
+def _require_own(out: Path) -> None:
+    known = any((out / name).exists() for name in (CONFIG, "run.json"))
+    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out} is there and holds no run; pass another --out")
+
+
 def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
     """Write ``config.json``, or see that the run which is there was asked the same."""
     settings, table = contest.settings, contest.table
@@ -44,8 +65,7 @@ def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
                 f"{out} already holds a run; pass --resume to go on with it, or another --out"
             )
         _require_same(config, asked, digest)
-    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise DataError(f"{out} is there and holds no run; pass another --out")
+    _require_own(out)
     known = {
         "command": "rankwise compare",
         **asked,

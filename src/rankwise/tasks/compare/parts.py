@@ -12,7 +12,7 @@ from rankwise.data import DataError, Split
 from rankwise.report.comparison.reading import read_object
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
 from rankwise.tasks.compare.config import CONFIG, digest_of
-from rankwise.tasks.run_folder import command_of
+from rankwise.training import command_of
 
 __all__ = ["PARTS", "data_of_run", "require_run", "rows_of_part", "write_parts"]
 

@@ -11,7 +11,7 @@ from rankwise.estimators.threads import threads_for
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.choosing import choose
-from rankwise.tasks.compare.config import start_run
+from rankwise.tasks.compare.config import open_run, start_run
 from rankwise.tasks.compare.contenders import Contender, contenders
 from rankwise.tasks.compare.contest import Contest, contest_of
 from rankwise.tasks.compare.evaluation import CrossValidated, Evaluation, HeldOut
@@ -69,8 +69,22 @@ def run(
     """
     chosen = contenders(settings.metric, settings.contenders)
     contest = contest_of(settings)
-    start_run(out, contest, resume=resume)
-    on_read(contest)
+    with open_run(out, resume=resume) as folder:
+        start_run(out, contest, resume=resume)
+        on_read(contest)
+        compared = _compared(contest, chosen, out, on_event, on_note)
+        folder.finish()
+        return compared
+
+
+def _compared(
+    contest: Contest,
+    chosen: Sequence[Contender],
+    out: Path,
+    on_event: Callable[[Event], None],
+    on_note: Callable[[str], None],
+) -> Compared:
+    settings = contest.settings
     with threads_for(len(contest.table) * len(contest.table.names)):
         rounds = _rounds(contest)
         told = _Told(on_event, rounds=len(rounds))

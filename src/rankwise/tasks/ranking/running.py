@@ -26,9 +26,9 @@ from rankwise.tasks.ranking.judging import (
 )
 from rankwise.tasks.ranking.page import write_results
 from rankwise.tasks.ranking.start import compared_with_start
-from rankwise.tasks.run_folder import require_free
 from rankwise.tasks.usage import UsageError
 from rankwise.tasks.verdict import Verdict
+from rankwise.training import RunFolder
 
 __all__ = ["Finished", "load_run", "run", "scores_frame", "scores_of"]
 
@@ -61,8 +61,21 @@ def run(
     from its checkpoint, to the same model as if it never had been; one that has ended is judged
     again.
     """
+    with RunFolder(out, "rank").opened(resume=resume) as folder:
+        finished = _run(settings, out, train, validation, test, metrics)
+        folder.finish()
+        return finished
+
+
+def _run(  # noqa: PLR0917
+    settings: Settings,
+    out: Path,
+    train: Letor,
+    validation: Letor | None,
+    test: Letor | None,
+    metrics: Sequence[str],
+) -> Finished:
     names = known_metrics((*metrics, settings.metric))
-    require_free(out, "rank", resume=resume)
     given = {"train": train, "validation": validation, "test": test}
     parts = {name: part for name, part in given.items() if part is not None}
     width = max(part.width for part in (train, validation) if part is not None)
