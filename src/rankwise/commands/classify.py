@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.commands.guard import Debug
 from rankwise.commands.image_runs import (
     Broken,
+    Modules,
     Part,
     Root,
     Run,
@@ -19,9 +20,21 @@ from rankwise.commands.image_runs import (
 )
 from rankwise.commands.shared import one_line, say, show
 
+if TYPE_CHECKING:
+    from rankwise.data.images.labelled import ClassSplits
+    from rankwise.tasks.classification import Judged, Settings
+
 __all__ = ["app"]
 
+
+def _modules() -> Modules[Settings, ClassSplits, dict[str, Judged]]:
+    from rankwise.tasks.classification import config, page, running  # noqa: PLC0415  (takes seconds)
+
+    return Modules(config, running, page)
+
+
 app = image_app(
+    _modules,
     "classification",
     "Train a classifier of images on how each class ranks them, and judge it.",
     "Train, keep what validation likes best, judge it on the test images.",

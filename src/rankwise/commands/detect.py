@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.commands.guard import Debug
 from rankwise.commands.image_runs import (
     Broken,
+    Modules,
     Part,
     Root,
     Run,
@@ -19,9 +20,22 @@ from rankwise.commands.image_runs import (
 from rankwise.commands.outputs import require_folder
 from rankwise.commands.shared import one_line, say, show
 
+if TYPE_CHECKING:
+    from rankwise.data.detection import DetectionSplits
+    from rankwise.tasks.detection.evaluation import Result
+    from rankwise.tasks.detection.settings import Settings
+
 __all__ = ["app"]
 
+
+def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
+    from rankwise.tasks.detection import config, page, running  # noqa: PLC0415  (takes seconds)
+
+    return Modules(config, running, page)
+
+
 app = image_app(
+    _modules,
     "detection",
     "Train a detector of objects on average precision, judge it, and let it find.",
     "Train, keep what validation likes best, judge it on the test pictures by COCO's AP.",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Generic, Protocol, TypeVar
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,16 +20,19 @@ from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
+    from rankwise.report import Table
+    from rankwise.tasks.verdict import Verdict
+    from rankwise.training import Step
 
 __all__ = [
     "Broken",
     "Change",
     "Config",
+    "Modules",
     "Part",
     "Resume",
     "Root",
     "Run",
-    "StepLike",
     "Workers",
     "at_root",
     "image_app",
@@ -56,15 +59,78 @@ Broken = Annotated[
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
 
-class StepLike(Protocol):
-    """What a training says of each of its steps; the value is NaN before any validation."""
+class _Steps(Protocol):
+    @property
+    def steps(self) -> int: ...
 
+
+class _Settings(Protocol):
     @property
-    def step(self) -> int: ...
+    def training(self) -> _Steps: ...
+
+
+class _Splits(Protocol):
+    def describe(self) -> str: ...
+
+
+class _Best(Protocol):
     @property
-    def loss(self) -> float: ...
+    def best_step(self) -> int: ...
+
+
+Settings = TypeVar("Settings", bound=_Settings)
+Settings_co = TypeVar("Settings_co", bound=_Settings, covariant=True)
+Splits = TypeVar("Splits", bound=_Splits)
+Results = TypeVar("Results")
+Results_contra = TypeVar("Results_contra", contravariant=True)
+Results_co = TypeVar("Results_co", covariant=True)
+
+
+class _Finished(Protocol[Results_co]):
     @property
-    def value(self) -> float: ...
+    def results(self) -> Results_co: ...
+    @property
+    def trained(self) -> _Best: ...
+    @property
+    def page(self) -> Path | None: ...
+    @property
+    def verdict(self) -> Verdict | None: ...
+
+
+class _Config(Protocol[Settings_co]):
+    def shipped(self) -> tuple[str, ...]: ...
+    def read_settings(self, source: Path | str, changes: Sequence[str] = ()) -> Settings_co: ...
+
+
+class _Running(Protocol[Settings, Splits, Results_co]):
+    def open_data(
+        self, settings: Settings, *, run: Path | None = None, skip_broken: bool = False
+    ) -> Splits: ...
+    def fit_settings(self, settings: Settings, splits: Splits) -> tuple[Settings, list[str]]: ...
+    def run(
+        self,
+        splits: Splits,
+        settings: Settings,
+        out: Path,
+        *,
+        resume: bool = False,
+        workers: int = 0,
+        told: Callable[[BrokenImage], None] | None = None,
+        on_step: Callable[[Step], None] = lambda step: None,
+    ) -> _Finished[Results_co]: ...
+
+
+class _Page(Protocol[Results_contra]):
+    def results_table(self, results: Results_contra) -> Table: ...
+
+
+@dataclass(frozen=True)
+class Modules(Generic[Settings, Splits, Results]):
+    """The modules of a task that its command calls."""
+
+    config: _Config[Settings]
+    running: _Running[Settings, Splits, Results]
+    page: _Page[Results]
 
 
 def at_root(root: Path | None) -> list[str]:
@@ -74,20 +140,24 @@ def at_root(root: Path | None) -> list[str]:
     return [] if root is None else [f"data.root={quoted(str(root))}"]
 
 
-def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.Typer:
+def image_app(
+    load: Callable[[], Modules[Settings, Splits, Results]],
+    task: str,
+    about: str,
+    judged: str,
+    metric: str = "mAP",
+) -> typer.Typer:
     """A command that trains on images, with the two of its parts that are the same for every task.
 
-    ``task`` is a folder of :mod:`rankwise.tasks`, ``judged`` what ``train`` says of itself.
+    ``load`` imports the modules of the task, which takes seconds; ``judged`` is what ``train``
+    says of itself.
     """
     app = App(help=about)
-
-    def part(name: str) -> Any:
-        return import_module(f"rankwise.tasks.{task}.{name}")  # takes seconds
 
     @app.command()
     def configs() -> None:
         """The configurations that ship with the package, by name."""
-        say(part("config").shipped())
+        say(load().config.shipped())
 
     @app.command(help=judged)
     def train(  # noqa: PLR0917  (a command line is called by names)
@@ -104,8 +174,9 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
             require_folder(out)
             if not resume:
                 require_other("config.yaml in --out", out / "config.yaml", Path(config))
-            running = part("running")
-            settings = part("config").read_settings(config, [*(change or []), *at_root(root)])
+            modules = load()
+            running = modules.running
+            settings = modules.config.read_settings(config, [*(change or []), *at_root(root)])
             # Of a run that was stopped before its first validation nothing is kept.
             begun = out if resume and (out / "checkpoint.pt").exists() else None
             splits = running.open_data(settings, run=begun, skip_broken=skip_broken)
@@ -122,10 +193,11 @@ def image_app(task: str, about: str, judged: str, metric: str = "mAP") -> typer.
                     on_step=advance,
                 )
             if done.page is not None:
-                show(part("page").results_table(done.results))
+                show(modules.page.results_table(done.results))
                 step = done.trained.best_step
                 kept = f"after step {step}" if step else "before training"
-                say([f"kept: the network {kept}", *done.verdict.lines(), str(done.page)])
+                said = [] if done.verdict is None else done.verdict.lines()
+                say([f"kept: the network {kept}", *said, str(done.page)])
 
     return app
 
@@ -143,7 +215,7 @@ def tell_once() -> Callable[[BrokenImage], None]:
 
 
 @contextmanager
-def steps_shown(steps: int, metric: str) -> Iterator[Callable[[StepLike], None]]:
+def steps_shown(steps: int, metric: str) -> Iterator[Callable[[Step], None]]:
     """A bar over the steps, with the loss and the last validation; gives what moves it."""
     console = complaints()
     with Progress(
@@ -157,7 +229,7 @@ def steps_shown(steps: int, metric: str) -> Iterator[Callable[[StepLike], None]]
     ) as progress:
         bar = progress.add_task("", total=steps, loss="–", value="–")
 
-        def advance(step: StepLike) -> None:
+        def advance(step: Step) -> None:
             value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
             progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
 

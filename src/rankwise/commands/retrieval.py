@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwise.commands.guard import Debug
 from rankwise.commands.image_runs import (
     Broken,
+    Modules,
     Part,
     Root,
     Run,
@@ -20,9 +21,22 @@ from rankwise.commands.image_runs import (
 )
 from rankwise.commands.shared import one_line, say, show
 
+if TYPE_CHECKING:
+    from rankwise.data.images import RetrievalSplits
+    from rankwise.retrieval import RetrievalResult
+    from rankwise.tasks.retrieval import Settings
+
 __all__ = ["app"]
 
+
+def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
+    from rankwise.tasks.retrieval import config, page, running  # noqa: PLC0415  (takes seconds)
+
+    return Modules(config, running, page)
+
+
 app = image_app(
+    _modules,
     "retrieval",
     "Train an embedding of images on the order of a gallery, judge it, and search with it.",
     "Train, keep what validation likes best, judge it on the test images' whole gallery.",

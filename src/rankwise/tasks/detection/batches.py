@@ -132,12 +132,12 @@ def numbered_rows(
     while True:
         batch = []
         for _ in range(size * world):
-            turn, place = divmod(number, rows)
+            turn, position = divmod(number, rows)
             if turn != epoch:
                 epoch = turn
                 words = np.random.SeedSequence((seed, turn, 1))
                 order = np.random.default_rng(words).permutation(rows)
-            batch.append((int(order[place]), number))
+            batch.append((int(order[position]), number))
             number += 1
         yield batch[rank * size : (rank + 1) * size]
 

@@ -23,7 +23,7 @@ from rankwise.tasks.retrieval.settings import one_of
 from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
-__all__ = ["Finished", "open_data", "run"]
+__all__ = ["Finished", "fit_settings", "open_data", "run"]
 
 
 @dataclass(frozen=True)

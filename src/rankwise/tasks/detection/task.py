@@ -127,8 +127,9 @@ class DetectionTask(Task[Batch]):
             dense = self.network(
                 given.to(self.place.device) if isinstance(given, Tensor) else given
             )
-        warm = self.warm is not None and moment.step < self.settings.objective.warm_start
-        loss = self.warm if warm else self.loss
+        loss = self.loss
+        if self.warm is not None and moment.step < self.settings.objective.warm_start:
+            loss = self.warm
         targets = batch.targets
         if self.place.world_size > 1:
             targets = _joined(targets)
