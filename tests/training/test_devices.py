@@ -26,7 +26,7 @@ def test_precisions_have_their_short_and_their_long_names():
     for name in ("32", "float32"):
         with Devices(name).autocast():
             assert torch.mm(torch.ones(2, 2), torch.ones(2, 2)).dtype == torch.float32
-    with pytest.raises(UsageError, match=r"must be one of 32, bf16, 16, .* got 'fp8'"):
+    with pytest.raises(UsageError, match=r"must be one of float32, .* 16, got 'fp8'"):
         Devices("fp8")
 
 

@@ -12,7 +12,13 @@ import pytest
 
 import rankwise
 from rankwise.checks import UsageError
-from rankwise.training import RunFolder, command_of, open_folder, require_free
+from rankwise.training import (
+    RunFolder,
+    command_of,
+    open_folder,
+    require_free,
+    require_unchanged,
+)
 from rankwise.training.run_folder import read_part
 
 
@@ -55,6 +61,18 @@ def test_a_part_is_verified_and_its_forerunner_is_right_too(tmp_path):
             (tmp_path / "checkpoint.pt").write_bytes(content)
             with pytest.raises(UsageError, match=r"checkpoint\.pt: was changed or damaged"):
                 read_part(tmp_path, "checkpoint.pt")
+
+
+def test_a_file_of_a_finished_run_is_verified_where_its_digest_is_known(tmp_path):
+    with RunFolder(tmp_path / "run", "contrast").opened() as folder:
+        (tmp_path / "run" / "model").write_bytes(b"abc")
+        folder.finish()
+    require_unchanged(tmp_path / "run", "model", "other")
+    (tmp_path / "run" / "model").write_bytes(b"abd")
+    with pytest.raises(UsageError, match="model: was changed or damaged"):
+        require_unchanged(tmp_path / "run", "model")
+    (tmp_path / "model").write_bytes(b"abd")
+    require_unchanged(tmp_path, "model")  # a copy without run.json
 
 
 @pytest.mark.parametrize("resume", [False, True])

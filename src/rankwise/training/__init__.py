@@ -7,7 +7,13 @@ from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.learner import Learner
 from rankwise.training.optimizers import MomentumSGD, make_optimizer
 from rankwise.training.previous import previous_outputs
-from rankwise.training.run_folder import RunFolder, command_of, open_folder, require_free
+from rankwise.training.run_folder import (
+    RunFolder,
+    command_of,
+    open_folder,
+    require_free,
+    require_unchanged,
+)
 from rankwise.training.schedules import cosine_rate, milestone_rate
 from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation
@@ -40,4 +46,5 @@ __all__ = [
     "open_folder",
     "previous_outputs",
     "require_free",
+    "require_unchanged",
 ]

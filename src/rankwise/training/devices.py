@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PRECISIONS", "Devices", "Place"]
 
-PRECISIONS = ("32", "bf16", "16", "float32", "bfloat16")
+PRECISIONS = ("float32", "bfloat16", "float16", "32", "bf16", "16")
 _FABRIC = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
-_LONG = {"float32": "32", "bfloat16": "bf16"}
+_LONG = {"float32": "32", "bfloat16": "bf16", "float16": "16"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Devices:
     one forward call, while gradient caching has several of them and some tasks none.
 
     Args:
-        precision: One of :data:`PRECISIONS`; parameters stay in float32.
+        precision: One of :data:`PRECISIONS`. Parameters stay in float32; the gradients of float16
+            are scaled, and on a processor it is bfloat16.
         device: Device of this process; under torchrun every process takes a GPU of its own where
             the device is ``cuda``.
     """

@@ -15,7 +15,15 @@ import rankwise
 from rankwise.checks import UsageError
 from rankwise.report import write_json, write_whole
 
-__all__ = ["RUN", "RunFolder", "command_of", "open_folder", "read_part", "require_free"]
+__all__ = [
+    "RUN",
+    "RunFolder",
+    "command_of",
+    "open_folder",
+    "read_part",
+    "require_free",
+    "require_unchanged",
+]
 
 RUN = "run.json"
 _LOCK = ".lock"
@@ -155,6 +163,14 @@ def read_part(folder: Path, name: str) -> bytes | None:
             "or start the run in another folder"
         )
     return content
+
+
+def require_unchanged(folder: Path, *names: str) -> None:
+    """Raise where a file of a run is not the one that ``run.json`` has the SHA-256 of."""
+    about = _read(folder)
+    for name in names:
+        if about is not None and name in about["parts"]:
+            read_part(folder, name)
 
 
 def _read(folder: Path) -> dict[str, Any] | None:

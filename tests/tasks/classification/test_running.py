@@ -58,6 +58,9 @@ def test_folders_that_are_no_runs(tmp_path):
         load_run(tmp_path)
     run(splits(), settings(), tmp_path, device=CPU)
     (tmp_path / "model.safetensors").write_bytes(b"nothing of the kind")
+    with pytest.raises(UsageError, match=r"model\.safetensors: was changed or damaged"):
+        load_run(tmp_path)
+    (tmp_path / "run.json").unlink()
     with pytest.raises(UsageError, match=r"does not go with config\.yaml"):
         load_run(tmp_path)
 

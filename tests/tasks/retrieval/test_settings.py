@@ -32,7 +32,7 @@ from rankwise.tasks.retrieval.settings import (
         (lambda: settings("batches.classes=1"), "batches.classes must be a whole number >= 2"),
         (lambda: settings("batches.chunk=3"), "must be a multiple of the 2 images of a class"),
         (lambda: settings("training.patience=0"), "training.patience must be a whole number >= 1"),
-        (lambda: settings("training.precision=half"), "must be one of float32, bfloat16, got 'ha"),
+        (lambda: settings("training.precision=half"), "must be one of float32, bfloat16, f"),
         (
             lambda: settings("objective.previous=true", "memory.size=4"),
             "objective.previous and memory.size exclude each other",

@@ -13,6 +13,7 @@ from rankwise.tasks.classification.settings import Settings, UsageError
 from rankwise.tasks.retrieval import files as retrieval
 from rankwise.tasks.retrieval.config import as_yaml
 from rankwise.tasks.retrieval.files import CONFIG, MODEL, write_model
+from rankwise.training import require_unchanged
 
 __all__ = ["CONFIG", "MODEL", "load_run", "write_config", "write_model", "write_results"]
 
@@ -34,6 +35,7 @@ def load_run(out: Path) -> tuple[Settings, Classifier]:
     for name in (CONFIG, MODEL):
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
+    require_unchanged(out, MODEL)
     settings = read_settings(out / CONFIG)
     library = retrieval.safetensors_library()
     try:

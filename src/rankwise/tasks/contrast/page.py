@@ -16,6 +16,7 @@ from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Trained
 from rankwise.tasks.verdict import Verdict
+from rankwise.training import require_unchanged
 
 __all__ = ["load_network", "results_table", "write_config", "write_results"]
 
@@ -54,6 +55,7 @@ def write_results(
 
 def load_network(out: Path) -> ContrastNet:
     """The network of a finished run, in the mode of evaluation."""
+    require_unchanged(out, "model.safetensors")
     settings = Settings(**json.loads((out / "config.json").read_text()))
     network = ContrastNet(settings.width, settings.dimension)
     network.load_state_dict(load_file(out / "model.safetensors"))

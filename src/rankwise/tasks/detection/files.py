@@ -14,6 +14,7 @@ from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.retrieval import files as retrieval
 from rankwise.tasks.retrieval.config import as_yaml
+from rankwise.training import require_unchanged
 
 __all__ = ["CONFIG", "MODEL", "Kept", "load_run", "write_config", "write_model"]
 
@@ -56,6 +57,7 @@ def load_run(out: Path) -> Kept:
     for name in (CONFIG, NAMES, MODEL):
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
+    require_unchanged(out, MODEL)
     settings = read_settings(out / CONFIG)
     try:
         known = json.loads((out / NAMES).read_text())

@@ -9,6 +9,7 @@ from typing import Any
 from rankwise.tasks.retrieval.settings import Optimiser, number, one_of, whole
 from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
+from rankwise.training.devices import PRECISIONS
 
 __all__ = [
     "BACKBONES",
@@ -165,7 +166,7 @@ class Training:
         whole("training.validate_every", self.validate_every, 1)
         whole("training.warm_up", self.warm_up, 0)
         require_seed("training.seed", self.seed)
-        one_of("training.precision", self.precision, ("float32", "bfloat16"))
+        one_of("training.precision", self.precision, PRECISIONS)
         if self.clip is not None:
             number("training.clip", self.clip)
 

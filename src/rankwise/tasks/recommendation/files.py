@@ -16,6 +16,7 @@ from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import new_network
+from rankwise.training import require_unchanged
 
 __all__ = ["CONFIG", "load_run", "write_config", "write_model"]
 
@@ -48,6 +49,7 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
             unfinished = (folder / CONFIG).is_file()
             why = "is not finished: train it on with --resume" if unfinished else "is no such run"
             raise UsageError(f"{folder}: {why} ({name} is missing)")
+    require_unchanged(folder, MODEL, IDS, PAIRS)
     try:
         settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
         ids = json.loads((folder / IDS).read_text())

@@ -17,6 +17,7 @@ from rankwise.tasks.retrieval.config import as_yaml, read_settings
 from rankwise.tasks.retrieval.judging import as_json
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
+from rankwise.training import require_unchanged
 
 __all__ = [
     "CONFIG",
@@ -92,6 +93,7 @@ def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
     for name in (CONFIG, MODEL):
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
+    require_unchanged(out, MODEL)
     settings = read_settings(out / CONFIG)
     # All weights are in the folder: those it started from may be gone.
     network = make_network(_from_scratch(settings.network, out))

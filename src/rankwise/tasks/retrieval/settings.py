@@ -9,6 +9,7 @@ from typing import Any
 
 from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
+from rankwise.training.devices import PRECISIONS
 
 __all__ = [
     "BACKBONES",
@@ -209,7 +210,7 @@ class Training:
         whole("training.steps", self.steps, 1)
         whole("training.validate_every", self.validate_every, 1)
         require_seed("training.seed", self.seed)
-        one_of("training.precision", self.precision, ("float32", "bfloat16"))
+        one_of("training.precision", self.precision, PRECISIONS)
         if self.patience is not None:
             whole("training.patience", self.patience, 1)
 
