@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import itertools
 import math
 import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from tests.tasks.contrast.cases import SETTINGS, images
+from tests.training.processes import run_two
 
-from rankwise.tasks.contrast import Step, UsageError, train
+from rankwise.tasks.contrast import Step, UsageError, read_images, train
+from rankwise.tasks.contrast.training import ContrastTask
+from rankwise.training import Place
 
 KILLED = """
 import os, signal, sys
@@ -97,3 +102,29 @@ def test_other_images_are_not_a_continuation(tmp_path):
     other = replace(other, x_train=255 - other.x_train)
     with pytest.raises(UsageError, match="other training data"):
         train(other, SETTINGS, tmp_path / "run", resume=True)
+
+
+def work(rank: int, folder: str) -> None:
+    """Called in two processes, with 4 images each."""
+    settings = replace(SETTINGS, batch=4, objective="global_contrastive")
+    trained = train(read_images(Path(folder) / "stripes.npz"), settings, Path(folder) / "run")
+    state = {"network": trained.network.state_dict(), "history": trained.history}
+    torch.save(state, Path(folder) / f"{rank}.pt")
+
+
+def test_two_processes_train_one_network_on_half_of_the_batch_each(tmp_path):
+    data = images(tmp_path)
+    run_two("tests.tasks.contrast.test_training", "work", str(tmp_path))
+    one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
+    assert one["history"] == other["history"]
+    assert [row["step"] for row in one["history"]] == [3, 6]  # 24 images, 8 a step
+    for name, value in one["network"].items():
+        assert torch.equal(other["network"][name], value), name
+    rows = []
+    for rank in range(2):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            place = Place(rank=rank, world_size=2)
+            task = ContrastTask(data, replace(SETTINGS, batch=4), place)
+            rows.append(torch.cat(list(itertools.islice(task.batches(0), 3))))
+    assert sorted(torch.cat(rows).tolist()) == list(range(24))  # every image once in an epoch
