@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 __all__ = [
-    "UsageError",
     "is_binary",
     "require_binary",
     "require_count",
@@ -38,13 +37,6 @@ __all__ = [
 
 
 _BLOCK = 1 << 22  # values copied at a time
-
-
-class UsageError(ValueError):
-    """Something was asked for that cannot be done; the data are not to blame."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
 
 
 class _Trust:

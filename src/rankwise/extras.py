@@ -29,8 +29,10 @@ EXTRAS = {
         "threadpoolctl",
         "xgboost",
     ),
+    "train": ("lightning_fabric", "safetensors"),
     "ranking": (
         "lightgbm",
+        "lightning_fabric",
         "matplotlib",
         "polars",
         "safetensors",
@@ -42,6 +44,7 @@ EXTRAS = {
         "PIL",
         "faiss",
         "kornia",
+        "lightning_fabric",
         "matplotlib",
         "pycocotools",
         "safetensors",
@@ -50,8 +53,8 @@ EXTRAS = {
     ),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
-"""The modules of each extra. A module of several extras is offered with the first one,
-unless the command or package that needs it belongs to another."""
+"""The modules of each extra, besides those of ``cli``. A module of several extras is offered with
+the first one, unless the command or package that needs it belongs to another."""
 
 COMMANDS = {
     "compare": ("tabular", ("lightgbm", "optuna", "polars", "scipy", "sklearn", "threadpoolctl")),
@@ -59,12 +62,21 @@ COMMANDS = {
     "evaluate": ("tabular", ("polars", "scipy")),
     "predict": ("tabular", ("polars", "scipy", "sklearn", "threadpoolctl")),
     "objectives": ("cli", ()),
-    "contrast": ("vision", ("kornia", "matplotlib", "safetensors")),
-    "recommend": ("ranking", ("matplotlib", "polars", "safetensors", "scipy")),
+    "contrast": ("vision", ("kornia", "lightning_fabric", "matplotlib", "safetensors")),
+    "recommend": ("ranking", ("lightning_fabric", "matplotlib", "polars", "safetensors", "scipy")),
     "rank": ("ranking", ("matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")),
-    "retrieval": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
-    "classify": ("vision", ("PIL", "kornia", "matplotlib", "safetensors", "yaml")),
-    "detect": ("vision", ("PIL", "kornia", "matplotlib", "pycocotools", "safetensors", "yaml")),
+    "retrieval": (
+        "vision",
+        ("PIL", "kornia", "lightning_fabric", "matplotlib", "safetensors", "yaml"),
+    ),
+    "classify": (
+        "vision",
+        ("PIL", "kornia", "lightning_fabric", "matplotlib", "safetensors", "yaml"),
+    ),
+    "detect": (
+        "vision",
+        ("PIL", "kornia", "lightning_fabric", "matplotlib", "pycocotools", "safetensors", "yaml"),
+    ),
 }
 """The extra of each command of ``rankwise``, and the modules it checks before it starts, so that
 no training ends with a report that cannot be drawn. Options may need more."""
@@ -79,6 +91,7 @@ _PACKAGES = {
     "rankwise.tasks.ranking": "ranking",
     "rankwise.tasks.recommendation": "ranking",
     "rankwise.tasks.retrieval": "vision",
+    "rankwise.training": "train",
 }  # the others are served by the first extra that has the module
 
 _DISTRIBUTIONS = {

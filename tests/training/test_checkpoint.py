@@ -6,7 +6,7 @@ import pytest
 import torch
 from tests.training.toy import Toy
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.training import CHECKPOINT, RunFolder, Trainer
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.task import Record

@@ -7,7 +7,7 @@ import torch
 from tests.training.processes import run_two
 from torch import nn
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.training import Devices, Place
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import rankwise
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.training import (
     RunFolder,
     command_of,

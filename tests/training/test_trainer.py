@@ -12,7 +12,7 @@ from tests.training.killed import MOMENTS, TASKS
 from tests.training.processes import run_two
 from tests.training.toy import Toy, equal, flat
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.training import Callback, Options, RunFolder, Stage, Step, Trainer, Validation, fit
 
 KILLED = Path(__file__).parent / "killed.py"

@@ -15,15 +15,15 @@ _WIDTH = 100  # columns of a file or a pipe, which have no width of their own
 
 def paper() -> Console:
     """Standard output."""
-    console = Console()
+    console = Console(emoji=False)
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(width=_WIDTH)
+    return Console(width=_WIDTH, emoji=False)
 
 
 def complaints() -> Console:
     """Standard error."""
-    return Console(stderr=True)
+    return Console(stderr=True, emoji=False)
 
 
 def refuse(message: str) -> NoReturn:

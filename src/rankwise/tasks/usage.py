@@ -1,5 +1,5 @@
 """What a task cannot do, in one line."""
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 
 __all__ = ["UsageError"]

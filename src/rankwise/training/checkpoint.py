@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import Task
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
+from rankwise.extras import require
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -115,15 +116,12 @@ class Devices:
 
 
 def _fabric(precision: str, device: torch.device | None) -> Fabric:
-    try:
-        from lightning_fabric import Fabric  # noqa: PLC0415  (an extra, and seconds to import)
-        from lightning_fabric.plugins.environments.torchelastic import (  # noqa: PLC0415
-            TorchElasticEnvironment,
-        )
-    except ImportError:
-        raise ImportError(
-            "training needs lightning-fabric; pip install 'rankwise[train]'"
-        ) from None
+    require("rankwise.training", "lightning_fabric")
+    from lightning_fabric import Fabric  # noqa: PLC0415  (an extra, and seconds to import)
+    from lightning_fabric.plugins.environments.torchelastic import (  # noqa: PLC0415
+        TorchElasticEnvironment,
+    )
+
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     device = torch.device("cpu") if device is None else device
     wanted: int | list[int] = 1 if device.index is None else [device.index]

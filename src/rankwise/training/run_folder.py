@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwise
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 
 __all__ = [

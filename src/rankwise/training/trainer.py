@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import UsageError
+from rankwise.errors import UsageError
 from rankwise.report import write_csv
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.devices import Devices

@@ -1,0 +1,12 @@
+"""Errors that a person can settle, without the imports of what raises them."""
+
+from __future__ import annotations
+
+__all__ = ["UsageError"]
+
+
+class UsageError(ValueError):
+    """Something was asked for that cannot be done; the data are not to blame."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
