@@ -216,9 +216,24 @@ def train_in_folder(rank: int, folder: Path, size: int, chunk: int | None) -> No
 
 
 def work(rank: int, folder: str) -> None:
-    """Called in two processes, with 4 rows each."""
+    """Called in two processes, with 4 rows each; what is asserted here fails the launch."""
     for chunk in (None, 2):
         train_in_folder(rank, Path(folder) / str(chunk), 4, chunk)
+
+    def stop(step: Step) -> None:
+        if step.step == 3:
+            raise KeyboardInterrupt
+
+    def make(place):
+        return Toy(size=4, seed=None, noise=0.1, place=place)
+
+    out = Path(folder) / "stopped"
+    with pytest.raises(KeyboardInterrupt):
+        fit(make, out, "toy", callbacks=[Callback(on_step=stop)])
+    _, resumed = fit(make, out, "toy", resume=True)
+    _, whole = fit(make, None, "toy")
+    assert resumed.history == whole.history
+    assert equal(resumed.last, whole.last)
 
     def alone(place):
         task = Toy(place=place)

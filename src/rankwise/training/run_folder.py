@@ -67,7 +67,8 @@ class RunFolder:
                 self._write_about()
                 yield self
         finally:
-            if made and {path.name for path in self.path.iterdir()} <= {RUN}:
+            there = self.path.is_dir()
+            if made and there and {path.name for path in self.path.iterdir()} <= {RUN}:
                 (self.path / RUN).unlink(missing_ok=True)  # refused before anything was made
                 self.path.rmdir()
 
@@ -201,7 +202,7 @@ def _locked(folder: Path) -> Iterator[None]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             holder = os.read(handle, 20).decode(errors="replace").strip()
             os.close(handle)
             raise UsageError(
