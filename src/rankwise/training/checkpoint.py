@@ -58,7 +58,8 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> dict[str, Any] | No
         if before[name] != now[name]:
             raise UsageError(
                 f"{path}: the run cannot be resumed with another {name.replace('_', ' ')}: "
-                f"it was {before[name]} and is {now[name]}"
+                f"it was {before[name]} and is {now[name]}; resume it as it was started, or pass "
+                "another folder with --out"
             )
     return state
 
