@@ -45,7 +45,7 @@ def compare(data, *more):
 
 
 def row_of(printed: str, name: str) -> list[str]:
-    (line,) = [line for line in printed.splitlines() if line.split()[:1] == [name]]
+    line = next(line for line in printed.splitlines() if line.split()[:1] == [name])
     return line.strip().split(maxsplit=4)
 
 

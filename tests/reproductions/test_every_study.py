@@ -74,6 +74,7 @@ def tiny(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_files_and_page_and_the_same_again_for_the_seed(tiny, tmp_path):
     seen = []
 
