@@ -32,6 +32,17 @@ except torch._dynamo.exc.Unsupported as error:
     assert "compile the model alone, or the training step without fullgraph=True" in done.stdout
 
 
+def test_fullgraph_is_refused_whatever_was_compiled_before():
+    loss = AveragePrecision()
+    with watched(), pytest.raises(torch._dynamo.exc.Unsupported, match="in eager mode") as told:
+        torch.compile(lambda x: loss(x.sin(), TARGET), fullgraph=True, backend="eager")(
+            torch.rand(64)
+        )
+    assert "compile the model alone, or the training step without fullgraph=True" in str(told.value)
+    with watched(), pytest.raises(RuntimeError, match="fullgraph=True"):
+        torch.compile(loss, fullgraph=True, backend="eager")(torch.rand(64), TARGET)
+
+
 def test_what_it_runs_is_not_traced_nor_what_that_calls():
     traced = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -47,7 +47,7 @@ def _disabled(function: Callable[P, T]) -> Callable[P, T]:
             skip(_wrapper)
             skip(_disabled)
         made = _made[function] = torch.compiler.disable(function)
-    return cast("Callable[P, T]", made)
+    return made
 
 
 def _marked(function: Callable[P, T]) -> Callable[P, T]:
@@ -57,6 +57,6 @@ def _marked(function: Callable[P, T]) -> Callable[P, T]:
     return function
 
 
-_made: dict[Callable[..., object], Callable[..., object]] = {}
+_made: dict[Callable[..., Any], Callable[..., Any]] = {}
 _marked(_disabled)
 _wrapper = eager_only(lambda: None)  # all wrappers share its code
