@@ -46,7 +46,7 @@ LOSSES: dict[str, Maker] = {
 
 
 def load(folder: Path, name: str, seed: int) -> list[Split]:
-    """Train, validation and test, 60:20:20 within each class, columns standardised."""
+    """Train, validation and test, 60:20:20 within each class, columns standardized."""
     table = polars.read_parquet(folder / "tabular" / f"{name}.parquet")
     y = torch.tensor(table[SETS[name]].to_numpy()).long()
     x = torch.tensor(table.drop(SETS[name]).to_numpy()).float()
@@ -71,17 +71,17 @@ def train(splits: list[Split], make: Maker, rate: float, seed: int) -> tuple[flo
     sizes = (x.shape[1], 64, 64)
     layers = [m for i in range(2) for m in (nn.Linear(sizes[i], sizes[i + 1]), nn.ReLU())]
     network = nn.Sequential(*layers, nn.Linear(64, 1), nn.Flatten(0))
-    optimiser = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-4)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-4)
     loss, warm = make(y), CrossEntropy()
     best = (-1.0, -1.0)
     for epoch in range(EPOCHS):
         for rows in torch.randperm(len(y)).split(BATCH):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             scores = network(x[rows])
             beside: dict[str, Any] = {"index": rows} if loss.index_kind == "item" else {}
             value = warm(scores, y[rows]) if epoch < WARM_UP else loss(scores, y[rows], **beside)
             value.backward()
-            optimiser.step()
+            optimizer.step()
         with torch.no_grad():
             seen = [float(average_precision(network(a), b)) for a, b in (validation, test)]
         best = max(best, (seen[0], seen[1]))

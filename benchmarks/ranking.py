@@ -68,7 +68,7 @@ class Result(TypedDict):
 class Queries:
     """Training and test queries side by side, padded to the longest."""
 
-    x: Tensor  # (seeds, queries, documents, features), standardised by what each seed trains on
+    x: Tensor  # (seeds, queries, documents, features), standardized by what each seed trains on
     y: Tensor  # (queries, documents)
     mask: Tensor  # (queries, documents)
     fold: Tensor  # (queries,) the seed that holds it out, −1 for the test
@@ -103,7 +103,7 @@ def load(folder: Path, shuffle: int = 0) -> Queries:
     order = torch.randperm(len(known), generator=torch.Generator().manual_seed(shuffle))
     fold[known[order]] = torch.arange(len(known)) % SEEDS
     return Queries(
-        torch.stack([_standardised(x, mask, learns(fold, s)) for s in range(SEEDS)]), y, mask, fold
+        torch.stack([_standardized(x, mask, learns(fold, s)) for s in range(SEEDS)]), y, mask, fold
     )
 
 
@@ -112,7 +112,7 @@ def learns(fold: Tensor, seed: int) -> Tensor:
     return ((fold >= 0) & (fold != seed)).nonzero().squeeze(1)
 
 
-def _standardised(x: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
+def _standardized(x: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
     documents = x[rows][mask[rows]]
     deviation = documents.std(0)
     scaled = (x - documents.mean(0)) / torch.where(deviation > 0, deviation, 1)
@@ -150,7 +150,7 @@ def trained(queries: Queries, hidden: int, make: Callable[[], Objective]) -> Ten
     first = Models(hidden)
     models, loss = [copy.deepcopy(first) for _ in RATES], make()
     groups = [{"params": m.parameters(), "lr": rate} for m, rate in zip(models, RATES, strict=True)]
-    optimiser = torch.optim.AdamW(groups, weight_decay=DECAY)
+    optimizer = torch.optim.AdamW(groups, weight_decay=DECAY)
     known = [learns(queries.fold, seed) for seed in range(SEEDS)]
     steps = min(map(len, known)) // BATCH
     seeds, course = torch.arange(SEEDS).unsqueeze(1), []
@@ -160,9 +160,9 @@ def trained(queries: Queries, hidden: int, make: Callable[[], Objective]) -> Ten
             x = queries.x[seeds, rows]
             scores = torch.stack([model.train()(x) for model in models])
             y, mask = (t[rows].expand_as(scores) for t in (queries.y, queries.mask))
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             (loss(scores, y, mask=mask) * len(RATES) * SEEDS).backward()  # the mean of each run
-            optimiser.step()
+            optimizer.step()
         with torch.no_grad():
             scores = torch.stack([model.eval()(queries.x) for model in models])
         course.append(queries.quality(scores))

@@ -41,8 +41,8 @@ METRICS = ("ndcg@10", "recall@10", "precision@10", "map@10", "pap@8", "mrr")
 RESULTS = Path(__file__).with_suffix(".json")
 
 
-def full_catalogue() -> list[Result]:
-    """The six metrics of every user against the whole catalogue, over the product alone."""
+def full_catalog() -> list[Result]:
+    """The six metrics of every user against the whole catalog, over the product alone."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     users, items = torch.randn(USERS, DIMENSION), torch.randn(ITEMS, DIMENSION)
@@ -74,7 +74,7 @@ def full_catalogue() -> list[Result]:
     ]
 
 
-ALL = (full_catalogue,)
+ALL = (full_catalog,)
 
 
 def movielens(folder: Path, objectives: tuple[str, ...]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> None:
     torch.set_num_threads(1)
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if arguments[:1] == ["speed"]:
-        results = full_catalogue()
+        results = full_catalog()
         known["speed"] = [result.as_dict() for result in results]
         for result in results:
             print(f"{result.name}: {result.value:.2f} {result.unit} ({result.limit})")

@@ -21,7 +21,7 @@ ROWS = 256
 
 
 def _gallery(items: int, dimension: int, of_a_class: int) -> tuple[Tensor, Tensor]:
-    """Nothing learnt: right items are anywhere, which is the most there is to count."""
+    """Nothing learned: right items are anywhere, which is the most there is to count."""
     torch.manual_seed(0)
     return normalize(torch.randn(items, dimension), dim=1), torch.arange(items) // of_a_class
 
@@ -61,8 +61,8 @@ def alone(items: int, dimension: int) -> dict[str, float]:
     return {"peak": peak, "seconds": time.perf_counter() - start}
 
 
-def _learnt(items: int) -> Tensor:
-    """Points of a surface of 16 dimensions in 128: more like what is learnt than noise is."""
+def _learned(items: int) -> Tensor:
+    """Points of a surface of 16 dimensions in 128: more like what is learned than noise is."""
     torch.manual_seed(0)
     bend = torch.randn(16, 128) / 4
     return normalize(torch.sin(torch.randn(items, 16) @ bend), dim=1)
@@ -70,7 +70,7 @@ def _learnt(items: int) -> Tensor:
 
 def approximate() -> Iterator[Result]:
     for kind, made in (
-        ("16 dimensions in 128", _learnt),
+        ("16 dimensions in 128", _learned),
         ("random directions", lambda n: _gallery(n, 128, 5)[0]),
     ):
         everything = made(201_000)
@@ -91,12 +91,12 @@ def approximate() -> Iterator[Result]:
         cells = search.cells
         detail = {
             "probes": cells.probes,
-            "cells": len(cells.centres),
+            "cells": len(cells.centers),
             "error": recall.standard_error,
         }
         yield Result(f"{name}: recall@10, 95 % wanted", recall.mean, "", "", detail)
         seconds = {"approximate": ours, "exact": exact}
-        looked = f"{cells.probes} of {len(cells.centres)} cells"
+        looked = f"{cells.probes} of {len(cells.centers)} cells"
         yield Result(f"{name}: a query in {looked}", 1e3 * ours, "ms", "", seconds)
         yield Result(f"{name}: against the exact search", exact / ours, "× faster", "", seconds)
         yield Result(f"{name}: to build", built, "s")

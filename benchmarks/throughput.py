@@ -1,7 +1,7 @@
 """Training steps with a ranking loss against the same steps with cross-entropy.
 
 ``python -m benchmarks.throughput [NAME ...]`` takes steps of the retrieval task's own loop
-(:class:`rankwise.training.Learner`: forward, loss, backward, optimiser) of one network with
+(:class:`rankwise.training.Learner`: forward, loss, backward, optimizer) of one network with
 every loss in turns, in one process, by the processor time of one thread. Cross-entropy has a linear
 head over the training classes. Views are off: what they cost is the same for all and would hide
 the loss. A ratio is the median over the rounds, with its 95 % interval by order statistics. Writes
@@ -93,7 +93,7 @@ def settings_of(case: Case, objective: str) -> Settings:
             "views": {"resize": case.size, "crop": case.size, "flip": False, "rotation": 0},
             "batches": {"classes": case.classes, "per_class": 4},
             "objective": {"name": objective},
-            "optimiser": {"name": "adamw", "learning_rate": 1e-4},
+            "optimizer": {"name": "adamw", "learning_rate": 1e-4},
         },
         [],
     )

@@ -138,7 +138,7 @@ def _steps_on_the_auc(peer: Any) -> Callable[..., Tensor]:
 def _modalities(images: Tensor, texts: Tensor, index: Tensor) -> Any:
     from rankwise.objectives import two_modalities  # noqa: PLC0415
 
-    return two_modalities(images, texts, index, len(index), normalise=False)  # as theirs
+    return two_modalities(images, texts, index, len(index), normalize=False)  # as theirs
 
 
 def _partial_auc(name: str, size: int) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""A rare class in a plain PyTorch loop: SOPRC, batches that hold positives, any optimiser."""
+"""A rare class in a plain PyTorch loop: SOPRC, batches that hold positives, any optimizer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main() -> tuple[float, float]:
     batches = BalancedBatches(y, positives=16, negatives=112)
     loader = DataLoader(TensorDataset(x, y), batch_sampler=batches)
     loss = SOPRC(prior=batches.prior)  # the data set's share of positives, not the batch's
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 
     def test_precision() -> float:
         with torch.no_grad():
@@ -36,9 +36,9 @@ def main() -> tuple[float, float]:
     before = test_precision()
     for _ in range(8):
         for features, target in loader:
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss(model(features), target).backward()
-            optimiser.step()
+            optimizer.step()
     after = test_precision()
     print(f"test AP: {before:.3f} before, {after:.3f} after")
     return before, after

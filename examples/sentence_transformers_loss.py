@@ -43,14 +43,14 @@ def main() -> tuple[float, float]:
         return float(metrics.average_precision(found.scores, found.target, mask=found.mask))
 
     before = test_precision()
-    loss, optimiser = RetrievalLoss(model, 20), torch.optim.Adam(model.parameters(), lr=0.01)
+    loss, optimizer = RetrievalLoss(model, 20), torch.optim.Adam(model.parameters(), lr=0.01)
     batches = samplers.ClassBatches(labels[:800], classes=10, per_class=8)
     for _ in range(10):  # SentenceTransformerTrainer(model, loss=loss, ...) has the same step
         for batch in batches:
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             features = model.preprocess([sentences[item] for item in batch])
             loss([features], labels[batch]).backward()
-            optimiser.step()
+            optimizer.step()
     after = test_precision()
     print(f"mean AP: {before:.3f} before, {after:.3f} after")
     return before, after

@@ -41,7 +41,7 @@ def main() -> tuple[float, float]:
     model = nn.Sequential(nn.Linear(10, 1), nn.Flatten(0))
     ours = {"ap": Ranked(average_precision), "pauc": Ranked(partial_auroc, max_fpr=0.1)}
     collection = MetricCollection({**ours, "auroc": BinaryAUROC()})  # ours share their state
-    loss, optimiser = AveragePrecision(), torch.optim.Adam(model.parameters(), lr=0.05)
+    loss, optimizer = AveragePrecision(), torch.optim.Adam(model.parameters(), lr=0.05)
     found = []
     for step in range(101):
         if step in (0, 100):
@@ -49,9 +49,9 @@ def main() -> tuple[float, float]:
                 collection.update(model(features), target)
             found.append({name: float(value) for name, value in collection.compute().items()})
             collection.reset()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(model(x[:2_000]), y[:2_000]).backward()
-        optimiser.step()
+        optimizer.step()
     print(f"test before: {found[0]}\ntest after: {found[1]}")
     return found[0]["ap"], found[1]["ap"]
 

@@ -1,4 +1,4 @@
-"""What the figures of all studies share: size, colours, plain axes, PNG in memory."""
+"""What the figures of all studies share: size, colors, plain axes, PNG in memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "canvas", "logarithmic_x", "plain", "png"]
+__all__ = ["COLORS", "canvas", "logarithmic_x", "plain", "png"]
 
 # Told apart also by those who do not see red and green apart.
-COLOURS = ("#c1440e", "#7d8790", "#00796b", "#5e3c99", "#e0a100")
+COLORS = ("#c1440e", "#7d8790", "#00796b", "#5e3c99", "#e0a100")
 
 
 def canvas(

@@ -63,7 +63,7 @@ def main(path: Path) -> None:
     torch.set_num_threads(1)
     found: dict[tuple[str, int], list[float]] = {}
     for split in range(SPLITS):
-        instances = movielens(read_interactions(path), split, factorise=of_rated)
+        instances = movielens(read_interactions(path), split, factorize=of_rated)
         columns = instances.X
         columns -= columns.min(0)
         columns /= columns.max(0).clip(1e-12)

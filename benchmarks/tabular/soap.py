@@ -39,24 +39,24 @@ def scores(data: Training, test: Part) -> Floats:
     # A pairwise objective of ours only says that batches are to be balanced.
     for shape, epochs in ((plain, warm), (AveragePrecision(), plan.epochs - warm)):
         if shape is plain:
-            optimiser: torch.optim.Optimizer = torch.optim.AdamW(
+            optimizer: torch.optim.Optimizer = torch.optim.AdamW(
                 network.parameters(), plan.learning_rate, weight_decay=plan.weight_decay
             )
         else:
-            optimiser = SOAP(network.parameters(), lr=plan.learning_rate, mode="adam")
+            optimizer = SOAP(network.parameters(), lr=plan.learning_rate, mode="adam")
         batches = epoch_batches(data, shape, plan.batch_size, None)
         since = 0
         for _ in range(epochs):
             for chosen in next(batches):
                 index = torch.from_numpy(chosen)
                 found = network(*(part[index] for part in rows))
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 if shape is plain:
                     loss = plain(found, target[index])
                 else:
                     loss = judged(found.sigmoid(), target[index], index)
                 loss.backward()
-                optimiser.step()
+                optimizer.step()
             value = data.judge(plan._run(network, data.held_out.X))
             since = 0 if value > best else since + 1
             if not value < best:

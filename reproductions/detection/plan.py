@@ -84,8 +84,8 @@ class Plan:
             network=replace(settings.network, weights=str(weights)),
             # Comparing 1 000 boxes of a picture takes longer than training in a quick run.
             found=replace(settings.found, before=300 if setting.quick else 1000),
-            optimiser=replace(
-                settings.optimiser, milestones=(round(0.75 * steps), round(0.92 * steps))
+            optimizer=replace(
+                settings.optimizer, milestones=(round(0.75 * steps), round(0.92 * steps))
             ),
             training=replace(settings.training, steps=steps, validate_every=steps),
         )
@@ -109,7 +109,7 @@ class Plan:
                 pooled=head.pooled,
                 warm_start=choice.warm,
             ),
-            optimiser=replace(self.settings.optimiser, learning_rate=choice.rate),
+            optimizer=replace(self.settings.optimizer, learning_rate=choice.rate),
             training=replace(self.settings.training, seed=seed),
         )
 

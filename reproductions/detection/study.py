@@ -11,7 +11,7 @@ from reproductions.base import Outcome, Setting
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import OURS, Plan
 from reproductions.detection.published import COLUMNS, PUBLISHED
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 
 __all__ = ["study"]
 
@@ -89,10 +89,10 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"the positives' scores held near 0 with weight {s.objective.bias_weight:g} for losses "
         f"that do not feel a shift; the best {s.found.before:,}, then NMS at {s.found.overlap:g}, "
         f"then the best {s.found.most}.",
-        f"{s.training.steps} steps of SGD with momentum (s = {s.optimiser.s:g}) on batches of "
+        f"{s.training.steps} steps of SGD with momentum (s = {s.optimizer.s:g}) on batches of "
         f"{s.training.batch} pictures, gradients no longer than {s.training.clip}; the rate rises "
         f"over {s.training.warm_up} steps and falls tenfold after "
-        f"{' and '.join(map(str, s.optimiser.milestones)) or 'none'}. Same start, same pictures in "
+        f"{' and '.join(map(str, s.optimizer.milestones)) or 'none'}. Same start, same pictures in "
         f"the same order for every loss of a seed. Each loss has these rates to choose from by AP "
         f"of the validation pictures with the first seed: {choices}. {plan.seeds} seeds of the "
         "chosen one are reported.",
@@ -239,11 +239,11 @@ def _chart(plan: Plan, cells: list[Cell]) -> Figure:
     names = [head.name for head in plan.heads]
     for place, key, title in zip(axes[0], ("ap", "ap50"), ("AP", "AP50"), strict=True):
         for line, name in enumerate(reversed(names)):
-            colour = COLOURS[2] if name in OURS else COLOURS[1]
+            color = COLORS[2] if name in OURS else COLORS[1]
             values = [100 * (cell.test[key] or 0.0) for cell in _of(cells, name)]
-            place.plot(values, [line] * len(values), "o", color=colour, markersize=4, alpha=0.6)
+            place.plot(values, [line] * len(values), "o", color=color, markersize=4, alpha=0.6)
             mean = sum(values) / len(values)
-            place.plot([mean, mean], [line - 0.3, line + 0.3], color=colour, linewidth=2)
+            place.plot([mean, mean], [line - 0.3, line + 0.3], color=color, linewidth=2)
         plain(place, title=title, x="per cent on the test pictures")
         place.set_yticks(range(len(names)), list(reversed(names)))
     axes[0, 1].set_yticklabels([])

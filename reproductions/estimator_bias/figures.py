@@ -7,15 +7,15 @@ from matplotlib.axes import Axes
 
 from rankwise.report import Figure
 from rankwise.theory import SIMULATIONS, Bias, InterpolationError
-from reproductions.drawing import COLOURS, canvas, logarithmic_x, plain, png
+from reproductions.drawing import COLORS, canvas, logarithmic_x, plain, png
 from reproductions.estimator_bias.measure import PRIOR, RATES, Measured
 
 __all__ = ["estimates", "interpolation"]
 
 _STYLE = {
-    "batch AP": ("o", COLOURS[0]),
-    "prior only": ("s", COLOURS[1]),
-    "SOPRC": ("D", COLOURS[2]),
+    "batch AP": ("o", COLORS[0]),
+    "prior only": ("s", COLORS[1]),
+    "SOPRC": ("D", COLORS[2]),
 }
 
 
@@ -42,25 +42,25 @@ def estimates(measured: Measured) -> Figure:
 def _densities(axes: Axes, name: str) -> None:
     positives, negatives = SIMULATIONS[name]
     x = torch.linspace(-3.5, 4.5, 600) if name == "binormal" else torch.linspace(-0.1, 1.6, 600)
-    for law, label, colour in (
-        (positives, "positives", COLOURS[2]),
-        (negatives, "negatives", COLOURS[1]),
+    for law, label, color in (
+        (positives, "positives", COLORS[2]),
+        (negatives, "negatives", COLORS[1]),
     ):
-        axes.fill_between(x.numpy(), law.density(x).numpy(), alpha=0.35, color=colour, label=label)
+        axes.fill_between(x.numpy(), law.density(x).numpy(), alpha=0.35, color=color, label=label)
     plain(axes, title=name, x="score", y="density")
     axes.legend(fontsize=7.5, frameon=False)
 
 
 def _by_rate(axes: Axes, rows: list[Bias], size: int) -> None:
     place = {rate: number for number, rate in enumerate(RATES)}
-    for shift, (name, (marker, colour)) in zip((-0.12, 0.0, 0.12), _STYLE.items(), strict=True):
+    for shift, (name, (marker, color)) in zip((-0.12, 0.0, 0.12), _STYLE.items(), strict=True):
         own = [row for row in rows if row.estimator == name]
         axes.errorbar(
             [place[row.rate] + shift for row in own],
             [row.estimate.value for row in own],
             [row.spread for row in own],
             fmt=marker,
-            color=colour,
+            color=color,
             markersize=4.5,
             capsize=2.5,
             linewidth=1,
@@ -73,14 +73,14 @@ def _by_rate(axes: Axes, rows: list[Bias], size: int) -> None:
 
 def _by_size(axes: Axes, rows: list[Bias]) -> None:
     for rate, line in ((min(RATES), "-"), (max(RATES), "--")):
-        for name, (marker, colour) in _STYLE.items():
+        for name, (marker, color) in _STYLE.items():
             own = [row for row in rows if row.estimator == name and row.rate == rate]
             axes.errorbar(
                 [row.size for row in own],
                 [abs(row.bias) for row in own],
                 [row.estimate.half_width() for row in own],
                 fmt=marker + line,
-                color=colour,
+                color=color,
                 markersize=4,
                 capsize=2.5,
                 linewidth=1,
@@ -114,19 +114,19 @@ def interpolation(measured: Measured) -> Figure:
 
 def _errors(axes: Axes, rows: list[InterpolationError], over: str, *, bounded: bool) -> None:
     lines = {
-        "one batch": ("single", ":", COLOURS[1]),
-        "E[φ], what v gathers around": ("expected", "-", COLOURS[2]),
+        "one batch": ("single", ":", COLORS[1]),
+        "E[φ], what v gathers around": ("expected", "-", COLORS[2]),
     }
     if bounded:
         lines |= {
-            "φ of exact quantiles": ("phi", "-", COLOURS[3]),
-            "chords of exact quantiles": ("chords", "-", COLOURS[4]),
+            "φ of exact quantiles": ("phi", "-", COLORS[3]),
+            "chords of exact quantiles": ("chords", "-", COLORS[4]),
             "Proposition 3's bound": ("bound", "--", "black"),
         }
-    for label, (field, line, colour) in lines.items():
+    for label, (field, line, color) in lines.items():
         values = [getattr(row, field) for row in rows]
         if min(values) > 1e-12:  # a logarithmic axis has no zero
             x = [getattr(row, over) for row in rows]
-            axes.plot(x, values, line, color=colour, marker=".", linewidth=1.2, label=label)
+            axes.plot(x, values, line, color=color, marker=".", linewidth=1.2, label=label)
     logarithmic_x(axes, [getattr(row, over) for row in rows])
     axes.set_yscale("log")

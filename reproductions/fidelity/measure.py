@@ -120,11 +120,11 @@ def _train(name: str, x: Tensor, target: Tensor, steps: int, start: Tensor) -> T
     by_item = getattr(loss, "index_kind", None) == "item"
     index = torch.arange(target.numel()).view_as(target) if by_item else None
     weights = start.clone().requires_grad_()
-    optimiser = torch.optim.Adam([weights, *loss.parameters()], lr=0.1)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    optimizer = torch.optim.Adam([weights, *loss.parameters()], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(x @ weights, target, index=index).backward()
-        optimiser.step()
+        optimizer.step()
         schedule.step()
     return weights.detach()

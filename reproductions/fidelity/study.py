@@ -45,7 +45,7 @@ __all__ = ["study"]
 _WHY = (
     "A loss that stands for a metric should raise that metric where cross-entropy does not. What "
     "is looked at is the training value of a linear scorer, for which most of the losses are "
-    "convex, so that neither overfitting nor the optimiser has a part in it.",
+    "convex, so that neither overfitting nor the optimizer has a part in it.",
     "One list that no line orders: the model cannot have everything, and the metrics want "
     "different lines. A metric has a few of the losses for its own (its family); the best of a "
     "column should be one of them.",

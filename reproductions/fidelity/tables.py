@@ -97,7 +97,7 @@ def own_metric(one: Means, lists: Means) -> Table:
 
 
 def figure_of(gains: Means) -> Figure:
-    """The table of one list as colours."""
+    """The table of one list as colors."""
     figure, axes = canvas(1, 1, width=9.0, height=0.27 * len(OBJECTIVES) + 1.6)
     place, own = axes[0, 0], set(own_cells())
     values = torch.tensor([[gains[name, judge].value for judge in METRICS] for name in OBJECTIVES])
@@ -111,10 +111,10 @@ def figure_of(gains: Means) -> Figure:
             dark = abs(float(shares[row, column])) > 0.6
             weight = "bold" if (name, judge) in own else "normal"
             text = f"{float(values[row, column]):+.3f}"
-            colour = "white" if dark else "#1d2730"
+            color = "white" if dark else "#1d2730"
             place.text(
-                column, row, text, ha="center", va="center", fontsize=7, color=colour, weight=weight
+                column, row, text, ha="center", va="center", fontsize=7, color=color, weight=weight
             )
-    described = "What every objective adds to every metric over cross-entropy, as a coloured table."
+    described = "What every objective adds to every metric over cross-entropy, as a colored table."
     caption = "One list. Change against cross-entropy; bold: the metric's own family."
     return Figure(png(figure), described, caption)

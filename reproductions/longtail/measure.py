@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rankwise.data.images.labelled import ClassSplits
+from rankwise.data.images.labeled import ClassSplits
 from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.judging import judge
 from rankwise.tasks.classification.settings import Settings
@@ -198,7 +198,7 @@ def settings_of(
                 "name": choice.objective.format(defer=defer),
                 "warm_start": plan.warm_start if method.ranking else 0,
             },
-            "optimiser": {
+            "optimizer": {
                 "name": "adamw",
                 "learning_rate": choice.rate,
                 "weight_decay": 1e-4,

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankwise.data import DataError
 from rankwise.data.images.classes import open_classes
-from rankwise.data.images.labelled import ClassSplits
+from rankwise.data.images.labeled import ClassSplits
 
 __all__ = ["Problem", "real_problems"]
 

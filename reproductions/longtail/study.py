@@ -8,7 +8,7 @@ from dataclasses import asdict
 from rankwise.report import Figure, Section
 from rankwise.theory import mean_of
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.longtail.measure import Cell, Plan, measure
 from reproductions.longtail.methods import OURS
 from reproductions.longtail.tables import (
@@ -130,9 +130,9 @@ def _figure(cells: Sequence[Cell], plan: Plan) -> Figure:
     for place, data_set in zip(axes[0], plan.data_sets, strict=True):
         for row, name in enumerate(names):
             values = [100 * value for value in by_repeat(cells, data_set, name)]
-            colour = COLOURS[2] if name in OURS else COLOURS[1]
-            place.plot(values, [row] * len(values), "o", color=colour, alpha=0.5, markersize=4)
-            place.plot(mean_of(values).value, row, "|", color=colour, markersize=16, mew=2)
+            color = COLORS[2] if name in OURS else COLORS[1]
+            place.plot(values, [row] * len(values), "o", color=color, alpha=0.5, markersize=4)
+            place.plot(mean_of(values).value, row, "|", color=color, markersize=16, mew=2)
         place.set_yticks(range(len(names)), names if place is axes[0][0] else [])
         place.invert_yaxis()
         plain(place, title=data_set, x="test AP, %")

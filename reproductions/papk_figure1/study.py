@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from rankwise.report import Figure, Section, Table
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.papk_figure1.measure import CONDITIONS, WATCHED, Plan, Point, measure
 
 __all__ = ["study"]
@@ -60,7 +60,7 @@ def _method(plan: Plan, setting: Setting) -> str:
     return (
         f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {plan.n_positives} "
         f"positives from N(0, I) and {plan.n_negatives:,} negatives from N(½, I) in "
-        f"{plan.features} dimensions, the negatives cut off so that w = 1 realises the strong, the "
+        f"{plan.features} dimensions, the negatives cut off so that w = 1 realizes the strong, the "
         f"β- or the moderate β-margin condition; k = {plan.k}. The surrogate that is consistent "
         f"under each, max, avg and TS, is descended from w = 0 for {plan.steps:,} steps η/√(t+1), "
         f"η = {', '.join(f'{condition.eta:g}' for condition in CONDITIONS)}, and all are watched, "
@@ -87,10 +87,10 @@ def _figure(points: list[Point]) -> Figure:
     figure, axes = canvas(1, 3, height=3.4)
     for place, condition in zip(axes[0], CONDITIONS, strict=True):
         steps = sorted({p.step for p in points if p.condition == condition.name})
-        for colour, name in zip((*COLOURS, "#000000"), _NAMES, strict=True):
+        for color, name in zip((*COLORS, "#000000"), _NAMES, strict=True):
             values = _at(points, condition.name, name)
             style = "-" if name in {"ramp", "avg", "max", "ts"} else ":"
-            place.plot([s + 1 for s in steps], values, style, color=colour, label=name)
+            place.plot([s + 1 for s in steps], values, style, color=color, label=name)
         plain(place, title=f"{condition.name}: {condition.surrogate} descended", x="step + 1")
         place.set_xscale("log")
         place.set_yscale("symlog", linthresh=0.01)

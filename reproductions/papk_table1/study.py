@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from rankwise.report import Figure, Section, Table
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.papk_table1.measure import METRICS, Plan, Value, measure
 
 __all__ = ["study"]
@@ -84,8 +84,8 @@ def _figure(plan: Plan) -> Figure:
                 -row,
                 "o",
                 markersize=11,
-                color=COLOURS[2] if relevant else "white",
-                markeredgecolor=COLOURS[2] if relevant else COLOURS[1],
+                color=COLORS[2] if relevant else "white",
+                markeredgecolor=COLORS[2] if relevant else COLORS[1],
             )
         place.text(0.2, -row, name, ha="right", va="center", fontsize=10)
     plain(place, x="rank")

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import mean_of
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.papk_table2.measure import CASES, PAP, Case, Plan, Run, measure
 
 __all__ = ["study"]
@@ -36,7 +36,7 @@ _DIFFERS = (
     "In case 1 the paper has pAp@k ahead in precision@k. Here it is behind on the sample: what is "
     "descended for precision@k reaches more of it, and has the worse order inside the top k, which "
     "is the point of the comparison. On new samples little is left of any difference, and in case "
-    "2 the loss that looks at all positives has learnt more from 20 of them than ours.",
+    "2 the loss that looks at all positives has learned more from 20 of them than ours.",
     "SGD@k-avg is the average surrogate of Kar et al. with all items in every step; the k − n⁺ "
     "negatives that are in the top k whatever the ranking cost nothing there, which is precision@k "
     "as the paper has it. SVM-pAUC follows the same subgradient steps.",
@@ -174,7 +174,7 @@ def _figure(runs: list[Run]) -> Figure:
                 [p + (number - 0.5) * 0.4 / case.k for p in places],
                 counts,
                 0.4 / case.k,
-                color=COLOURS[2 * (1 - number)],
+                color=COLORS[2 * (1 - number)],
                 label=name,
             )
         plain(place, title=case.name, x="prec@k on a new sample", y="runs")

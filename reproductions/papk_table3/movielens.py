@@ -18,7 +18,7 @@ from reproductions.papk_table3.instances import Instances, crossed
 __all__ = ["Factors", "movielens", "read_movielens"]
 
 Factors = tuple[NDArray[np.float64], NDArray[np.float64]]
-Factorise = Callable[[NDArray[np.float64], int, int], Factors]
+Factorize = Callable[[NDArray[np.float64], int, int], Factors]
 
 FIRST, FACTORS, LEAST, LIKED = 20, 30, 20, 5.0
 
@@ -35,12 +35,12 @@ def movielens(
     first: int = FIRST,
     factors: int = FACTORS,
     least: int = LEAST,
-    factorise: Factorise | None = None,
+    factorize: Factorize | None = None,
 ) -> Instances:
     """Section 7.3.1: the first ratings of every user give the factors, the rest the rows.
 
     Items without a rating among the first ones have no factors and are left out, then users with
-    fewer than ``least`` rows: with 100K ratings this leaves the paper's 638 users. ``factorise``:
+    fewer than ``least`` rows: with 100K ratings this leaves the paper's 638 users. ``factorize``:
     another way from the table of ratings, 0 where there is none, to the features.
     """
     if ratings.time is None:
@@ -57,7 +57,7 @@ def movielens(
             f"{ratings.path}: no user has {least} ratings after the first {first} of items that "
             "others rated early"
         )
-    by_user, by_item = (factorise or _factors)(table[:, known], factors, seed)
+    by_user, by_item = (factorize or _factors)(table[:, known], factors, seed)
     item = (np.cumsum(known) - 1)[ratings.item[later]]
     user = ratings.user[later]
     return Instances(
@@ -66,7 +66,7 @@ def movielens(
         ratings.value[later] >= LIKED,
         np.unique(user, return_inverse=True)[1].astype(np.int64),
         f"The first {first} ratings of every user by time fill a matrix, of which a non-negative "
-        f"factorisation (Lee and Seung's updates) gives {factors} features of users and items; "
+        f"factorization (Lee and Seung's updates) gives {factors} features of users and items; "
         f"later ratings of items with features are the instances, label 1 for a 5; users with "
         f"fewer than {least} are left out.",
     )

@@ -11,7 +11,7 @@ from rankwise.estimators.papk import ETAS, LAMS, Users, settings
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.papk_table3.measure import (
     BASELINES,
     METHODS,
@@ -37,7 +37,7 @@ _DIFFERS = (
     "That code starts from a normal draw of the weights, not from 0, brings columns to their range "
     "in the training rows, and keeps the iterate with the lowest training loss. From such a start "
     "a step of η ≤ .2/√(t+1) hardly leaves the order of the draw.",
-    "Columns are brought to mean 0 and spread 1 for every method: the scale of a factorisation is "
+    "Columns are brought to mean 0 and spread 1 for every method: the scale of a factorization is "
     "arbitrary, and a step size in the paper's grid cannot be right for every scale.",
     "The paper has no logistic regression and starts everything at 0. The start at the logistic "
     "solution was added after a first look at one split, test rows included, in which logistic "
@@ -245,7 +245,7 @@ def _figure(cells: list[Cell], plan: Plan) -> Figure:
                 continue
             means = [_mean(cells, name, start, k) for k in plan.ks]
             ours = name in OURS
-            colour = COLOURS[number % len(OURS)] if ours else str(0.25 + 0.12 * (number - 4))
+            color = COLORS[number % len(OURS)] if ours else str(0.25 + 0.12 * (number - 4))
             place.errorbar(
                 [k + 0.12 * (number - 4) for k in plan.ks],
                 [mean.value for mean in means],
@@ -254,7 +254,7 @@ def _figure(cells: list[Cell], plan: Plan) -> Figure:
                 markersize=4,
                 linestyle="-" if ours else ":",
                 linewidth=1.2,
-                color=colour,
+                color=color,
                 label=name,
             )
         plain(place, title=_FROM[start], x="k", y="Micro-pAp@k, per cent")

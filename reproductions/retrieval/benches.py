@@ -19,7 +19,7 @@ from rankwise.tasks.retrieval.settings import (
     Mixup,
     Network,
     Objective,
-    Optimiser,
+    Optimizer,
     Settings,
     Training,
 )
@@ -82,7 +82,7 @@ class Bench(ABC):
         falls: tuple[int, ...] = ()
         if budget.milestone is not None:
             falls = (max(1, round(budget.milestone * budget.steps)),)
-        factor = SGD_FACTOR if method.optimiser == "sgd" else 1.0
+        factor = SGD_FACTOR if method.optimizer == "sgd" else 1.0
         return Settings(
             network=self.network,
             views=self.problem.views,
@@ -91,8 +91,8 @@ class Bench(ABC):
             # The memory counts its own batches, the warm start not among them.
             memory=Memory(len(images) if method.memory else 0, 0),
             mixup=Mixup(self.stages if method.mixup else 0),
-            optimiser=Optimiser(
-                method.optimiser,
+            optimizer=Optimizer(
+                method.optimizer,
                 trial.rate * factor,
                 budget.weight_decay,
                 s=method.s,

@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The three parts of a data set, standardised by the mean and deviation of the first."""
+    """The three parts of a data set, standardized by the mean and deviation of the first."""
 
     train: Part
     validation: Part

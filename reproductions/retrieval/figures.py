@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from rankwise.report import Figure
-from reproductions.drawing import COLOURS, canvas, logarithmic_x, plain, png
+from reproductions.drawing import COLORS, canvas, logarithmic_x, plain, png
 from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.cell import Cell
 
 __all__ = ["convergence", "effect_figure", "precision_recall"]
 
-_OURS = {"SOPRC": COLOURS[0], "StableAP": COLOURS[2], "StableAP + DFM": COLOURS[3]}
-_OTHERS = {"SupCon": COLOURS[4], "SmoothAP": "#1f78b4", "triplet": "#555555"}
-_GREY = "#c9ced2"
+_OURS = {"SOPRC": COLORS[0], "StableAP": COLORS[2], "StableAP + DFM": COLORS[3]}
+_OTHERS = {"SupCon": COLORS[4], "SmoothAP": "#1f78b4", "triplet": "#555555"}
+_GRAY = "#c9ced2"
 
 Benches = dict[tuple[str, str], list[Cell]]
 
@@ -54,11 +54,11 @@ def _panels(benches: Benches, draw: Any, x: str, y: str, words: str) -> Figure:
             own = [cell for cell in cells if cell.method == method]
             draw(place, own, _style(method))
         plain(place, title=f"{problem}, {kind}", x=x, y=y)
-        place.plot([], [], color=_GREY, label="the others")
+        place.plot([], [], color=_GRAY, label="the others")
         place.legend(fontsize=7, frameon=False)
     for place in flat[len(benches) :]:
         place.set_axis_off()
-    return Figure(png(figure), words + ".", words + "; the others are grey.")
+    return Figure(png(figure), words + ".", words + "; the others are gray.")
 
 
 def _front(method: str) -> tuple[int, str]:
@@ -67,11 +67,11 @@ def _front(method: str) -> tuple[int, str]:
 
 
 def _style(method: str) -> dict[str, Any]:
-    colour = _OURS.get(method) or _OTHERS.get(method)
-    if colour is None:
-        return {"color": _GREY, "linewidth": 1.0}
+    color = _OURS.get(method) or _OTHERS.get(method)
+    if color is None:
+        return {"color": _GRAY, "linewidth": 1.0}
     wide = 1.7 if method in _OURS else 1.2
-    return {"color": colour, "linewidth": wide, "label": method}
+    return {"color": color, "linewidth": wide, "label": method}
 
 
 def effect_figure(effects: Sequence[Effect]) -> Figure:

@@ -21,7 +21,7 @@ _RIGHT, _WRONG, _ASKED = (0, 140, 60), (200, 30, 30), (60, 60, 60)
 Pixels = NDArray[np.uint8]
 
 
-def tile(images: ImageSet, row: int, colour: tuple[int, int, int]) -> Pixels:
+def tile(images: ImageSet, row: int, color: tuple[int, int, int]) -> Pixels:
     """One image in a frame, with some white around it, (h, w, 3)."""
     picture = images.load(row).unsqueeze(0).float()
     # Small pictures keep their pixels, large ones are made small without noise.
@@ -30,7 +30,7 @@ def tile(images: ImageSet, row: int, colour: tuple[int, int, int]) -> Pixels:
     inner = interpolate(picture, (_SIDE, _SIDE), **how)[0].round().clamp(0, 255)
     side = _SIDE + 2 * (_FRAME + _GAP)
     found = np.full((side, side, 3), 255, dtype=np.uint8)
-    found[_GAP : side - _GAP, _GAP : side - _GAP] = colour
+    found[_GAP : side - _GAP, _GAP : side - _GAP] = color
     edge = _FRAME + _GAP
     found[edge : side - edge, edge : side - edge] = inner.to(torch.uint8).permute(1, 2, 0).numpy()
     return found

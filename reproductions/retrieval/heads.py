@@ -50,7 +50,7 @@ def start_of(features: Tensor, dimension: int) -> Head:
 
 
 class HeadLearner:
-    """Head, loss and optimiser, and the step that moves them; all randomness is the seed's."""
+    """Head, loss and optimizer, and the step that moves them; all randomness is the seed's."""
 
     def __init__(self, features: Features, settings: Settings) -> None:
         self.settings, self.part = settings, features.train
@@ -65,7 +65,7 @@ class HeadLearner:
         )
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
         parameters = [*self.head.parameters(), *self.loss.parameters()]
-        self.optimiser = make_optimizer(parameters, settings.optimiser)
+        self.optimizer = make_optimizer(parameters, settings.optimizer)
         self.dropout = float(settings.network.options.get("dropout", 0.0))
         self.done = 0
 
@@ -78,8 +78,8 @@ class HeadLearner:
         mixing = draw_mixing(len(rows) // per_class, per_class, mixup.stages, features)
         labels = self.part.labels[rows][::per_class]
         labels = labels.repeat_interleave(per_class * 2**mixup.stages)
-        chosen = self.settings.optimiser
-        for group in self.optimiser.param_groups:
+        chosen = self.settings.optimizer
+        for group in self.optimizer.param_groups:
             group["lr"] = milestone_rate(
                 chosen.learning_rate, self.done, chosen.milestones, chosen.factor
             )
@@ -87,9 +87,9 @@ class HeadLearner:
         embeddings = self.head(features, mixing, mixup.u)
         known = rows if self.loss.needs_rows else None
         loss = self.loss(embeddings, labels, step=self.done, rows=known, previous=before)
-        self.optimiser.zero_grad()
+        self.optimizer.zero_grad()
         loss.backward()
-        self.optimiser.step()
+        self.optimizer.step()
         self.done += 1
 
 

@@ -9,7 +9,7 @@ __all__ = ["ABLATIONS", "METHODS", "TAUS", "Method", "with_tau"]
 
 @dataclass(frozen=True)
 class Method:
-    """What is minimised, and what goes around it.
+    """What is minimized, and what goes around it.
 
     ``tries`` are two for every method that has a number to choose: the first has the published
     one, and validation chooses among them and the learning rates.
@@ -21,7 +21,7 @@ class Method:
     previous: bool = False  # the second forward pass of StableAP's (6)
     memory: bool = False  # of all training images
     mixup: bool = False
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     s: float = 1.0  # of sgd: 0 heavy ball, 1 Nesterov
 
 
@@ -77,7 +77,7 @@ ABLATIONS = (
     Method("SOPRC 2: true share, no v", (_soprc(".1", _BATCH),)),
     Method("SOPRC 3: with v", (_soprc(".1"),)),
     Method("SOPRC 4: with v and L_var", (_soprc(".1", _VARIANCE),)),
-    Method("SOPRC 3, by SGD", (_soprc(".1"),), optimiser="sgd"),
+    Method("SOPRC 3, by SGD", (_soprc(".1"),), optimizer="sgd"),
     Method("SOPRC 3, gain not annealed", (_soprc(".1", 'correction="fixed"'),)),
     Method("StableAP 1: mean of the batch", (_stable(".1", "dynamic=False"),)),
     Method("StableAP 2: the same, DFM", (_stable(".1", "dynamic=False"),), mixup=True),
@@ -87,8 +87,8 @@ ABLATIONS = (
     Method("StableAP 5: t = 2, DFM", (_stable(".1"),), previous=True, mixup=True),
     Method("StableAP 3, t = 0: no weights", (_stable(".1", "t=0"),), previous=True),
     Method("StableAP 3, gain not annealed", (_stable(".1", 'correction="fixed"'),), previous=True),
-    Method("StableAP 3, SGD s = 0", (_stable(".1"),), previous=True, optimiser="sgd", s=0.0),
-    Method("StableAP 3, SGD s = 1", (_stable(".1"),), previous=True, optimiser="sgd"),
+    Method("StableAP 3, SGD s = 0", (_stable(".1"),), previous=True, optimizer="sgd", s=0.0),
+    Method("StableAP 3, SGD s = 1", (_stable(".1"),), previous=True, optimizer="sgd"),
 )
 """The lines of SOPRC's Table 2 and StableAP's Table 4 by their numbers, and some more."""
 

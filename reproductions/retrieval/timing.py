@@ -25,7 +25,7 @@ class Time:
 
     method: str
     loss: float  # forward and backward of the loss alone
-    step: float  # the whole: views, network, loss, both ways, and the optimiser
+    step: float  # the whole: views, network, loss, both ways, and the optimizer
 
 
 def times(bench: Scratch, runs: Runs) -> list[Time]:

@@ -25,7 +25,7 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         "R@1 (the share of queries whose first result is right) and R-precision are means over "
         "these queries, ties against the method.",
         "Pretrained: features of MobileNetV2 with ImageNet's weights, computed once of pictures "
-        f"{plan.extractor_views.crop} pixels wide and standardised by the training images; a "
+        f"{plan.extractor_views.crop} pixels wide and standardized by the training images; a "
         f"linear head to {plan.dimension} numbers of length one is trained on them, from their "
         f"principal directions, with dropout {plan.dropout:g} of the features. "
         f"There are no views, and deep feature mixup mixes these features. "
@@ -34,7 +34,7 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         "makes sense, turned and cut at random; deep feature mixup before its last two stages. "
         f"{_budget(plan.scratch, batch)}",
         "Everything else is the same for all: on one seed the same first weights, the same "
-        "batches, the same first steps by SupCon, the same optimiser (AdamW). Every method has "
+        "batches, the same first steps by SupCon, the same optimizer (AdamW). Every method has "
         "two settings of its own number, the published one and another (SoDeep has none), and "
         "the same learning rates: with the first seed validation chooses among them (from "
         "scratch among its own rates, with the number that the heads chose), the other "

@@ -82,7 +82,7 @@ def _train(name: str, make: Maker, plan: Plan, seed: int, repeat: int) -> Curve:
     x_test, y_test = _data(plan, generator)
     torch.manual_seed(1_000 * seed + repeat)
     network = nn.Sequential(nn.Linear(FEATURES, 32), nn.ReLU(), nn.Linear(32, 1), nn.Flatten(0))
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.3, momentum=0.9)
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.3, momentum=0.9)
     loss = make(plan.prior)
     seen: dict[str, list[Any]] = {"steps": [], "value": [], "test_ap": [], "gain": []}
     for step in range(plan.steps + 1):
@@ -97,9 +97,9 @@ def _train(name: str, make: Maker, plan: Plan, seed: int, repeat: int) -> Curve:
             seen["value"].append(float(value.detach()))
             seen["test_ap"].append(float(precision))
             seen["gain"].append(printed if gain is None else float(gain))
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value.backward()
-        optimiser.step()
+        optimizer.step()
     return Curve(name, repeat, **seen)
 
 

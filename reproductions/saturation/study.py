@@ -9,7 +9,7 @@ import torch
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
 from reproductions.base import Outcome, Setting
-from reproductions.drawing import COLOURS, canvas, plain, png
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.saturation.measure import LOSSES, Curve, Plan, measure
 
 __all__ = ["study"]
@@ -84,12 +84,12 @@ def _interval(mean: Mean) -> str:
 
 def _figure(curves: list[Curve]) -> Figure:
     figure, axes = canvas(1, 3, height=3.4)
-    for colour, name in zip(COLOURS, LOSSES, strict=True):
+    for color, name in zip(COLORS, LOSSES, strict=True):
         own = [curve for curve in curves if curve.loss == name]
         dashed = "--" if "printed" in name else "-"
         for place, part in zip(axes[0], ("value", "test_ap", "gain"), strict=True):
             values = torch.tensor([getattr(curve, part) for curve in own])
-            place.plot(own[0].steps, values.mean(0), dashed, color=colour, label=name)
+            place.plot(own[0].steps, values.mean(0), dashed, color=color, label=name)
     for place, title in zip(axes[0], ("training loss", "test AP", "gain k"), strict=True):
         plain(place, title=title, x="step")
     axes[0, 2].set_yscale("log")

@@ -68,8 +68,8 @@ def smooth_ap(scores, target):
 
 def histogram_ap(nodes):
     def dense(scores, target):
-        centres = torch.linspace(1, -1, nodes, dtype=scores.dtype)
-        pulse = (1 - (scores - centres[:, None]).abs() / (2 / (nodes - 1))).clamp_min(0)
+        centers = torch.linspace(1, -1, nodes, dtype=scores.dtype)
+        pulse = (1 - (scores - centers[:, None]).abs() / (2 / (nodes - 1))).clamp_min(0)
         positives = pulse[:, target].sum(1)
         ap = 0
         for m in range(nodes):

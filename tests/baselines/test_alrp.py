@@ -16,7 +16,7 @@ def loop(scores: Tensor, target: Tensor, errors: Tensor, delta: float = 1.0):
     """The published loop over the positives: both parts, and the gradient of the scores."""
     positives, negatives = scores[target], scores[~target]
     to_positives, to_negatives = torch.zeros_like(positives), torch.zeros_like(negatives)
-    ranking, localisation = [], []
+    ranking, localization = [], []
     for i in range(len(positives)):
         among = ((positives - positives[i]) / (2 * delta) + 0.5).clamp(0, 1)
         among = torch.where(torch.arange(len(among)) == i, 0, among)
@@ -24,7 +24,7 @@ def loop(scores: Tensor, target: Tensor, errors: Tensor, delta: float = 1.0):
         false = above.sum()
         rank = 1 + among.sum() + false
         ranking.append(false / rank)
-        localisation.append((errors[i] + (among * errors).sum()) / rank)
+        localization.append((errors[i] + (among * errors).sum()) / rank)
         if false > 1e-5:
             to_positives[i] = -((among * errors.detach()).sum() + false) / rank
             to_negatives -= above / false * to_positives[i]
@@ -32,7 +32,7 @@ def loop(scores: Tensor, target: Tensor, errors: Tensor, delta: float = 1.0):
     gradient[target], gradient[~target] = to_positives, to_negatives
     return (
         torch.stack(ranking).mean(),
-        torch.stack(localisation).mean(),
+        torch.stack(localization).mean(),
         gradient / len(positives),
     )
 
@@ -43,12 +43,12 @@ def test_value_and_gradients_equal_the_published_loop(n):
     scores = (2 * scores).requires_grad_()
     errors = torch.rand(int(target.sum()), dtype=torch.float64).requires_grad_()
     parts = ALRP(balanced=False)(scores, target, errors)
-    ranking, localisation, gradient = loop(scores.detach(), target, errors)
+    ranking, localization, gradient = loop(scores.detach(), target, errors)
     torch.testing.assert_close(parts.ranking, ranking)
-    torch.testing.assert_close(parts.localisation, localisation)
+    torch.testing.assert_close(parts.localization, localization)
     found, boxes = torch.autograd.grad(sum(parts), (scores, errors))
     torch.testing.assert_close(found, gradient, rtol=1e-9, atol=1e-15)
-    torch.testing.assert_close(boxes, torch.autograd.grad(localisation, errors)[0])
+    torch.testing.assert_close(boxes, torch.autograd.grad(localization, errors)[0])
 
 
 def test_with_perfect_boxes_it_is_the_ap_loss():
@@ -58,7 +58,7 @@ def test_with_perfect_boxes_it_is_the_ap_loss():
     parts = ALRP()(scores, target, errors)
     expected = ErrorDrivenAP(interpolated=False)(scores, target)
     torch.testing.assert_close(parts.ranking, expected)
-    assert parts.localisation == 0
+    assert parts.localization == 0
     (a,) = torch.autograd.grad(parts.ranking, scores)
     (b,) = torch.autograd.grad(expected, scores)
     torch.testing.assert_close(a, b)
@@ -68,7 +68,7 @@ def test_a_well_ranked_positive_is_left_alone():
     scores = torch.tensor([9.0, 5.0, 0.0], requires_grad=True)
     parts = ALRP(balanced=False)(scores, torch.tensor([1, 1, 0]), torch.tensor([0.5, 0.25]))
     assert parts.ranking == 0
-    assert parts.localisation.item() == pytest.approx((0.5 + (0.25 + 0.5) / 2) / 2)
+    assert parts.localization.item() == pytest.approx((0.5 + (0.25 + 0.5) / 2) / 2)
     (gradient,) = torch.autograd.grad(parts.ranking, scores)
     assert (gradient == 0).all()
 
@@ -80,10 +80,10 @@ def test_balanced_boxes_weigh_as_much_as_the_whole():
     plain = ALRP(balanced=False)(scores, target, errors)
     loss = ALRP()
     first = loss(scores, target, errors)
-    torch.testing.assert_close(first.localisation, sum(plain), rtol=1e-6, atol=0)
-    (a,) = torch.autograd.grad(plain.localisation, errors)
-    (b,) = torch.autograd.grad(first.localisation, errors)
-    torch.testing.assert_close(b, a * (sum(plain) / plain.localisation), rtol=1e-6, atol=0)
+    torch.testing.assert_close(first.localization, sum(plain), rtol=1e-6, atol=0)
+    (a,) = torch.autograd.grad(plain.localization, errors)
+    (b,) = torch.autograd.grad(first.localization, errors)
+    torch.testing.assert_close(b, a * (sum(plain) / plain.localization), rtol=1e-6, atol=0)
 
 
 def test_the_balance_is_saved_and_left_alone_by_evaluation():
@@ -127,7 +127,7 @@ def test_without_positives_it_is_zero_with_a_graph(n):
 def test_without_negatives_only_the_boxes_are_left():
     parts = ALRP(balanced=False)(torch.zeros(2), torch.ones(2), torch.tensor([0.2, 0.4]))
     assert parts.ranking == 0
-    assert parts.localisation.item() == pytest.approx((0.4 + 0.5) / 1.5 / 2)
+    assert parts.localization.item() == pytest.approx((0.4 + 0.5) / 1.5 / 2)
 
 
 def test_bad_input_is_named():

@@ -226,7 +226,7 @@ def test_copies_and_state_give_the_same_number(case):
 def test_following_its_gradient_ranks_better(case):
     scores, target = case.sample(1, 60, seed=9)
     scores = (0.3 * scores).requires_grad_()
-    optimiser, loss = torch.optim.Adam([scores], lr=0.02), case.make()
+    optimizer, loss = torch.optim.Adam([scores], lr=0.02), case.make()
 
     def precision() -> Tensor:
         if case.classes is None:
@@ -235,9 +235,9 @@ def test_following_its_gradient_ranks_better(case):
 
     before = precision()
     for _ in range(30):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(scores, target).backward()
-        optimiser.step()
+        optimizer.step()
     assert precision() > before + 0.1
 
 

@@ -1,4 +1,4 @@
-"""The learnt sorter: how well it sorts, what it ships as, how it is trained."""
+"""The learned sorter: how well it sorts, what it ships as, how it is trained."""
 
 from __future__ import annotations
 

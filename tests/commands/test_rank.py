@@ -76,7 +76,7 @@ def test_evaluates_and_speaks_trec(trained, tmp_path):
     again = RUN.invoke(app, ["evaluate", str(run), str(qrels), "--metrics", "mrr"])
     assert again.exit_code == 0, again.output
     line = next(line for line in done.output.splitlines() if line.strip().startswith("mrr"))
-    assert line in again.output  # the same ranking, by its own judgements
+    assert line in again.output  # the same ranking, by its own judgments
 
 
 def values_of(done):

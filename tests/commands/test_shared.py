@@ -46,7 +46,7 @@ def test_ctrl_c(capsys):
 def test_tables_and_lines(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     show(Table(("metric", "model"), [("ndcg@10", 0.5)], "over 3 users"))
-    say(["[red] is no colour"])
+    say(["[red] is no color"])
     shown = capsys.readouterr().out
-    for words in ("metric", "0.5", "over 3 users", "[red] is no colour"):
+    for words in ("metric", "0.5", "over 3 users", "[red] is no color"):
         assert words in shown

@@ -97,7 +97,7 @@ def test_use_takes_what_would_be_left_out(name, values, kind) -> None:
     assert (found.rule.kind, found.info.left_out) == (kind, None)
 
 
-def test_text_is_learnt_from_on_request() -> None:
+def test_text_is_learned_from_on_request() -> None:
     found = decide(column("said", TEXT), Wishes(text=["said"]))
     assert found.rule is not None
     assert (found.rule.kind, found.info.taken_for) == ("text", "text")

@@ -170,14 +170,14 @@ def mask_where_needed(whole: Batch, cut: slice, rank: int) -> Batch:
     return share
 
 
-def labelled(rows: int, rng: torch.Generator) -> Batch:
+def labeled(rows: int, rng: torch.Generator) -> Batch:
     label = torch.randint(0, CLASSES, (rows,), generator=rng)
     weight = torch.randint(1, 4, (rows,), generator=rng)
     return {**items(rows, rng), "target": label, "weight": weight}
 
 
-def known_labelled(rows: int, rng: torch.Generator) -> Batch:
-    return {**labelled(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
+def known_labeled(rows: int, rng: torch.Generator) -> Batch:
+    return {**labeled(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
 
 
 class OfEmbeddings(nn.Module):
@@ -230,15 +230,15 @@ CASES = {
     "stable ap of lists": Case(lambda: StableAP(0.1, LISTS), known_lists, previous=True),
     "soap": Case(lambda: SOAP(0.1, ITEMS), known_items),
     "soap of lists": Case(lambda: SOAP(0.1, ITEMS), known_items_of_lists),
-    "one vs rest": Case(lambda: OneVsRest(SOPRC(0.1, CLASSES)), labelled, CLASSES),
+    "one vs rest": Case(lambda: OneVsRest(SOPRC(0.1, CLASSES)), labeled, CLASSES),
     "one vs rest by item": Case(
-        lambda: OneVsRest(SOAP(0.1, ITEMS * CLASSES)), known_labelled, CLASSES
+        lambda: OneVsRest(SOAP(0.1, ITEMS * CLASSES)), known_labeled, CLASSES
     ),
     "smooth ap": Case(lambda: SmoothAP(0.1), items),
     **{f"{baseline.__name__} of lists": Case(baseline, lists) for baseline in BASELINES},
     "minmax auc": Case(MinMaxAUC, items),
     "minmax auc of lists": Case(lambda: MinMaxAUC(lists=LISTS), known_lists),
-    "minmax auc, one vs rest": Case(lambda: OneVsRest(MinMaxAUC(lists=CLASSES)), labelled, CLASSES),
+    "minmax auc, one vs rest": Case(lambda: OneVsRest(MinMaxAUC(lists=CLASSES)), labeled, CLASSES),
     "partial auc, cvar": Case(partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items),
     "partial auc, cvar of lists": Case(
         partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items_of_lists
@@ -259,9 +259,9 @@ CASES = {
     "x-risk": Case(x_risk, known_items, previous=True),
     "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
     "x-risk of batches": Case(
-        OfBatches, lambda n, rng: {**known_labelled(n, rng), "weight": None}, CLASSES
+        OfBatches, lambda n, rng: {**known_labeled(n, rng), "weight": None}, CLASSES
     ),
-    "embeddings": Case(OfEmbeddings, lambda n, rng: {**labelled(n, rng), "weight": None}, CLASSES),
+    "embeddings": Case(OfEmbeddings, lambda n, rng: {**labeled(n, rng), "weight": None}, CLASSES),
 }
 
 
@@ -280,7 +280,7 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
             else AcrossProcesses(objective)
         )
     own = [p for p in objective.parameters() if p.requires_grad]
-    optimiser = torch.optim.SGD([*plain.parameters(), *own], lr=0.5)
+    optimizer = torch.optim.SGD([*plain.parameters(), *own], lr=0.5)
     earlier = copy.deepcopy(plain)
     values = []
 
@@ -299,13 +299,13 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
             first = sum(sizes[:rank])
             batch = case.share(batch, slice(first, first + sizes[rank]), rank)
         value = evaluate(batch)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value.backward()
         for parameter in own if rank is not None else []:  # what wrapping both would do
             dist.all_reduce(parameter.grad)
             parameter.grad /= world
         earlier = copy.deepcopy(plain)
-        optimiser.step()
+        optimizer.step()
         values.append(value.detach())
     loss.eval()
     with torch.no_grad():

@@ -67,7 +67,7 @@ def test_score_is_the_metric_of_the_objective(ranker, rows) -> None:
     assert fitted.set_params(metric="auc").score(X, y) == pytest.approx(roc_auc_score(y, scores))
 
 
-def test_held_out_rows_choose_and_are_not_learnt_from(rows) -> None:
+def test_held_out_rows_choose_and_are_not_learned_from(rows) -> None:
     X, y = rows
     ranker = LinearRanker(random_state=0, validation_fraction=0.25).fit(X, y)
     assert ranker.held_out_ == pytest.approx(len(y) / 4, abs=2)

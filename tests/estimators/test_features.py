@@ -14,7 +14,7 @@ Y = np.array([0, 1, 0, 1])
 TABLE = pl.DataFrame(
     {
         "size": [1.0, None, 3.0, 4.0],
-        "colour": ["red", "blue", None, "red"],
+        "color": ["red", "blue", None, "red"],
         "kind": pl.Series(["x", "y", "x", "z"], dtype=pl.Categorical),
         "old": [True, False, None, True],
     }
@@ -24,7 +24,7 @@ TABLE = pl.DataFrame(
 def test_a_table_with_words() -> None:
     ranker = NeuralRanker()
     rows, y, weight = learn_features(ranker, TABLE, Y)
-    assert ranker.feature_names_in_.tolist() == ["size", "colour", "kind", "old"]
+    assert ranker.feature_names_in_.tolist() == ["size", "color", "kind", "old"]
     assert {p: c.tolist() for p, c in ranker.categories_.items()} == {
         1: ["blue", "red"],
         2: ["x", "y", "z"],
@@ -40,13 +40,13 @@ def test_a_table_with_words() -> None:
 def test_an_unknown_category_is_missing() -> None:
     ranker = NeuralRanker()
     learn_features(ranker, TABLE, Y)
-    new = TABLE[:1].with_columns(colour=pl.lit("zebra"))
+    new = TABLE[:1].with_columns(color=pl.lit("zebra"))
     np.testing.assert_array_equal(read_features(ranker, new), [[1, np.nan, 0, 1]])
 
 
 def test_a_column_of_nothing_but_gaps() -> None:
     ranker = NeuralRanker()
-    table = TABLE.with_columns(colour=pl.lit(None, dtype=pl.String))
+    table = TABLE.with_columns(color=pl.lit(None, dtype=pl.String))
     rows, _, _ = learn_features(ranker, table, Y)
     assert np.isnan(rows[:, 1]).all()
     assert ranker.categories_[1].tolist() == []
@@ -54,9 +54,9 @@ def test_a_column_of_nothing_but_gaps() -> None:
 
 def test_words_where_there_were_numbers() -> None:
     ranker = NeuralRanker()
-    learn_features(ranker, TABLE.select("size", "colour"), Y)
+    learn_features(ranker, TABLE.select("size", "color"), Y)
     with pytest.raises(ValueError, match="'size' of X held numbers in fit"):
-        read_features(ranker, pl.DataFrame({"size": ["big"], "colour": ["red"]}))
+        read_features(ranker, pl.DataFrame({"size": ["big"], "color": ["red"]}))
 
 
 def test_other_columns_are_refused() -> None:
@@ -72,7 +72,7 @@ def test_a_model_of_numbers_gets_indicators_and_filled_and_marked_gaps() -> None
     ranker = LinearRanker()
     rows, _, _ = learn_features(ranker, TABLE, Y)
     assert ranker.preparation_.names == [
-        "size", "size is missing", "colour=red", "colour=blue", "kind=x", "kind=y", "kind=z",
+        "size", "size is missing", "color=red", "color=blue", "kind=x", "kind=y", "kind=z",
         "old", "old is missing",
     ]  # fmt: skip
     assert ranker.preparation_.sources.tolist() == [0, 0, 1, 1, 2, 2, 2, 3, 3]
@@ -144,7 +144,7 @@ def test_columns_of_the_same_name_are_refused() -> None:
         learn_features(NeuralRanker(), _Frame(), Y)
 
 
-@pytest.mark.parametrize("asked", ["colour", ["color"], [7]])
+@pytest.mark.parametrize("asked", ["color", ["color"], [7]])
 def test_text_names_columns_of_the_table(asked) -> None:
     with pytest.raises(ValueError, match="text must be a list of columns of X, got"):
         learn_features(LinearRanker(text=asked), TABLE, Y)

@@ -87,7 +87,7 @@ def _rewritten(path: Path, header: dict, change: str) -> None:
     elif change == "unknown class":
         header["class"] = "os.system"
     elif change == "unknown option":
-        header["params"]["colour"] = "red"
+        header["params"]["color"] = "red"
     with zipfile.ZipFile(path) as old:
         parts = {n: old.read(n) for n in old.namelist() if n != "ranker.json"}
     if change == "part missing":

@@ -131,7 +131,7 @@ def test_numbers_as_objects_with_any_kind_of_gap(made: Ranker, gap: Any) -> None
     ids=["date", "zone", "span", "period", "objects"],
 )
 @pytest.mark.parametrize("made", EVERY, ids=["linear", "neural", "lightgbm", "xgboost"])
-def test_dates_and_spans_are_learnt_from(made: Ranker, column: Any) -> None:
+def test_dates_and_spans_are_learned_from(made: Ranker, column: Any) -> None:
     late = (np.arange(200) >= 150).astype(int)
     X = pd.DataFrame({"when": column})
     assert made.fit(X, late).score(X, late) > 0.95

@@ -109,7 +109,7 @@ def test_everything_may_be_positive() -> None:
     assert _cut("f1", np.array([5.0, 5.0]), np.array([True, False])) < 5.0
 
 
-def test_neighbouring_numbers_are_told_apart() -> None:
+def test_neighboring_numbers_are_told_apart() -> None:
     low = 1.0
     high = np.nextafter(low, 2)
     cut = _cut("f1", np.array([high, low]), np.array([True, False]))

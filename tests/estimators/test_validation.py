@@ -40,7 +40,7 @@ def test_rows_held_out_by_hand_are_those_held_out_by_itself(ranker, rows):
     assert by_hand.prior_ == y[~held].mean()
 
 
-def test_they_say_when_to_stop_and_are_not_learnt_from():
+def test_they_say_when_to_stop_and_are_not_learned_from():
     X, y, groups = lists(0)
     other = lists(1, queries=7)
     ranker = NeuralRanker("ndcg@3", **SMALL, random_state=0)
@@ -48,7 +48,7 @@ def test_they_say_when_to_stop_and_are_not_learnt_from():
     assert found.held_out_ == len(other[1])
     value = found.score(other[0], other[1], groups=other[2])
     assert value == pytest.approx(max(found.history_))
-    # All rows are learnt from: other rows to stop by leave the first epoch as it is.
+    # All rows are learned from: other rows to stop by leave the first epoch as it is.
     one = clone(ranker).set_params(epochs=1)
     first, second = (
         one.fit(X, y, groups=groups, validation=lists(seed))._scores(X) for seed in (1, 2)

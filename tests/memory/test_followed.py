@@ -27,7 +27,7 @@ def test_the_value_is_that_of_the_average_and_the_gradient_that_of_the_estimate(
     assert u.item() == 0.75 * 8 + 0.25 * 4
     (gradient,) = torch.autograd.grad(u.log().sum(), x)
     assert gradient.item() == pytest.approx(1 / 7 * 2 * 2)  # f′(u)·dĝ/dx
-    assert average.value[1].item() == 8  # nothing learnt before all estimates were followed
+    assert average.value[1].item() == 8  # nothing learned before all estimates were followed
     learn(average)
     assert average.value[1].item() == 7
 

@@ -85,15 +85,15 @@ def test_equal_to_scikit_learn(seed, weighted):
     value = m.auroc(scores, target, weight=weight)
     assert value == pytest.approx(roc_auc_score(target, scores, sample_weight=weight), abs=1e-12)
     for max_fpr in (0.013, 0.1, 0.5, 1.0):
-        value = m.partial_auroc(scores, target, max_fpr=max_fpr, standardised=True, weight=weight)
+        value = m.partial_auroc(scores, target, max_fpr=max_fpr, standardized=True, weight=weight)
         expected = roc_auc_score(target, scores, max_fpr=max_fpr, sample_weight=weight)
         assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_standardised_over_a_range(ranked):
+def test_standardized_over_a_range(ranked):
     # ROC through (0, ½), (½, ½), (½, 1), (1, 1); from .25 to .75: ½·.25 + 1·.25 = .375
     chance, best = (0.75**2 - 0.25**2) / 2, 0.5
-    value = m.partial_auroc(*ranked(1, 0, 1, 0), min_fpr=0.25, max_fpr=0.75, standardised=True)
+    value = m.partial_auroc(*ranked(1, 0, 1, 0), min_fpr=0.25, max_fpr=0.75, standardized=True)
     assert value == pytest.approx((1 + (0.375 - chance) / (best - chance)) / 2)
 
 
@@ -140,7 +140,7 @@ def test_the_whole_range_is_auroc():
     weight = rng.random(30)
     expected = pytest.approx(m.auroc(scores, target, weight=weight), abs=1e-12)
     assert m.partial_auroc(scores, target, weight=weight) == expected
-    assert m.partial_auroc(scores, target, weight=weight, standardised=True) == expected
+    assert m.partial_auroc(scores, target, weight=weight, standardized=True) == expected
     assert m.two_way_partial_auroc(scores, target, weight=weight) == expected
 
 

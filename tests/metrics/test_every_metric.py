@@ -18,7 +18,7 @@ METRICS = {
     "auprc": (m.auprc, {"prior": 0.2}),
     "auroc": (m.auroc, {}),
     "partial_auroc": (m.partial_auroc, {"min_fpr": 0.1, "max_fpr": 0.6}),
-    "standardised": (m.partial_auroc, {"max_fpr": 0.4, "standardised": True}),
+    "standardized": (m.partial_auroc, {"max_fpr": 0.4, "standardized": True}),
     "two_way": (m.two_way_partial_auroc, {"min_tpr": 0.4, "max_fpr": 0.5}),
     "pap_at_k": (m.pap_at_k, {"k": 1}),
     "precision_at_k": (m.precision_at_k, {"k": 3}),

@@ -9,11 +9,11 @@ from rankwise import metrics as m
 def test_logit_interval_by_the_formula():
     scores, target = np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.array([1, 0, 1, 0, 0])
     ap = (1 / 1 + 2 / 3) / 2
-    centre, error = math.log(ap / (1 - ap)), 1 / math.sqrt(2 * ap * (1 - ap))
+    center, error = math.log(ap / (1 - ap)), 1 / math.sqrt(2 * ap * (1 - ap))
     interval = m.logit_interval(scores, target)
     assert interval.value == pytest.approx(ap)
-    assert interval.low == pytest.approx(1 / (1 + math.exp(-(centre - 1.959964 * error))))
-    assert interval.high == pytest.approx(1 / (1 + math.exp(-(centre + 1.959964 * error))))
+    assert interval.low == pytest.approx(1 / (1 + math.exp(-(center - 1.959964 * error))))
+    assert interval.high == pytest.approx(1 / (1 + math.exp(-(center + 1.959964 * error))))
 
 
 def test_logit_interval_is_undefined_at_one():

@@ -26,7 +26,7 @@ def test_the_package_has_it():
         ("auroc(ties=against)", m.auroc, {"ties": "against"}),
         ("opauc(.3)", m.partial_auroc, {"max_fpr": 0.3}),
         ("opauc(.3, .1)", m.partial_auroc, {"max_fpr": 0.3, "min_fpr": 0.1}),
-        ("opauc(standardised=True)", m.partial_auroc, {"standardised": True}),
+        ("opauc(standardized=True)", m.partial_auroc, {"standardized": True}),
         ("tpauc(.5, max_fpr=.4)", m.two_way_partial_auroc, {"min_tpr": 0.5, "max_fpr": 0.4}),
         ("ndcg", m.ndcg, {}),
         ("ndcg@10(gain=linear)", m.ndcg, {"k": 10, "gain": "linear"}),

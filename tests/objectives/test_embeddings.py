@@ -16,7 +16,7 @@ def test_every_item_ranks_the_others_by_cosine():
     torch.testing.assert_close(scores, expected)
     assert target.tolist() == [[True, False, True], [False, True, False], [True, False, True]]
     assert mask.tolist() == [[False, True, True], [True, False, True], [True, True, False]]
-    assert embedding_scores(E, Y, normalise=False).scores[2].tolist() == [3, 6, 18]
+    assert embedding_scores(E, Y, normalize=False).scores[2].tolist() == [3, 6, 18]
 
 
 def test_a_gallery_comes_after_the_batch():

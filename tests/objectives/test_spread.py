@@ -62,8 +62,8 @@ def test_masks_and_weights_have_their_part():
     (gradient,) = torch.autograd.grad(value, leaf)
     share = weight * mask / (weight * mask).sum(-1, keepdim=True)
     other = scores.clone().requires_grad_()
-    centre = (share * other).sum(-1, keepdim=True)
-    spread = (share * (other - centre) ** 2).sum(-1).mean().sqrt()
+    center = (share * other).sum(-1, keepdim=True)
+    spread = (share * (other - center) ** 2).sum(-1).mean().sqrt()
     fixed = AveragePrecision(0.1, correction="fixed", score_scale=1.0)
     expected = fixed(other / spread, target, mask=mask, weight=weight)
     torch.testing.assert_close(gradient, torch.autograd.grad(expected, other)[0])
@@ -77,11 +77,11 @@ def test_ragged_lists_share_one_spread():
     value = AveragePrecision(0.1)(flat, target.flatten()[cut], groups=groups[cut])
     (gradient,) = torch.autograd.grad(value, flat)
     # The loss does not depend on the size of the scores: no gradient along them.
-    centred = flat.detach().clone()
+    centered = flat.detach().clone()
     for group in range(4):
         inside = groups[cut] == group
-        centred[inside] -= centred[inside].mean()
-    assert abs(float((gradient * centred).sum())) < 1e-12 * float(gradient.abs().sum())
+        centered[inside] -= centered[inside].mean()
+    assert abs(float((gradient * centered).sum())) < 1e-12 * float(gradient.abs().sum())
     assert gradient.abs().sum() > 0
 
 
@@ -98,10 +98,10 @@ def test_a_long_training_does_not_shrink_the_model():
     x = torch.randn(400, 3, generator=generator)
     y = x[:, 0] + torch.randn(400, generator=generator) > 1.5
     weights = torch.tensor([0.5, 0.5, 0.5], requires_grad=True)
-    loss, optimiser = AveragePrecision(), torch.optim.Adam([weights], lr=0.1)
+    loss, optimizer = AveragePrecision(), torch.optim.Adam([weights], lr=0.1)
     for _ in range(200):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(x @ weights, y).backward()
-        optimiser.step()
+        optimizer.step()
     assert weights.norm() > 0.8
     assert weights[0] > 3 * weights[1:].abs().max()

@@ -71,23 +71,23 @@ def test_the_retrieval_settings_are_the_printed_ones(name):
     data, method = name.removeprefix(f"{paper}_").split("_", 1)
     rate, milestones, factor, steps = PRINTED[paper, data]
     assert found.data.kind == data
-    optimiser = found.optimiser
-    assert (optimiser.learning_rate, optimiser.milestones) == (rate, milestones)
-    assert (optimiser.factor, found.training.steps) == (factor, steps)
+    optimizer = found.optimizer
+    assert (optimizer.learning_rate, optimizer.milestones) == (rate, milestones)
+    assert (optimizer.factor, found.training.steps) == (factor, steps)
     assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
     assert (found.views.resize, found.views.crop, found.views.flip) == (256, 224, True)
     assert found.batches.per_class == 4
     if paper == "soprc":
         assert found.batches.classes * 4 == 224
-        assert (found.network.dimension, optimiser.weight_decay) == (512, 4e-4)
+        assert (found.network.dimension, optimizer.weight_decay) == (512, 4e-4)
         assert (found.views.square, found.views.rotation) == (False, 0)
-        assert optimiser.name == ("sgd" if method == "soprc" else "adam")
+        assert optimizer.name == ("sgd" if method == "soprc" else "adam")
         assert bool(found.memory.size) == (method == "xbm")
     else:
         assert found.batches.classes * 4 == 112
-        assert (found.network.dimension, optimiser.weight_decay) == (256, 4e-5)
+        assert (found.network.dimension, optimizer.weight_decay) == (256, 4e-5)
         assert (found.views.square, found.views.rotation) == (True, 15)
-        assert (optimiser.name, optimiser.momentum, optimiser.s) == ("sgd", 0.9, 1.0)
+        assert (optimizer.name, optimizer.momentum, optimizer.s) == ("sgd", 0.9, 1.0)
         proposed = method == "stable_ap"
         assert found.mixup.stages == (2 if proposed else 0)
         assert found.objective.previous == proposed
@@ -133,15 +133,15 @@ def test_the_detection_settings_are_the_printed_ones(data, method):
     assert (found.views.height, found.views.width, found.views.test_side) == (512, 512, 500)
     assert found.views.flip
     assert found.views.crop
-    assert found.views.colours
+    assert found.views.colors
     assert (found.objective.box_weight, found.objective.bias_weight) == (2, 0.001)
     assert found.objective.bias_form == "sum"
-    optimiser = found.optimiser
-    assert (optimiser.name, optimiser.momentum, optimiser.s) == ("sgd", 0.9, 0)
-    assert (optimiser.learning_rate, optimiser.factor) == (0.008, 0.1)
+    optimizer = found.optimizer
+    assert (optimizer.name, optimizer.momentum, optimizer.s) == ("sgd", 0.9, 0)
+    assert (optimizer.learning_rate, optimizer.factor) == (0.008, 0.1)
     assert found.training.batch == 32
     epoch = -(-IMAGES[data] // 32)
-    assert optimiser.milestones == (75 * epoch, 95 * epoch)
+    assert optimizer.milestones == (75 * epoch, 95 * epoch)
     assert found.training.steps == 100 * epoch
     assert (found.found.before, found.found.overlap) == (1000, 0.6)
 

@@ -56,7 +56,7 @@ def test_probes_are_chosen_by_the_recall_that_is_wanted():
     low, high = (ApproximateSearch(known, recall=r, cells=64) for r in (0.5, 0.98))
     assert low.cells.probes < high.cells.probes < 64
     assert high.recall(queries).mean > 0.95
-    assert len(ApproximateSearch(known).cells.centres) == 90  # 2√2000
+    assert len(ApproximateSearch(known).cells.centers) == 90  # 2√2000
 
 
 def test_cells_made_before_give_the_same_search():
@@ -77,8 +77,8 @@ def test_cells_of_something_else_are_refused():
         replace(cells, cell=outside),
         replace(cells, cell=cells.cell[:-1]),
         replace(cells, cell=cells.cell.astype(np.int32)),
-        replace(cells, centres=cells.centres[:, :3]),
-        replace(cells, centres=cells.centres * np.float32(np.nan)),
+        replace(cells, centers=cells.centers[:, :3]),
+        replace(cells, centers=cells.centers * np.float32(np.nan)),
         replace(cells, probes=0),
     ):
         with pytest.raises(ValueError, match="cells must be those of the gallery of 40 × 12"):

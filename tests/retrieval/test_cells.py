@@ -17,8 +17,8 @@ from rankwise.retrieval.cells import Cells, Recall
 
 def good() -> Cells:
     """Five items of two dimensions in three cells."""
-    centres = np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32)
-    return Cells(centres, np.array([0, 1, 2, 2, 0]), 2)
+    centers = np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32)
+    return Cells(centers, np.array([0, 1, 2, 2, 0]), 2)
 
 
 def test_cells_of_the_gallery_pass() -> None:
@@ -31,16 +31,16 @@ def test_cells_of_the_gallery_pass() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"centres": np.ones((3, 3), dtype=np.float32)},
-        {"centres": np.ones((3, 1), dtype=np.float32)},
-        {"centres": np.ones(3, dtype=np.float32)},
-        {"centres": np.ones((3, 2, 1), dtype=np.float32)},
-        {"centres": np.ones((3, 2))},
-        {"centres": np.ones((3, 2), dtype=np.int32)},
-        {"centres": np.array([[1, 0], [0, np.nan], [1, 1]], dtype=np.float32)},
-        {"centres": np.array([[1, 0], [0, 1], [-np.inf, 1]], dtype=np.float32)},
-        {"centres": np.ones((0, 2), dtype=np.float32)},
-        {"centres": np.ones((2, 2), dtype=np.float32)},  # the third has items
+        {"centers": np.ones((3, 3), dtype=np.float32)},
+        {"centers": np.ones((3, 1), dtype=np.float32)},
+        {"centers": np.ones(3, dtype=np.float32)},
+        {"centers": np.ones((3, 2, 1), dtype=np.float32)},
+        {"centers": np.ones((3, 2))},
+        {"centers": np.ones((3, 2), dtype=np.int32)},
+        {"centers": np.array([[1, 0], [0, np.nan], [1, 1]], dtype=np.float32)},
+        {"centers": np.array([[1, 0], [0, 1], [-np.inf, 1]], dtype=np.float32)},
+        {"centers": np.ones((0, 2), dtype=np.float32)},
+        {"centers": np.ones((2, 2), dtype=np.float32)},  # the third has items
         {"cell": np.zeros(4, dtype=np.int64)},
         {"cell": np.zeros(6, dtype=np.int64)},
         {"cell": np.zeros((5, 1), dtype=np.int64)},
@@ -66,8 +66,8 @@ def test_the_gallery_that_they_were_checked_against_is_named() -> None:
 
 
 def test_a_gallery_of_nothing_has_a_cell_yet() -> None:
-    centres = np.ones((1, 2), dtype=np.float32)
-    Cells(centres, np.zeros(0, dtype=np.int64), 1).check(0, 2)
+    centers = np.ones((1, 2), dtype=np.float32)
+    Cells(centers, np.zeros(0, dtype=np.int64), 1).check(0, 2)
 
 
 @settings(max_examples=50, deadline=None)

@@ -81,6 +81,6 @@ def test_nothing_is_made_of_values_that_are_no_numbers():
 
 
 def test_a_tenth_of_the_rate():
-    assert lower_rate("optimiser.learning_rate", 0.01) == (
-        "a lower learning rate, optimiser.learning_rate=0.001 (it was 0.01)"
+    assert lower_rate("optimizer.learning_rate", 0.01) == (
+        "a lower learning rate, optimizer.learning_rate=0.001 (it was 0.01)"
     )

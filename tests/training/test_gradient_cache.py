@@ -30,8 +30,8 @@ def gradients(size: int, objective: nn.Module) -> tuple[float, list[torch.Tensor
     parts = [partial(model, piece) for piece in x.split(size)]
     value = cached_backward(parts, loss)
     assert not value.requires_grad
-    learnt = [*model.parameters(), *objective.parameters()]
-    return value.item(), [p.grad for p in learnt]
+    learned = [*model.parameters(), *objective.parameters()]
+    return value.item(), [p.grad for p in learned]
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ class Toy(Task[Tensor]):
         )
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        learnt = [*self.network.parameters(), *self.loss.parameters()]
-        return torch.optim.SGD(learnt, self.top, momentum=0.9)
+        learned = [*self.network.parameters(), *self.loss.parameters()]
+        return torch.optim.SGD(learned, self.top, momentum=0.9)
 
     def rate(self, step: int) -> float:
         return self.top / (1 + step)

@@ -23,10 +23,10 @@ _SMOOTHING = 0.01  # how fast the balance follows the batches
 
 
 class ALRPParts(NamedTuple):
-    """The two parts of the loss; their sum is what is minimised."""
+    """The two parts of the loss; their sum is what is minimized."""
 
     ranking: Tensor
-    localisation: Tensor
+    localization: Tensor
 
 
 class ALRP(nn.Module):
@@ -37,9 +37,9 @@ class ALRP(nn.Module):
     each positive's box, (1 − GIoU)/2 in detection. The ranking part is F_i/rank_i; its gradient is
     error-driven, with E_i/rank_i as the aim: a positive goes up by
     (F_i + Σ_{k≠i} E_k·H)/rank_i, its negatives down by their share H/F_i of that. The rest is the
-    localisation part, which has a gradient in E alone.
+    localization part, which has a gradient in E alone.
 
-    ``balanced``: the localisation part is multiplied by (whole loss)/(localisation part), without
+    ``balanced``: the localization part is multiplied by (whole loss)/(localization part), without
     gradient, so that boxes are not forgotten while the ranks are bad. The paper takes the
     averages of the last epoch, here they run along and live in a buffer, ``balance``.
     """
@@ -86,13 +86,13 @@ class ALRP(nn.Module):
             lost = torch.where(wrong, (missed + others.detach()) / missed, 0) / rank
             moved = (lost * above).mean()
             ranking = moved + ((missed / rank).mean() - moved).detach()
-            localisation = ((errors + others) / rank).mean()
-            return ALRPParts(ranking, self._balanced(ranking, localisation))
+            localization = ((errors + others) / rank).mean()
+            return ALRPParts(ranking, self._balanced(ranking, localization))
 
-    def _balanced(self, ranking: Tensor, localisation: Tensor) -> Tensor:
+    def _balanced(self, ranking: Tensor, localization: Tensor) -> Tensor:
         if self.balance is None:
-            return localisation
-        parts = torch.stack([ranking + localisation, localisation]).detach().unsqueeze(0)
+            return localization
+        parts = torch.stack([ranking + localization, localization]).detach().unsqueeze(0)
         key = torch.zeros(1, dtype=torch.long, device=parts.device)
         whole, part = self.balance(key, parts)[0].unbind()
-        return localisation * torch.where(part > 0, whole / part, 1).to(localisation.dtype)
+        return localization * torch.where(part > 0, whole / part, 1).to(localization.dtype)

@@ -55,7 +55,7 @@ class ClassBalanced(ItemwiseObjective):
 
     ``counts`` are how many negatives and positives the training set has, in this order, and the two
     weights sum to 2; β = 0.9999 is the published choice for long tails (0 is plain cross-entropy,
-    towards 1 it is inverse frequency). A list of one class counts, too.
+    toward 1 it is inverse frequency). A list of one class counts, too.
     """
 
     class_weight: Tensor  # of the negatives and of the positives

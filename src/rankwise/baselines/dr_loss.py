@@ -21,7 +21,7 @@ class DistributionalRanking(Objective):
     """τ/L · log(1 + exp(L(P⁻ − P⁺ + γ)))   (Qian et al. 2020, "DR loss").
 
     P⁻ = Σ_j q_j p_j over the negatives with q ∝ exp(p/λ⁻) and P⁺ = Σ_i q_i p_i over the positives
-    with q ∝ exp(−p/λ⁺): the means of the probabilities p = sigmoid(s) under the least favourable
+    with q ∝ exp(−p/λ⁺): the means of the probabilities p = sigmoid(s) under the least favorable
     distributions at a bounded distance from the uniform one. The gradient goes through q as well.
     Defaults are those of the released code. For a list without positives that code ranks P⁻ below
     1; here such a list contributes nothing, as with every ranking objective.

@@ -1,4 +1,4 @@
-"""Average precision of soft histograms: FastAP and the quantised AP of DIR.
+"""Average precision of soft histograms: FastAP and the quantized AP of DIR.
 
 The two papers print the same formula and differ in how they count bins. Each score is shared
 between the two nearest nodes by a triangular kernel, so a list costs its items and not

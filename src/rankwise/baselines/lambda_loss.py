@@ -17,7 +17,7 @@ from rankwise.lists import Lists
 from rankwise.metrics.ndcg import Gain
 from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
-from rankwise.objectives.ndcg.formulas import normalised_gains
+from rankwise.objectives.ndcg.formulas import normalized_gains
 
 __all__ = ["LambdaLoss"]
 
@@ -108,7 +108,7 @@ class LambdaLoss(Objective):
         discount = 1 / torch.log2(1 + rank)
         if self.k is not None:
             discount = torch.where(above < self.k, discount, 0)
-        gains = normalised_gains(lists, self.gain, self.k)
+        gains = normalized_gains(lists, self.gain, self.k)
         return _Items(lists.scores, lists.weight, gains, rank, discount)
 
 

@@ -17,7 +17,7 @@ class LDAM(ClassObjective):
     """Softmax cross-entropy of scale·(z − Δ_y at the item's own class)   (Cao et al. 2019).
 
     Δ_c = max_margin · (n_c / min n)^(−1/4) with the ``counts`` n_c of the training set. The logits
-    z are cosines of features and class vectors (a normalised last layer), for which the published
+    z are cosines of features and class vectors (a normalized last layer), for which the published
     margin 0.5 and scale 30 are meant. A batch of one class counts like any other.
 
     Deferred re-weighting (DRW): from epoch ``defer`` on, as told by :meth:`set_epoch`, items are

@@ -1,4 +1,4 @@
-"""SoDeep: ranks from a small network that has learnt to sort."""
+"""SoDeep: ranks from a small network that has learned to sort."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwise.objectives import Objective
 __all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
 
 WEIGHTS = Path(__file__).with_name("sodeep_sorter.npz")
-"""Where ``python -m rankwise.baselines.train_sodeep`` puts what the sorter has learnt."""
+"""Where ``python -m rankwise.baselines.train_sodeep`` puts what the sorter has learned."""
 
 _STEPS, _HIDDEN = 32, 64
 
@@ -74,7 +74,7 @@ def _in_units_of_spread(scores: Tensor, size: Tensor) -> Tensor:
 
 
 class SoDeepAP(Objective):
-    """mean_{i∈P} rank_i / n with learnt ranks   (Engilberge et al. 2019, SoDeep, the mAP loss).
+    """mean_{i∈P} rank_i / n with learned ranks   (Engilberge et al. 2019, SoDeep, the mAP loss).
 
     The ranks come from a bidirectional LSTM trained to sort synthetic lists of up to 128 scores
     by ``python -m rankwise.baselines.train_sodeep`` and then frozen; the gradient reaches the

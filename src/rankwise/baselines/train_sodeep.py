@@ -49,9 +49,9 @@ def train(steps: int, rows: int = 64, seed: int = 0, *, report: int = 250) -> So
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     sorter = Sorter()
-    optimiser = torch.optim.Adam(sorter.parameters(), lr=RATE)
+    optimizer = torch.optim.Adam(sorter.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, RATE, total_steps=steps, pct_start=0.05
+        optimizer, RATE, total_steps=steps, pct_start=0.05
     )
     recent = 0.0
     for step in range(1, steps + 1):
@@ -60,10 +60,10 @@ def train(steps: int, rows: int = 64, seed: int = 0, *, report: int = 250) -> So
         scores = synthetic_lists(rows, items, generator)
         ranks = sorter(scores, torch.full((rows,), items))
         loss = (ranks - rank_fractions(scores)).abs().mean()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(sorter.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         schedule.step()
         recent += loss.item() / report
         if step % report == 0:

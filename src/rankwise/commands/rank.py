@@ -73,15 +73,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             options=_options(option or []),
             seed=seed,
         )
-        learnt = read_letor(data)
+        learned = read_letor(data)
         held = None if validation is None else read_letor(validation)
         last = None if test is None else read_letor(test)
-        for name, part in (("train", learnt), ("validation", held), ("test", last)):
+        for name, part in (("train", learned), ("validation", held), ("test", last)):
             if part is not None:
                 said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
                 say([f"{said}, {part.width - 1} features"], error=True)
         judged_by = names_of("metrics", metrics)
-        done = task.run(settings, out, learnt, held, last, metrics=judged_by, resume=resume)
+        done = task.run(settings, out, learned, held, last, metrics=judged_by, resume=resume)
         show(task.results_table(done.results))
         say([*task.notes_of(done.results), *done.verdict.lines(), str(done.page)])
 

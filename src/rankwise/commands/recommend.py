@@ -46,7 +46,7 @@ Metrics = Annotated[str, typer.Option(help="Names parted by commas.")]
 
 @app.callback()
 def recommend() -> None:
-    """Train a recommender on the metric it is judged by, and rank the whole catalogue."""
+    """Train a recommender on the metric it is judged by, and rank the whole catalog."""
 
 
 @app.command()

@@ -103,7 +103,7 @@ def index(  # noqa: PLR0917
         if approximate:
             made, recall = task.with_cells(made)
             assert made.cells is not None
-            probes, cells = made.cells.probes, len(made.cells.centres)
+            probes, cells = made.cells.probes, len(made.cells.centers)
             lines.append(f"a search looks into {probes:,} of {cells:,} cells: {recall}")
         path = task.write_index(out or run / "index.npz", made)
         say([*lines, str(path)])
@@ -134,7 +134,7 @@ def search(  # noqa: PLR0917
         rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
         caption = f"of {len(known.paths):,} images, by cosine"
         if known.cells is not None and not exact:
-            caption += f"; looked for in {known.cells.probes} of {len(known.cells.centres)} cells"
+            caption += f"; looked for in {known.cells.probes} of {len(known.cells.centers)} cells"
         show(Table(("rank", "score", "class", "image"), rows, caption))
 
 

@@ -54,7 +54,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for the plain
         logistic function. The probabilities always rank the rows as the scores do.
     validation_fraction
-        Share of each class (of the lists, with ``groups``) that is not learnt from. It chooses the
+        Share of each class (of the lists, with ``groups``) that is not learned from. It chooses the
         threshold, the calibration and when to stop. Equal rows stay together. With 0, or where a
         class has a single row, the training rows do this.
     random_state
@@ -138,7 +138,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _state(self) -> State:
-        """What was learnt, as arrays and text."""
+        """What was learned, as arrays and text."""
 
     @abstractmethod
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -176,7 +176,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ``"ndcg"``, take more than two values in ``y``.
 
         ``validation`` is ``(X, y[, groups[, sample_weight]])``: rows that you hold out yourself.
-        They do what ``validation_fraction`` of the rows do otherwise, and all of ``X`` is learnt
+        They do what ``validation_fraction`` of the rows do otherwise, and all of ``X`` is learned
         from.
 
         ``checkpoint`` is a file: the training leaves there what it has reached, and a fit that

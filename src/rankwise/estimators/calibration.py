@@ -1,4 +1,4 @@
-"""Scores to probabilities, by rows the model has not learnt from."""
+"""Scores to probabilities, by rows the model has not learned from."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Training:
 
     @property
     def splits(self) -> bool:
-        """Whether the rows held out are others than those learnt from."""
+        """Whether the rows held out are others than those learned from."""
         return self.held_out is not self.train
 
     def judge(self, scores: Floats) -> float:

@@ -97,7 +97,7 @@ def _bits(values: NDArray[Any]) -> _Keys:
 
 
 def _mixed(keys: _Keys) -> _Keys:
-    """Neighbouring numbers spread over all of them (splitmix64)."""
+    """Neighboring numbers spread over all of them (splitmix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
     return keys ^ (keys >> np.uint64(31))

@@ -15,7 +15,7 @@ __all__ = ["FollowedAverage"]
 class FollowedAverage(MovingAverage):
     """u_i in place of ĝ_i inside a non-linear f: the value f(u_i), the gradient ∇f(u_i)·∇ĝ_i.
 
-    Finite-sum coupled compositional optimisation (EXM 2.3): f(ĝ_i) of a batch is biased where f is
+    Finite-sum coupled compositional optimization (EXM 2.3): f(ĝ_i) of a batch is biased where f is
     not linear; u_i, the average of all the batches that showed i, is not in the limit.
     :meth:`follow` gives u_i; whatever function is applied to it has the gradient above. A call's
     estimates are kept in ``pending`` until all of them were followed, then taken in at once.

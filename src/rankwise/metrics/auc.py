@@ -27,13 +27,13 @@ def _auroc(ranking: Ranking) -> Tensor:
     return pair_share(ranking.positives, ranking.negatives)
 
 
-def _check_range(min_fpr: float, max_fpr: float, standardised: bool) -> None:
+def _check_range(min_fpr: float, max_fpr: float, standardized: bool) -> None:
     require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
 
 
-def _partial_auroc(ranking: Ranking, min_fpr: float, max_fpr: float, standardised: bool) -> Tensor:
+def _partial_auroc(ranking: Ranking, min_fpr: float, max_fpr: float, standardized: bool) -> Tensor:
     n = ranking.n_negatives
-    if standardised:
+    if standardized:
         return _mcclish(ranking, min_fpr, max_fpr)
     first = (n * min_fpr - SLACK).ceil().minimum(n - 1)
     last = (n * max_fpr + SLACK).floor().maximum(first + 1)
@@ -103,7 +103,7 @@ def partial_auroc(
     *,
     min_fpr: float = 0.0,
     max_fpr: float = 1.0,
-    standardised: bool = False,
+    standardized: bool = False,
     mask: Array | None = None,
     groups: Array | None = None,
     weight: Array | None = None,
@@ -116,11 +116,11 @@ def partial_auroc(
     k₂ = ⌊n⁻·max_fpr⌋, at least one negative (EXM 2.3.3), tied pairs counting half. Where weights
     are not whole numbers the range of mass is not rounded.
 
-    ``standardised=True`` is McClish's form ½(1 + (A − A_chance)/(A_best − A_chance)) of the area A
+    ``standardized=True`` is McClish's form ½(1 + (A − A_chance)/(A_best − A_chance)) of the area A
     under the curve, which is ½ for chance and 1 at best:
     ``sklearn.metrics.roc_auc_score(max_fpr=…)``.
     """
-    options = {"min_fpr": min_fpr, "max_fpr": max_fpr, "standardised": standardised}
+    options = {"min_fpr": min_fpr, "max_fpr": max_fpr, "standardized": standardized}
     return Setting(PARTIAL_AUROC, ties, average, options)(scores, target, mask, groups, weight)
 
 

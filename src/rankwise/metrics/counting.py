@@ -131,7 +131,7 @@ def _histogram(scores: NDArray[Any], values: NDArray[Any], cells: Cells) -> NDAr
 def _finest(values: NDArray[Any], count: int) -> Cells | None:
     """The cells in which fewest values have to share: even ones, or ones even in the exponent.
 
-    Logits are spread evenly enough; probabilities crowd towards 0, where floats are dense too.
+    Logits are spread evenly enough; probabilities crowd toward 0, where floats are dense too.
     """
     finite = values[np.isfinite(values)]
     if len(finite) < 2:

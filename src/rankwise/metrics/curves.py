@@ -55,7 +55,7 @@ def roc_curve(
 ) -> RocCurve[Array]:
     """ROC curve, as :func:`sklearn.metrics.roc_curve`.
 
-    ``drop_intermediate`` leaves out points on the straight line between their neighbours.
+    ``drop_intermediate`` leaves out points on the straight line between their neighbors.
     """
     negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
     if drop_intermediate and len(thresholds) > 2:

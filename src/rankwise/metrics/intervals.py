@@ -65,7 +65,7 @@ def logit_interval(scores: Array, target: Array, *, level: float = 0.95) -> Inte
     if not value < 1:
         return Interval(value, math.nan, math.nan, level, "logit")
     n_positives = int(torch.count_nonzero(to_tensor(target)))
-    centre = math.log(value / (1 - value))
+    center = math.log(value / (1 - value))
     error = 1 / math.sqrt(n_positives * value * (1 - value))
-    low, high = (1 / (1 + math.exp(-centre - side * reach * error)) for side in (-1, 1))
+    low, high = (1 / (1 + math.exp(-center - side * reach * error)) for side in (-1, 1))
     return Interval(value, low, high, level, "logit")

@@ -1,4 +1,4 @@
-"""Ranking metrics as losses: one call, any optimiser, any loop."""
+"""Ranking metrics as losses: one call, any optimizer, any loop."""
 
 from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, StableAP
 from rankwise.objectives.auc import (

@@ -24,23 +24,23 @@ def embedding_scores(
     gallery: Tensor | None = None,
     gallery_labels: Tensor | None = None,
     *,
-    normalise: bool = True,
+    normalize: bool = True,
 ) -> EmbeddingScores:
     """Cosine similarities of every embedding with the others, or with a ``gallery`` beside them.
 
     Without a gallery the batch is ranked against itself and the query is left out. With one (other
     items, a memory of earlier batches) the batch's own items come first, then the gallery.
-    ``normalise=False`` takes inner products as they are.
+    ``normalize=False`` takes inner products as they are.
     """
     _check("embeddings", embeddings, "labels", labels)
     if (gallery is None) != (gallery_labels is None):
         raise ValueError("gallery and gallery_labels go together, got only one of them")
-    if normalise:
+    if normalize:
         embeddings = torch.nn.functional.normalize(embeddings, dim=-1)
     ranked, ranked_labels = embeddings, labels
     if gallery is not None and gallery_labels is not None:
         _check("gallery", gallery, "gallery_labels", gallery_labels)
-        if normalise:
+        if normalize:
             gallery = torch.nn.functional.normalize(gallery, dim=-1)
         ranked = torch.cat([embeddings, gallery.to(embeddings.dtype)])
         ranked_labels = torch.cat([labels, gallery_labels])

@@ -15,7 +15,7 @@ class KnowsItsOptions:
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         made = super().__new__(cls)
-        # Straight into the dictionary: a module is not initialised yet, and copies come this way
+        # Straight into the dictionary: a module is not initialized yet, and copies come this way
         # without arguments and bring theirs along.
         made.__dict__["options"] = given_options(cls, args, options)
         return made

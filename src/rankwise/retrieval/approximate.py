@@ -18,7 +18,7 @@ from rankwise.retrieval.inputs import embeddings_of
 
 __all__ = ["ApproximateSearch"]
 
-_ROUNDS, _POINTS = 10, 64  # of k-means: its rounds, and items a centre is learnt from
+_ROUNDS, _POINTS = 10, 64  # of k-means: its rounds, and items a center is learned from
 _SAMPLE = 256  # queries by which the probes are chosen
 _EQUAL = 1e-5  # cosines of the same two vectors by two products
 
@@ -27,7 +27,7 @@ class ApproximateSearch:
     """The nearest of a gallery by cosine, looked for in the cells around a query (IVF).
 
     k-means divides the unit vectors into ``cells``, by default 2√n, and a search looks into the
-    ``probes`` cells whose centres are nearest. Without ``probes`` it takes about the fewest
+    ``probes`` cells whose centers are nearest. Without ``probes`` it takes about the fewest
     whose recall@10 is at least ``recall`` on some items of the gallery; what it then is for other
     queries, :meth:`recall` measures. ``cells`` may also be those of the same gallery made before.
     """
@@ -115,16 +115,16 @@ class ApproximateSearch:
             max_points_per_centroid=_POINTS,
         )
         means.train(self._gallery.numpy())
-        centres = np.ascontiguousarray(means.centroids)
-        nearest = best_first(torch.from_numpy(centres), self._gallery, 1)
-        return Cells(centres, nearest.rows[:, 0].copy(), 1)
+        centers = np.ascontiguousarray(means.centroids)
+        nearest = best_first(torch.from_numpy(centers), self._gallery, 1)
+        return Cells(centers, nearest.rows[:, 0].copy(), 1)
 
     def _filled(self, cells: Cells) -> Any:
         items, dimension = self._gallery.shape
-        self._centres = self._faiss.IndexFlatIP(dimension)  # faiss does not keep it alive itself
-        self._centres.add(cells.centres)
+        self._centers = self._faiss.IndexFlatIP(dimension)  # faiss does not keep it alive itself
+        self._centers.add(cells.centers)
         index = self._faiss.IndexIVFFlat(
-            self._centres, dimension, len(cells.centres), self._faiss.METRIC_INNER_PRODUCT
+            self._centers, dimension, len(cells.centers), self._faiss.METRIC_INNER_PRODUCT
         )
         names, cell = np.arange(items), np.ascontiguousarray(cells.cell)
         pointers = map(self._faiss.swig_ptr, (self._gallery.numpy(), names, cell))
@@ -133,17 +133,17 @@ class ApproximateSearch:
         return index
 
     def _probe(self, probes: int) -> None:
-        probes = min(probes, len(self.cells.centres))
+        probes = min(probes, len(self.cells.centers))
         self._index.nprobe = probes
-        self.cells = Cells(self.cells.centres, self.cells.cell, probes)
+        self.cells = Cells(self.cells.centers, self.cells.cell, probes)
 
     def _choose(self, recall: float, seed: int) -> None:
         rows = _drawn(len(self._gallery), _SAMPLE, seed)
         exact = self._exact(self._gallery[rows], 10, rows)
         few, enough = 0, 1
-        while enough < len(self.cells.centres) and not self._reaches(recall, enough, exact):
+        while enough < len(self.cells.centers) and not self._reaches(recall, enough, exact):
             few, enough = enough, 2 * enough
-        enough = min(enough, len(self.cells.centres))
+        enough = min(enough, len(self.cells.centers))
         while enough - few > max(1, enough // 8):  # to an eighth: recall is of a sample anyway
             middle = (few + enough) // 2
             if self._reaches(recall, middle, exact):

@@ -18,17 +18,17 @@ class Cells:
     while two arrays can be checked, and the lists of a cell are put together from them at once.
     """
 
-    centres: NDArray[np.float32]  # (cells, dimension)
+    centers: NDArray[np.float32]  # (cells, dimension)
     cell: NDArray[np.int64]  # (items,) which of them each item is in
     probes: int  # cells that are looked into for a query
 
     def check(self, items: int, dimension: int) -> None:
         """Raise where they do not belong to a gallery of this size."""
-        cells = len(self.centres)
+        cells = len(self.centers)
         fits = (
-            self.centres.shape == (cells, dimension)
-            and self.centres.dtype == np.float32
-            and bool(np.isfinite(self.centres).all())
+            self.centers.shape == (cells, dimension)
+            and self.centers.dtype == np.float32
+            and bool(np.isfinite(self.centers).all())
             and self.cell.shape == (items,)
             and self.cell.dtype == np.int64
             and 0 < self.probes <= cells

@@ -124,7 +124,7 @@ def _run(
     )
     start = [p.expand(models, *p.shape).clone() for p in _start(t, generator)]
     weights = [p.clone().requires_grad_() for p in start]
-    optimiser = torch.optim.SGD(weights, lr=t.learning_rate)
+    optimizer = torch.optim.SGD(weights, lr=t.learning_rate)
     loss = factory(models)
     target = torch.arange(t.batch_positives + t.batch_negatives) < t.batch_positives
     target = target.expand(models, -1)
@@ -143,18 +143,18 @@ def _run(
         )
         is_new = (places == replaced.unsqueeze(1)).unsqueeze(-1)
         features = torch.where(is_new, fresh.unsqueeze(1), data[places])
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         # The loss is a mean over the models: times their number, each has its own gradient.
         (models * loss(_scores(features, weights), target)).backward()
-        optimiser.step()
+        optimizer.step()
         if step in looks:
             found.append(_distances(weights, start, t.twins))
     return torch.stack(found)
 
 
 def _cloud(n: int, sign: int, t: TwinTraining, generator: torch.Generator) -> Tensor:
-    centre = sign * t.shift / 2 / math.sqrt(t.width)
-    return torch.randn(n, t.width, generator=generator) + centre
+    center = sign * t.shift / 2 / math.sqrt(t.width)
+    return torch.randn(n, t.width, generator=generator) + center
 
 
 def _weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
@@ -168,13 +168,13 @@ def _weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
 def _start(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
     """Weights after a few steps of cross-entropy on a data set of their own."""
     weights = [p.unsqueeze(0).requires_grad_() for p in _weights(t, generator)]
-    optimiser = torch.optim.SGD(weights, lr=0.5)
+    optimizer = torch.optim.SGD(weights, lr=0.5)
     data = torch.cat([_cloud(100, 1, t, generator), _cloud(100, -1, t, generator)]).unsqueeze(0)
     target = (torch.arange(200) < 100).float().unsqueeze(0)
     for _ in range(t.warm_up):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         binary_cross_entropy_with_logits(_scores(data, weights), target).backward()
-        optimiser.step()
+        optimizer.step()
     return [p.detach().squeeze(0) for p in weights]
 
 

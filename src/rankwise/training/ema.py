@@ -25,7 +25,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self) -> None:
-        """Move the average towards the weights as they are."""
+        """Move the average toward the weights as they are."""
         for name, value in self.network.state_dict().items():
             if value.is_floating_point():
                 self.values[name].lerp_(value, self.ema_rate)

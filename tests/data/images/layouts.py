@@ -1,4 +1,4 @@
-"""Small data sets in the published layouts, with a picture of its own colour for every image."""
+"""Small data sets in the published layouts, with a picture of its own color for every image."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from PIL import Image
 from scipy.io import savemat
 
 
-def write_picture(path: Path, colour: int = 0, size: tuple[int, int] = (6, 4)) -> None:
+def write_picture(path: Path, color: int = 0, size: tuple[int, int] = (6, 4)) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", size, (colour % 256, 2 * colour % 256, 100)).save(path)
+    Image.new("RGB", size, (color % 256, 2 * color % 256, 100)).save(path)
 
 
 def sop(root: Path, classes: int = 20, images: int = 3) -> Path:
@@ -162,10 +162,10 @@ def fashion_mnist(root: Path, ending: str = ".gz") -> Path:
     return root
 
 
-def drawing(colour: int, size: int = 105) -> bytes:
+def drawing(color: int, size: int = 105) -> bytes:
     held = BytesIO()
     image = Image.new("1", (size, size), 1)
-    image.putpixel((colour % size, colour // size), 0)
+    image.putpixel((color % size, color // size), 0)
     image.save(held, "PNG")
     return held.getvalue()
 

@@ -11,7 +11,7 @@ from rankwise.data.images import BrokenImage, ImageSet, RetrievalSplits
 
 @pytest.fixture
 def held():
-    """Six grey images of 2×3, of classes a b c by 3, 2, 1."""
+    """Six gray images of 2×3, of classes a b c by 3, 2, 1."""
     pixels = torch.arange(6, dtype=torch.uint8)[:, None, None, None].expand(6, 1, 2, 3)
     return ImageSet("six", torch.tensor([0, 1, 0, 2, 1, 0]), ("a", "b", "c"), pixels=pixels)
 

@@ -8,7 +8,7 @@ from PIL import Image
 from rankwise.data import DataError
 from rankwise.data.images.base import ImageSet
 from rankwise.data.images.classes import CLASS_KINDS, open_classes
-from rankwise.data.images.labelled import LabelledImages
+from rankwise.data.images.labeled import LabeledImages
 
 
 def cifar(path, per_class=20):
@@ -160,6 +160,6 @@ def test_targets_are_checked():
         2, 1, 4, 4, dtype=torch.uint8))  # fmt: skip
     for target in (torch.zeros(3).long(), torch.zeros(2), torch.tensor([0, 2]), -torch.eye(2)):
         with pytest.raises(ValueError, match="target must be"):
-            LabelledImages(images, target, ("x", "y"))
-    several = LabelledImages(images, torch.tensor([[1, 1], [0, 0]]), ("x", "y"))
+            LabeledImages(images, target, ("x", "y"))
+    several = LabeledImages(images, torch.tensor([[1, 1], [0, 0]]), ("x", "y"))
     assert several.describe() == "a: 2 images of 2 labels: x 1, y 1"

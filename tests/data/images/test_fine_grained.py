@@ -53,14 +53,14 @@ def test_cars(tmp_path, layout):
 def test_wrong_files_of_the_cars(tmp_path):
     root = layouts.cars_parted(tmp_path)
     test = root / "cars_test_annos_withlabels.mat"
-    labelled = test.read_bytes()
-    (root / "devkit" / test.name).write_bytes(labelled)
+    labeled = test.read_bytes()
+    (root / "devkit" / test.name).write_bytes(labeled)
     test.unlink()
     assert len(open_images("cars196", root).test) == 10  # it may be in the devkit, too
     (root / "devkit" / test.name).unlink()
     with pytest.raises(DataError, match=r"annos_withlabels\.mat: there is no such file"):
         open_images("cars196", root)
-    test.write_bytes(labelled[:200])
+    test.write_bytes(labeled[:200])
     with pytest.raises(DataError, match=r"cannot be read as a MATLAB file|holds no variable"):
         open_images("cars196", root)
     savemat(test, {"annotations": layouts._struct([{"fname": "1.jpg", "bbox_x1": 1}])})

@@ -8,11 +8,11 @@ from rankwise.data.images.classes import open_classes
 from rankwise.data.images.medmnist import medmnist
 
 
-def arrays(colours=False, labels=1, classes=3):
+def arrays(colors=False, labels=1, classes=3):
     rng = np.random.default_rng(0)
     found = {}
     for part, count in (("train", 12), ("val", 4), ("test", 6)):
-        shape = (count, 28, 28, 3) if colours else (count, 28, 28)
+        shape = (count, 28, 28, 3) if colors else (count, 28, 28)
         found[f"{part}_images"] = rng.integers(0, 256, shape, dtype=np.uint8)
         high = 2 if labels > 1 else classes
         y = np.arange(count * labels).reshape(count, labels) % high
@@ -20,9 +20,9 @@ def arrays(colours=False, labels=1, classes=3):
     return found
 
 
-@pytest.mark.parametrize(("colours", "channels"), [(False, 1), (True, 3)])
-def test_one_class_by_image(tmp_path, colours, channels):
-    given = arrays(colours)
+@pytest.mark.parametrize(("colors", "channels"), [(False, 1), (True, 3)])
+def test_one_class_by_image(tmp_path, colors, channels):
+    given = arrays(colors)
     np.savez(tmp_path / "bloodmnist.npz", **given)
     splits = open_classes("medmnist", tmp_path)
     assert [len(p) for p in (splits.train, splits.validation, splits.test)] == [12, 4, 6]
@@ -31,7 +31,7 @@ def test_one_class_by_image(tmp_path, colours, channels):
     pixels = splits.test.images.pixels
     assert pixels.shape == (6, channels, 28, 28)
     first = given["test_images"][0]
-    assert np.array_equal(pixels[0].numpy(), first.transpose(2, 0, 1) if colours else first[None])
+    assert np.array_equal(pixels[0].numpy(), first.transpose(2, 0, 1) if colors else first[None])
 
 
 def test_several_labels_by_image(tmp_path):

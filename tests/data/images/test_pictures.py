@@ -12,7 +12,7 @@ from rankwise.data.images import BrokenImage, tell_broken
 from rankwise.data.images.pictures import damage, picture_size, read_picture
 
 
-def test_a_colour_picture_is_channels_rows_columns(tmp_path):
+def test_a_color_picture_is_channels_rows_columns(tmp_path):
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     found = read_picture(tmp_path / "a.png")
@@ -21,10 +21,10 @@ def test_a_colour_picture_is_channels_rows_columns(tmp_path):
     assert picture_size(tmp_path / "a.png") == (3, 2)
 
 
-@pytest.mark.parametrize(("mode", "colour", "grey"), [("L", 70, 70), ("1", 1, 255), ("1", 0, 0)])
-def test_grey_is_repeated(tmp_path, mode, colour, grey):
-    Image.new(mode, (5, 4), colour).save(tmp_path / "a.png")
-    assert torch.equal(read_picture(tmp_path / "a.png"), torch.full((3, 4, 5), grey).byte())
+@pytest.mark.parametrize(("mode", "color", "gray"), [("L", 70, 70), ("1", 1, 255), ("1", 0, 0)])
+def test_gray_is_repeated(tmp_path, mode, color, gray):
+    Image.new(mode, (5, 4), color).save(tmp_path / "a.png")
+    assert torch.equal(read_picture(tmp_path / "a.png"), torch.full((3, 4, 5), gray).byte())
 
 
 def test_what_can_be_seen_through_lies_on_white(tmp_path):

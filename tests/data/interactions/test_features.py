@@ -16,7 +16,7 @@ ATOMIC = """item_id:token\ttitle:token_seq\tclass:token_seq\tyear:float
 """
 
 
-def test_words_and_standardised_numbers_by_id(tmp_path):
+def test_words_and_standardized_numbers_by_id(tmp_path):
     path = tmp_path / "films.item"
     path.write_text(ATOMIC)
     found = read_features(path, ["2", "9", "1", "3"])

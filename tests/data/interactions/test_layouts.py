@@ -115,7 +115,7 @@ def test_a_header_that_is_none(tmp_path, header, message):
     assert str(path) in str(error.value)
 
 
-def test_columns_can_be_named_and_misspelt(tmp_path):
+def test_columns_can_be_named_and_misspelled(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("who,what\nu,i\n")
     assert read_interactions(path, user="who", item="what").users == ("u",)

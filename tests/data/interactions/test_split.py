@@ -54,7 +54,7 @@ def test_shares_are_rounded_within_every_user():
     st.integers(0, 3),
     st.booleans(),
 )
-def test_every_user_keeps_something_and_nothing_to_come_is_learnt_from(users, seed, by_time):
+def test_every_user_keeps_something_and_nothing_to_come_is_learned_from(users, seed, by_time):
     times = np.random.default_rng(seed).integers(0, 9, len(users))
     data = of(users, times)
     by = "time" if by_time else "random"

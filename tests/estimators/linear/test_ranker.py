@@ -37,7 +37,7 @@ def test_never_worse_than_its_start_on_the_training_rows(objective: str, rows) -
 
 
 def test_the_start_is_kept_where_the_rows_held_out_are_ranked_worse() -> None:
-    # Thirty columns of noise and few positives: their order can be learnt by heart.
+    # Thirty columns of noise and few positives: their order can be learned by heart.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 30))
     y = (X[:, 0] + rng.normal(size=300) > 1.9).astype(int)

@@ -28,7 +28,7 @@ def test_travels_through_a_file(ranker, tmp_path):
 def test_sparse_rows_rank_as_dense_ones(ranker):
     X, y, groups = users(15)
     X = X * (np.abs(X) > 1)
-    options = {"standardise": False, "random_state": 0}
+    options = {"standardize": False, "random_state": 0}
     dense, sparse = (
         clone(ranker).set_params(**options).fit(rows, y, groups=groups)
         for rows in (X, csr_array(X))
@@ -47,7 +47,7 @@ def test_users_without_a_class_or_short_of_negatives_are_counted_and_reported():
     assert (ranker.users_.users, ranker.users_.few_negatives) == (12, 1)
     # They change nothing for the others.
     others = keep & (groups != 3) & (groups != 5)
-    raw = PApAtKRanker(4, validation_fraction=0, max_iter=5, standardise=False)
+    raw = PApAtKRanker(4, validation_fraction=0, max_iter=5, standardize=False)
     with pytest.warns(UserWarning, match="1 with fewer than k=4"):
         alone = clone(raw).fit(X[others], y[others], groups=groups[others])
     with pytest.warns(UserWarning, match="1 without positives"):

@@ -26,7 +26,7 @@ def test_weight_two_is_the_row_twice():
 
 def test_by_users_in_turn_and_inside_a_ball():
     X, y, groups = users(60)
-    ranker = PApAtKRanker(4, "avg", 0.5, radius=0.2, batch_users=8, standardise=False, **SHORT)
+    ranker = PApAtKRanker(4, "avg", 0.5, radius=0.2, batch_users=8, standardize=False, **SHORT)
     ranker.fit(X, y, groups=groups)
     assert np.linalg.norm(ranker.coef_) <= 0.2 * (1 + 1e-12)
     new_X, new_y, new_groups = users(40, seed=1)

@@ -23,12 +23,12 @@ def trained(make, scale: float, seed: int) -> float:
     y = x @ direction / direction.norm() + noise > 2.2
     weights = 0.1 * torch.randn(10, generator=generator)
     weights.requires_grad_()
-    optimiser = torch.optim.Adam([weights], lr=0.05)
+    optimizer = torch.optim.Adam([weights], lr=0.05)
     loss = make()
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(scale * (x[:1000] @ weights), y[:1000]).backward()
-        optimiser.step()
+        optimizer.step()
     return float(average_precision(x[1000:] @ weights, y[1000:]))
 
 
@@ -48,11 +48,11 @@ def test_training_ends_alike_on_three_score_scales(make):
 def hard_classes(classes: int, each: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Classes that overlap, in 4 of 16 columns: some errors can never be helped."""
     labels = torch.arange(classes).repeat_interleave(each)
-    centre = torch.randn(classes, 4, generator=generator)[labels]
+    center = torch.randn(classes, 4, generator=generator)[labels]
     around = torch.randn(len(labels), 16, generator=generator) * torch.tensor(
         [2.0] * 4 + [1.0] * 12
     )
-    around[:, :4] += centre
+    around[:, :4] += center
     return around, labels
 
 
@@ -71,13 +71,13 @@ def test_embeddings_do_not_draw_together(make):
     torch.manual_seed(0)
     model = nn.Linear(16, 8)
     before = judged(model)
-    loss, optimiser = make(3 / 39), torch.optim.Adam(model.parameters(), lr=0.01)
+    loss, optimizer = make(3 / 39), torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(150):
         x, labels = hard_classes(10, 4, generator)
         lists = embedding_scores(model(x), labels)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(lists.scores, lists.target, mask=lists.mask).backward()
-        optimiser.step()
+        optimizer.step()
     after = judged(model)
     assert after[0] > before[0]
     assert after[1] > before[1] / 2
@@ -102,9 +102,9 @@ def test_no_gradient_along_the_scores_whatever_the_running_spread_is(make):
         scores.requires_grad_()
         target = torch.rand(2, 50, generator=generator) < 0.3
         (gradient,) = torch.autograd.grad(loss(scores, target, **beside), scores)
-        centred = (scores - scores.mean(-1, keepdim=True)).detach()
-        along = float((gradient * centred).sum())
-        assert abs(along) < 1e-6 * float((gradient * centred).abs().sum())
+        centered = (scores - scores.mean(-1, keepdim=True)).detach()
+        along = float((gradient * centered).sum())
+        assert abs(along) < 1e-6 * float((gradient * centered).abs().sum())
 
 
 def test_the_spread_is_within_lists_and_knows_mask_and_weight():

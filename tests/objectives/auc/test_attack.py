@@ -55,7 +55,7 @@ def test_the_closed_form_of_a_linear_model(norm, random_start):
     )
     way = W.sign() if norm == "linf" else W / W.norm()
     expected = x + 0.3 * torch.where(target, -1.0, 1.0)[:, None] * way
-    # A step of fixed length turns towards the end of the ball by and by.
+    # A step of fixed length turns toward the end of the ball by and by.
     torch.testing.assert_close(moved, expected, rtol=0, atol=1e-5 if norm == "linf" else 1e-3)
 
 
@@ -243,14 +243,14 @@ def test_training_under_attack_makes_the_ranking_robust(make):
         model = nn.Sequential(nn.Linear(21, 1), nn.Flatten(0))
         nn.init.zeros_(model[0].weight)
         loss = make()
-        optimiser = torch.optim.Adam([*model.parameters(), *loss.parameters()], lr=0.02)
+        optimizer = torch.optim.Adam([*model.parameters(), *loss.parameters()], lr=0.02)
         for _ in range(150):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             if robust:
                 adversarial_loss(model, x[:400], target[:400], loss, **ball).backward()
             else:
                 loss(model(x[:400]), target[:400]).backward()
-            optimiser.step()
+            optimizer.step()
         moved = projected_gradient_attack(
             model, x[400:], target[400:], PairwiseAUC(Logistic(1.0)), **ball
         )

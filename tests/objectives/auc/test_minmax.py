@@ -1,4 +1,4 @@
-"""MinMaxAUC: its saddle is CompositionalAUC, and any optimiser finds it."""
+"""MinMaxAUC: its saddle is CompositionalAUC, and any optimizer finds it."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ def best_weights(x, target, f):
 
 
 @both
-@pytest.mark.parametrize("optimiser", ["SGD", "Adam"])
-def test_any_optimiser_finds_the_saddle(f, optimiser):
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+def test_any_optimizer_finds_the_saddle(f, optimizer):
     x, target = data()
     expected = best_weights(x, target, f)
     weights = torch.zeros(4, dtype=torch.float64, requires_grad=True)
     loss = MinMaxAUC(f=f).double()
-    make = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam}[optimiser]
-    solver = make([weights, *loss.parameters()], lr=0.1 if optimiser == "SGD" else 0.02)
+    make = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam}[optimizer]
+    solver = make([weights, *loss.parameters()], lr=0.1 if optimizer == "SGD" else 0.02)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(solver, 600)
     for _ in range(600):
         solver.zero_grad()

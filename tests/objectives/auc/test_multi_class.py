@@ -120,11 +120,11 @@ def test_a_small_loss_is_a_good_ranking():
     torch.manual_seed(3)
     target = torch.randint(0, 3, (200,))
     logits = torch.randn(200, 3, requires_grad=True)
-    optimiser = torch.optim.Adam([logits], lr=0.1)
+    optimizer = torch.optim.Adam([logits], lr=0.1)
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         MultiClassAUC()(logits, target).backward()
-        optimiser.step()
+        optimizer.step()
     areas = [auroc(logits.detach()[:, c], target == c) for c in range(3)]
     assert min(areas) > 0.95
 

@@ -211,20 +211,20 @@ def test_a_metric_without_a_side_has_no_value():
 
 def test_training_on_it_raises_the_metric():
     torch.manual_seed(0)
-    centres = 2 * torch.eye(CLASSES)
+    centers = 2 * torch.eye(CLASSES)
     target = torch.randint(0, CLASSES + 1, (300,))
-    x = torch.cat([centres, torch.zeros(1, CLASSES)])[target] + 0.7 * torch.randn(300, CLASSES)
+    x = torch.cat([centers, torch.zeros(1, CLASSES)])[target] + 0.7 * torch.randn(300, CLASSES)
     model = torch.nn.Sequential(
         torch.nn.Linear(CLASSES, 32), torch.nn.ReLU(), torch.nn.Linear(32, CLASSES)
     )
 
     def trained(loss):
         network = copy.deepcopy(model)
-        optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+        optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
         for _ in range(150):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss(network(x), target).backward()
-            optimiser.step()
+            optimizer.step()
         return float(open_auc(network(x), target))
 
     def close_only(logits, t):

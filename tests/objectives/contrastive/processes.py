@@ -83,7 +83,7 @@ def train(way: str, rank: int | None = None) -> dict[str, object]:
     plain = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)).double()
     model = plain if rank is None else DistributedDataParallel(plain)
     objective = make_objective()
-    loss, optimiser = make(objective), torch.optim.SGD(plain.parameters(), lr=0.5)
+    loss, optimizer = make(objective), torch.optim.SGD(plain.parameters(), lr=0.5)
     values = []
     for step in range(STEPS):
         rng = torch.Generator().manual_seed(step)
@@ -94,9 +94,9 @@ def train(way: str, rank: int | None = None) -> dict[str, object]:
             x, index = x[:, own], index[own]
         first, second = model(x.flatten(0, 1)).chunk(2)
         value = loss(first, second, index)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         value.backward()
-        optimiser.step()
+        optimizer.step()
         values.append(value.detach())
     return {
         "values": torch.stack(values),

@@ -141,7 +141,7 @@ def test_the_gradient_approaches_that_of_all_the_negatives():
     turn = torch.eye(4, dtype=torch.float64, requires_grad=True)
 
     def gradient(loss: GlobalContrastive, rows: torch.Tensor) -> torch.Tensor:
-        lists = two_modalities(base[rows] @ turn, texts[rows], rows, items, normalise=False)
+        lists = two_modalities(base[rows] @ turn, texts[rows], rows, items, normalize=False)
         (slope,) = torch.autograd.grad(loss(**lists._asdict()), turn)
         return slope
 

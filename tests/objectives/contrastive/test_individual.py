@@ -76,10 +76,10 @@ def test_bounds_hold(rho, bound):
 def test_common_items_end_warmer_than_rare_ones():
     """What the paper finds: negatives of the anchor's own kind raise its temperature."""
     torch.manual_seed(0)
-    centres = normalize(torch.randn(36, 16), dim=1)
+    centers = normalize(torch.randn(36, 16), dim=1)
     kind = torch.tensor([0] * 15 + list(range(1, 36)))  # fifteen of one kind, the rest alone
-    first = centres[kind] + 0.1 * torch.randn(50, 16)
-    second = centres[kind] + 0.1 * torch.randn(50, 16)
+    first = centers[kind] + 0.1 * torch.randn(50, 16)
+    second = centers[kind] + 0.1 * torch.randn(50, 16)
     loss = IndividualTemperatures(50, 0.2, rho=0.3, step=0.05, lowest=0.01)
     for _ in range(60):
         rows = torch.randperm(50)[:25]

@@ -19,7 +19,7 @@ def test_two_views_by_hand():
     assert mask.int().tolist() == [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
     assert index is not None
     assert index.tolist() == [7, 4, 7, 4]
-    plain = two_views(FIRST, SECOND, normalise=False)
+    plain = two_views(FIRST, SECOND, normalize=False)
     assert plain.scores[1].tolist() == [0, 4, 6, 2]
     assert plain.index is None
 
@@ -41,7 +41,7 @@ def test_two_modalities_by_hand():
     assert mask is None
     assert index is not None
     assert index.tolist() == [7, 4, 17, 14]
-    more = two_modalities(FIRST, SECOND, others=(FIRST[:1], SECOND[:1]), normalise=False)
+    more = two_modalities(FIRST, SECOND, others=(FIRST[:1], SECOND[:1]), normalize=False)
     assert more.scores.tolist() == [[3, 0, 3], [6, 2, 6], [3, 6, 3], [0, 2, 0]]
     assert not more.target[:, -1].any()
 

@@ -1,4 +1,4 @@
-"""ListNet by hand, its copies, and the normalisers it follows."""
+"""ListNet by hand, its copies, and the normalizers it follows."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.ndcg.formulas import normalised_gains, share_at_the_top, surrogate_rank
+from rankwise.objectives.ndcg.formulas import normalized_gains, share_at_the_top, surrogate_rank
 from rankwise.pairs import Hinge, Logistic, Sigmoid, SquaredHinge, ZeroOne
 
 SCORES = torch.tensor([[3.0, 1.0, 2.0, 0.0]])
@@ -41,18 +41,18 @@ def test_copies_of_an_item_count_and_half_an_item_is_at_least_one():
 def test_gains_over_the_best_discounted_gain_by_hand():
     best = 3 + 1 / math.log2(3)
     expected = torch.tensor([[3 / best, 1 / best, 0, 0]])
-    torch.testing.assert_close(normalised_gains(lists_of(), "exponential"), expected)
+    torch.testing.assert_close(normalized_gains(lists_of(), "exponential"), expected)
     best = 2.0  # one rank only, where the gain is the relevance
     expected = torch.tensor([[2 / best, 1 / best, 0, 0]])
-    torch.testing.assert_close(normalised_gains(lists_of(), "linear", 1), expected)
+    torch.testing.assert_close(normalized_gains(lists_of(), "linear", 1), expected)
 
 
 def test_large_relevances_keep_their_ratio_and_tiny_ones_give_no_gain():
     large = lists_of(target=torch.tensor([[0, 500, 499, 0]]))
-    gains = normalised_gains(large, "exponential")
+    gains = normalized_gains(large, "exponential")
     torch.testing.assert_close(gains[0, 0] / gains[0, 1], torch.tensor(2.0))
     tiny = lists_of(target=torch.tensor([[0, 1e-30, 0, 0]]))
-    assert normalised_gains(tiny, "exponential").tolist() == [[0, 0, 0, 0]]
+    assert normalized_gains(tiny, "exponential").tolist() == [[0, 0, 0, 0]]
 
 
 def test_the_share_at_the_top_is_shared_by_ties():

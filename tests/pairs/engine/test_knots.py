@@ -41,4 +41,4 @@ def test_rough_order_is_an_order_of_the_same_points(monkeypatch):
     assert knots.arrangement is not None
     assert torch.equal(knots.points, knots.to_points(lower))
     assert torch.equal(knots.from_points(knots.to_points(lower)), lower)
-    assert knots.slot.diff().abs().float().mean() < 2  # neighbours fall near the same knots
+    assert knots.slot.diff().abs().float().mean() < 2  # neighbors fall near the same knots

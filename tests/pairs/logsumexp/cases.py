@@ -6,7 +6,7 @@ import torch
 
 
 def assert_nothing_comes_of_no_weight(function, t, v, weight):
-    """A list without weight has the value −inf and no gradient; its neighbour has both."""
+    """A list without weight has the value −inf and no gradient; its neighbor has both."""
     weight = weight.clone()
     weight[1] = 0
     t.requires_grad_()

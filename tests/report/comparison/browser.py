@@ -53,7 +53,7 @@ class Browser:
         self.look(1280, 900, phone=phone)
 
     def look(self, width: int, height: int, *, dark: bool = False, phone: bool = False) -> None:
-        """The size of the screen, and the colours that its owner prefers."""
+        """The size of the screen, and the colors that its owner prefers."""
         if phone != self._phone:  # another device
             self.fresh(phone=phone)
         self.page.set_viewport_size({"width": width, "height": height})

@@ -22,7 +22,7 @@ def started():
 
 @pytest.fixture
 def browser(started, page):
-    """The sample's page, freshly loaded in light colours on a desk."""
+    """The sample's page, freshly loaded in light colors on a desk."""
     started.fresh()
     started.open(page)
     yield started
@@ -191,7 +191,7 @@ def ground(browser):
     return browser.run(GROUND)
 
 
-def test_colours_follow_the_system_until_the_reader_chooses(browser, page):
+def test_colors_follow_the_system_until_the_reader_chooses(browser, page):
     # A busy browser paints a while after it was told to: each step waits for what it is to see.
     light = ground(browser)
     assert light > 600
@@ -213,7 +213,7 @@ def test_texts_stand_out_from_their_ground(browser, page, dark):
     """WCAG 2.1, 1.4.3: at least 4.5 to 1."""
     browser.look(1280, 900, dark=dark)
     worst = browser.run("""(() => {
-      const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+      const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
       const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
         .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
         .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
@@ -229,8 +229,8 @@ def test_texts_stand_out_from_their_ground(browser, page, dark):
         const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
         if (!own || !e.getClientRects().length || e.closest("script")) continue;
         const style = getComputedStyle(e);
-        const colour = numbers(e.closest("svg") ? style.fill : style.color);
-        const [a, b] = [light(colour), light(ground(e))];
+        const color = numbers(e.closest("svg") ? style.fill : style.color);
+        const [a, b] = [light(color), light(ground(e))];
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
         ratios.push([ratio, e.className.baseVal ?? e.className, e.textContent]);
       }

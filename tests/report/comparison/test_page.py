@@ -144,7 +144,7 @@ def test_what_a_reader_needs_to_find_their_way(reader):
     for chart in reader.of("svg"):
         assert chart.get("aria-hidden") == "true" or chart.get("aria-label")
     for section in reader.of("section"):
-        assert section["aria-labelledby"] in ids
+        assert section["aria-labeledby"] in ids
     for th in reader.of("th"):
         assert th["scope"] in ("col", "row")
 

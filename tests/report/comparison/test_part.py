@@ -8,7 +8,7 @@ from rankwise.report.comparison.part import Part, figure, note, scroll, table
 def test_a_section_is_named_by_its_heading():
     made = Part("lift", "Lift at k", element("p", "body")).drawn()
     assert made == (
-        '<section id="lift" aria-labelledby="lift-heading">'
+        '<section id="lift" aria-labeledby="lift-heading">'
         '<h2 id="lift-heading">Lift at k</h2><p>body</p></section>'
     )
 

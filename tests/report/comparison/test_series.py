@@ -1,4 +1,4 @@
-"""Colours of contenders, and the legend that shows and hides them."""
+"""Colors of contenders, and the legend that shows and hides them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.report.comparison.sections.small import contender, pair, small_run, text_of, tree_of
 
 from rankwise.report.comparison.run import Contender, Estimate, Run
-from rankwise.report.comparison.series import colour_class, legend, swatch
+from rankwise.report.comparison.series import color_class, legend, swatch
 
 
 def many(others: int) -> Run:
@@ -18,8 +18,8 @@ def many(others: int) -> Run:
     return small_run((*pair(), *(contender(2 + i, f"other {i}") for i in range(others))))
 
 
-def colours(run: Run) -> list[str]:
-    return [colour_class(run, each) for each in run.contenders]
+def colors(run: Run) -> list[str]:
+    return [color_class(run, each) for each in run.contenders]
 
 
 def keys(run: Run, *shown: Contender) -> list[str]:
@@ -28,29 +28,29 @@ def keys(run: Run, *shown: Contender) -> list[str]:
 
 
 def test_the_recommended_and_the_baseline_have_their_own() -> None:
-    assert colours(many(3)) == ["base", "best", "c0", "c1", "c2"]
+    assert colors(many(3)) == ["base", "best", "c0", "c1", "c2"]
 
 
-def test_after_six_the_colours_come_again_with_dashes() -> None:
-    assert colours(many(8))[2:] == [
+def test_after_six_the_colors_come_again_with_dashes() -> None:
+    assert colors(many(8))[2:] == [
         "c0", "c1", "c2", "c3", "c4", "c5", "c0 dashed", "c1 dashed",
     ]  # fmt: skip
 
 
 def test_a_baseline_that_is_recommended_is_drawn_as_that() -> None:
     run = small_run((contender(0, "a"), contender(1, "b", baseline=True)), recommended=1)
-    assert colours(run) == ["c0", "best"]
+    assert colors(run) == ["c0", "best"]
 
 
-def test_without_a_baseline_no_contender_has_its_colour() -> None:
+def test_without_a_baseline_no_contender_has_its_color() -> None:
     run = small_run((contender(0, "a"), contender(1, "b"), contender(2, "c")))
-    assert colours(run) == ["c0", "best", "c1"]
+    assert colors(run) == ["c0", "best", "c1"]
 
 
-def test_of_several_baselines_the_one_that_differences_are_taken_to_has_the_colour() -> None:
+def test_of_several_baselines_the_one_that_differences_are_taken_to_has_the_color() -> None:
     compared = contender(0, "tuned", baseline=True, difference=Estimate(0.1, 0.0, 0.2))
     run = small_run((compared, contender(1, "best"), contender(2, "plain", baseline=True)))
-    assert colours(run) == ["c0", "best", "base"]
+    assert colors(run) == ["c0", "best", "base"]
 
 
 @settings(max_examples=30, deadline=None)
@@ -60,14 +60,14 @@ def test_thirteen_are_told_apart_wherever_the_recommended_and_the_baseline_stand
 ) -> None:
     best, base = (data.draw(st.integers(0, count - 1)) for _ in range(2))
     contenders = tuple(contender(i, "same name", baseline=i == base) for i in range(count))
-    found = colours(small_run(contenders, recommended=best))
+    found = colors(small_run(contenders, recommended=best))
     assert len(set(found)) == count
     assert found[best] == "best"
 
 
 def test_the_style_of_the_page_knows_every_class() -> None:
     style = resources.files("rankwise.report.comparison").joinpath("page.css").read_text("utf-8")
-    for name in {word for each in colours(many(12)) for word in each.split()}:
+    for name in {word for each in colors(many(12)) for word in each.split()}:
         assert re.search(rf"^\.{name} ", style, re.MULTILINE), name
 
 

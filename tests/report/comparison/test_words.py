@@ -33,7 +33,7 @@ THIN = "\u202f"
         (words.full_name("ap"), "average precision"),
         (words.full_name("ndcg@10"), "NDCG@10"),
         (words.full_name("opauc(max_fpr=0.1)"), "opauc(max_fpr=0.1)"),
-        (words.capitalised("area under the ROC curve"), "Area under the ROC curve"),
+        (words.capitalized("area under the ROC curve"), "Area under the ROC curve"),
         (words.meaning("what is this?"), ""),
     ],
 )

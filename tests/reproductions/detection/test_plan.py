@@ -56,9 +56,9 @@ def test_a_quick_plan(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert made.choices == (Choice(0.02), Choice(0.02, 37))
     assert made.seeds == 1
-    training, optimiser = made.settings.training, made.settings.optimiser
+    training, optimizer = made.settings.training, made.settings.optimizer
     assert (training.steps, training.validate_every) == (150, 150)
-    assert optimiser.milestones == (112, 138)
+    assert optimizer.milestones == (112, 138)
     assert made.settings.found.before == 300
 
 
@@ -71,9 +71,9 @@ def test_a_whole_plan(tmp_path: Path) -> None:
     assert set(made.choices) == {Choice(r, w) for r in rates for w in (0, 150)}
     assert len(made.choices) == 8
     assert made.seeds == 3
-    training, optimiser = made.settings.training, made.settings.optimiser
+    training, optimizer = made.settings.training, made.settings.optimizer
     assert (training.steps, training.validate_every) == (600, 600)
-    assert optimiser.milestones == (450, 552)
+    assert optimizer.milestones == (450, 552)
     assert made.settings.found.before == 1000
 
 
@@ -191,13 +191,13 @@ def test_a_training_differs_in_what_it_is_about_and_nothing_else(head: Head) -> 
     found, shared = asked.of_run(head, Choice(0.3, 4), 17), asked.settings
     objective = found.objective
     assert (objective.name, objective.pooled) == (head.objective, head.pooled)
-    assert (objective.warm_start, found.optimiser.learning_rate) == (4, 0.3)
+    assert (objective.warm_start, found.optimizer.learning_rate) == (4, 0.3)
     assert found.training.seed == 17
     assert found.found.by_class == (not head.pooled)
     same = replace(
         found,
         objective=shared.objective,
-        optimiser=replace(found.optimiser, learning_rate=shared.optimiser.learning_rate),
+        optimizer=replace(found.optimizer, learning_rate=shared.optimizer.learning_rate),
         training=replace(found.training, seed=shared.training.seed),
         found=shared.found,
     )

@@ -15,8 +15,8 @@ def plan(**changes) -> Plan:
     seconds = itertools.count()
     small = settings(
         network={"frozen": 5},
-        views={"expand": 1, "colours": False},
-        optimiser={"name": "sgd"},
+        views={"expand": 1, "colors": False},
+        optimizer={"name": "sgd"},
         training={"steps": 1, "validate_every": 1},
     )
     made = Plan(

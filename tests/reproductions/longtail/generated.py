@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.data.images.pool import Pool
 from reproductions.longtail.measure import Plan
 from reproductions.longtail.problems import Problem
 
 
-def pictures(name: str, positives: int, negatives: int, seed: int) -> LabelledImages:
+def pictures(name: str, positives: int, negatives: int, seed: int) -> LabeledImages:
     """Positives are a little brighter on one side."""
     rng = torch.Generator().manual_seed(seed)
     target = torch.tensor([1] * positives + [0] * negatives)

@@ -64,7 +64,7 @@ def test_settings_follow_the_method(bench):
 
     assert settings("XBM").memory.size == 24
     assert settings("contrastive").memory.size == 0
-    heavy = settings("StableAP 3, SGD s = 0").optimiser
+    heavy = settings("StableAP 3, SGD s = 0").optimizer
     assert (heavy.name, heavy.s, heavy.learning_rate) == ("sgd", 0.0, 0.01 * SGD_FACTOR)
     assert settings("StableAP").objective.previous
     scratch = Scratch(bench.problem, bench.plan)

@@ -78,8 +78,8 @@ def test_what_is_kept_is_plain_and_makes_the_cell_again():
     tiny = plan()
     bench = Scratch(tiny.problems[1], tiny)
     trial = Trial(METHODS[3], METHODS[3].tries[1], 0.03, 7)
-    judgement = judged(vectors(8), torch.arange(8) // 2, [0, 5])
-    kept = {"history": [[10, 0.3], [20, 0.6], [30, 0.5]], **judgement}
+    judgment = judged(vectors(8), torch.arange(8) // 2, [0, 5])
+    kept = {"history": [[10, 0.3], [20, 0.6], [30, 0.5]], **judgment}
     found = cell_of(bench, trial, json.loads(json.dumps(kept)))
     assert found == Cell(
         problem="second",
@@ -89,12 +89,12 @@ def test_what_is_kept_is_plain_and_makes_the_cell_again():
         objective="sup_con(temperature=.2)",
         rate=0.03,
         validation=0.6,  # the best, not the last
-        map=judgement["map"],
-        hit=judgement["hit"],
-        r_precision=judgement["r_precision"],
-        precision=tuple(judgement["precision"]),
+        map=judgment["map"],
+        hit=judgment["hit"],
+        r_precision=judgment["r_precision"],
+        precision=tuple(judgment["precision"]),
         history=((10, 0.3), (20, 0.6), (30, 0.5)),
-        found=tuple(map(tuple, judgement["found"])),
+        found=tuple(map(tuple, judgment["found"])),
     )
     assert found.bench == ("second", "from scratch")
     assert len({found, replace(found, seed=8)}) == 2  # nothing in it that cannot be hashed

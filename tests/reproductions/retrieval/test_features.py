@@ -14,7 +14,7 @@ def bench():
     return pretrained()
 
 
-def test_features_are_standardised_by_the_training_images(bench):
+def test_features_are_standardized_by_the_training_images(bench):
     own = bench.features.train.features
     assert own.shape == (24, 16)
     torch.testing.assert_close(own.mean(0), torch.zeros(16), atol=1e-5, rtol=0)

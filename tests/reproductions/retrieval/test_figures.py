@@ -37,10 +37,10 @@ def test_a_curve_is_the_mean_over_the_seeds_of_its_own_numbers(draw, changed):
 
 
 def test_ours_are_drawn_over_the_others_in_whatever_order_they_come():
-    ours, theirs, grey = (cells(name, [0.4])[0] for name in ("SOPRC", "SupCon", "SoDeep"))
+    ours, theirs, gray = (cells(name, [0.4])[0] for name in ("SOPRC", "SupCon", "SoDeep"))
     pictures = {
         precision_recall({PLACE: order}).png
-        for order in ([ours, theirs, grey], [grey, theirs, ours], [theirs, ours, grey])
+        for order in ([ours, theirs, gray], [gray, theirs, ours], [theirs, ours, gray])
     }
     assert len(pictures) == 1
 

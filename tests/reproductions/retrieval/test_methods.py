@@ -64,7 +64,7 @@ def test_names_are_not_used_twice() -> None:
 
 def test_lines_of_the_ablations_are_different_trainings() -> None:
     seen = {
-        (m.tries, m.previous, m.memory, m.mixup, m.optimiser, m.s if m.optimiser == "sgd" else 0)
+        (m.tries, m.previous, m.memory, m.mixup, m.optimizer, m.s if m.optimizer == "sgd" else 0)
         for m in ABLATIONS
     }
     assert len(seen) == len(ABLATIONS)

@@ -79,7 +79,7 @@ def test_the_rate_falls_at_the_share_of_the_milestone_and_without_one_never():
         trial = Trial(METHODS[0], METHODS[0].tries[0], 0.01, 0)
         return Scratch(made.problems[0], made).settings(trial)
 
-    assert settings(0.7).optimiser.milestones == (14,)
-    assert settings(0.01).optimiser.milestones == (1,)  # not before the first step
-    assert settings(None).optimiser.milestones == ()
+    assert settings(0.7).optimizer.milestones == (14,)
+    assert settings(0.01).optimizer.milestones == (1,)  # not before the first step
+    assert settings(None).optimizer.milestones == ()
     assert settings(None).training.validate_every == 5

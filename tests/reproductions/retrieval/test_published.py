@@ -57,7 +57,7 @@ def test_lines_of_soprc_are_what_the_paper_says_of_them():
     for number, words in lines.items():
         (objective,) = ours[number].tries
         assert ours[number].name.endswith(f": {words}")
-        assert ours[number].optimiser == "adamw"
+        assert ours[number].optimizer == "adamw"
         assert ("no v" in words) == ("points=None" in objective)
         assert ("share of the batch" in words) == ("prior=None" in objective)
         assert ("L_var" in words) == ("semi_variance" in objective)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.data.images.pool import Pool
 from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.settings import Settings
@@ -16,7 +16,7 @@ SMALL: dict[str, Any] = {
     "views": {"resize": 10, "crop": 8},
     "batches": {"size": 12},
     "objective": {"name": "ap"},
-    "optimiser": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
+    "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
     "training": {"steps": 6, "validate_every": 2},
 }
 
@@ -28,7 +28,7 @@ def settings(*changes: str) -> Settings:
 
 def images(
     name: str, counts: tuple[int, ...] = (12, 8, 4), *, several: bool = False, seed: int = 0
-) -> LabelledImages:
+) -> LabeledImages:
     """A pattern for each class, the same for every part, in noise."""
     classes = len(counts)
     patterns = torch.randint(0, 120, (classes, 3, 9, 9), generator=torch.Generator().manual_seed(9))

@@ -52,10 +52,10 @@ def test_a_change_is_of_what_ships_and_leaves_it_as_it_is():
     plain = read_settings("cifar10_lt_small")
     changed = read_settings("cifar10_lt_small", [f"training.steps={plain.training.steps + 1}"])
     assert changed.training.steps == plain.training.steps + 1
-    assert (changed.data, changed.network, changed.optimiser) == (
+    assert (changed.data, changed.network, changed.optimizer) == (
         plain.data,
         plain.network,
-        plain.optimiser,
+        plain.optimizer,
     )
     assert read_settings("cifar10_lt_small") == plain
 

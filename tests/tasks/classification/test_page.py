@@ -76,7 +76,7 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     assert html.count("<td>0.0625</td>") == 1  # the mean of the untrained, not its classes
     assert "<tr><td>&lt;dog&gt;</td><td>5</td><td>1.0000</td>" in html
     assert "<dog>" not in html
-    assert "The loss (grey) over 4 steps, 1.500 to 0.500, and mAP of validation" in html
+    assert "The loss (gray) over 4 steps, 1.500 to 0.500, and mAP of validation" in html
     assert "<p>left out: 1 files that cannot be read</p>" in html
     assert "<p>train: 24 images of 3 classes: class0 12, class1 8, class2 4</p>" in html
     assert "<tr><td>data.max_fpr</td><td>0.25</td></tr>" in html

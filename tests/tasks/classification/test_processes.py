@@ -36,7 +36,7 @@ def test_two_processes_train_on_their_batches_together(tmp_path, name):
         "batches.size=6",
         "views.resize=8",  # nothing random: each process would draw its own
         "views.flip=false",
-        "optimiser.name=sgd",
+        "optimizer.name=sgd",
         "training.steps=2",
         "training.validate_every=2",
     ]

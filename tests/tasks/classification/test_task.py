@@ -19,9 +19,9 @@ STILL = ("views.resize=8", "views.crop=8", "views.flip=false")
 PLAIN = (
     *STILL,
     "objective.name=cross_entropy",
-    "optimiser.name=sgd",
-    "optimiser.s=0",
-    "optimiser.learning_rate=0.1",
+    "optimizer.name=sgd",
+    "optimizer.s=0",
+    "optimizer.learning_rate=0.1",
 )
 
 
@@ -113,7 +113,7 @@ def test_processes_cut_their_pictures_in_other_places():
 
 
 def test_the_loss_is_told_the_epoch():
-    found, batches = learner("objective.name=ldam(defer=1)", *STILL, "optimiser.learning_rate=1e-9")
+    found, batches = learner("objective.name=ldam(defer=1)", *STILL, "optimizer.learning_rate=1e-9")
     target = found.task.target[batches[0].rows]
     logits = torch.zeros(12, 3)
     seen = []
@@ -149,7 +149,7 @@ def test_the_previous_parameters_are_those_of_the_step_before():
 
 
 def test_a_state_goes_on_where_it_was():
-    changes = ("objective.name=soap", "optimiser.name=sgd", *STILL)
+    changes = ("objective.name=soap", "optimizer.name=sgd", *STILL)
     whole, batches = learner(*changes)
     for batch in batches[:2]:
         whole.step(batch)

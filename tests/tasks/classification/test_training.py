@@ -38,15 +38,15 @@ EVERYTHING = (  # state of every kind: batch norm, momentum, a mean, previous pa
     "objective.previous=true",
     "objective.warm_start=1",
     "batches.positives=4",
-    "optimiser.name=sgd",
-    "optimiser.milestones=[3]",
+    "optimizer.name=sgd",
+    "optimizer.milestones=[3]",
 )
 ROOT = Path(__file__).parents[3]
 RUINED = (
-    "optimiser.name=sgd",
-    "optimiser.learning_rate=0.1",
-    "optimiser.momentum=0",
-    "optimiser.weight_decay=9",
+    "optimizer.name=sgd",
+    "optimizer.learning_rate=0.1",
+    "optimizer.momentum=0",
+    "optimizer.weight_decay=9",
 )
 
 

@@ -50,9 +50,9 @@ class StubRanker(Ranker):
         weight = np.ones(len(y))
         if self.objective != "log_loss":
             weight[y] = (~y).sum() / y.sum()
-        centred = rows - np.average(rows, axis=0, weights=weight)
-        square = (centred * weight[:, None]).T @ centred + self.alpha * np.eye(rows.shape[1])
-        self.coef_ = np.linalg.solve(square, (centred * weight[:, None]).T @ y)
+        centered = rows - np.average(rows, axis=0, weights=weight)
+        square = (centered * weight[:, None]).T @ centered + self.alpha * np.eye(rows.shape[1])
+        self.coef_ = np.linalg.solve(square, (centered * weight[:, None]).T @ y)
 
     def _scores(self, rows: Any) -> Any:
         return np.asarray(rows) @ self.coef_

@@ -43,7 +43,7 @@ def test_a_member_for_every_seed(stubbed, tmp_path):
     assert all(member.ranker.metric == "ap" for member in made)
 
 
-def test_nothing_is_learnt_from_the_rows_it_is_judged_by(stubbed, tmp_path):
+def test_nothing_is_learned_from_the_rows_it_is_judged_by(stubbed, tmp_path):
     here = contest(tmp_path)
     fitted, judged = here.plan.splits[0]
     target, frame = here.table.target.copy(), here.table.features
@@ -62,7 +62,7 @@ def test_nothing_is_learnt_from_the_rows_it_is_judged_by(stubbed, tmp_path):
     np.testing.assert_array_equal(one[0].knots, two[0].knots)
 
 
-def test_a_judgement_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_path):
+def test_a_judgment_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_path):
     here = contest(tmp_path)
     fitted, rows = here.plan.splits[2]
     found = judge(METRIC, {"alpha": 2.0}, here, (fitted, rows), range(2))
@@ -71,7 +71,7 @@ def test_a_judgement_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_pa
     np.testing.assert_array_equal(found.scores, scores)
     np.testing.assert_array_equal(found.ranked, ranked)
     assert found.value == here.value(scores, rows)
-    assert found.value > 2 * here.table.target[rows].mean()  # it has learnt something
+    assert found.value > 2 * here.table.target[rows].mean()  # it has learned something
 
 
 def test_ranks_of_one_member_are_in_the_order_of_its_scores(stubbed, tmp_path):

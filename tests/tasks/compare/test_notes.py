@@ -20,7 +20,7 @@ def done(here, *bad):
     return Finished(contender, {}, 1, 1.0, [], tuple(judged), NOTHING, NOTHING, NOTHING, None)
 
 
-def test_a_contender_that_has_learnt_nothing_is_named(tmp_path):
+def test_a_contender_that_has_learned_nothing_is_named(tmp_path):
     here = contest(tmp_path)
     assert notes_on([done(here)], here, {}) == []
     (note,) = notes_on([done(here, 1, 4)], here, {})

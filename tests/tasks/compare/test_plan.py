@@ -48,7 +48,7 @@ def test_lists_are_counted_where_there_are_lists():
     assert plan_for(table(3000, 2000, groups=groups % 300), 0).crosses
 
 
-def test_the_future_is_never_learnt_from():
+def test_the_future_is_never_learned_from():
     rows = np.random.default_rng(0).permutation(500)
     data = table(500, 50, time=rows.astype(float))
     plan = plan_for(data, 0)

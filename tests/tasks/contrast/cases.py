@@ -13,7 +13,7 @@ SETTINGS = Settings(batch=8, epochs=2, width=2, dimension=4, temperature=0.3, le
 
 
 def arrays(train: int = 24, test: int = 12, size: int = 8) -> dict[str, Any]:
-    """Horizontal and vertical stripes in random colours."""
+    """Horizontal and vertical stripes in random colors."""
     rng = np.random.default_rng(0)
 
     def part(n: int) -> tuple[Any, Any]:

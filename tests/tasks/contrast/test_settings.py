@@ -20,7 +20,7 @@ def test_the_loss_has_the_settings():
     ("options", "message"),
     [
         ({"objective": "simclr"}, "objective must be one of global_contrastive, nt_xent, got 'si"),
-        ({"optimiser": "adam"}, "optimiser must be one of adamw, sgd, got 'adam'"),
+        ({"optimizer": "adam"}, "optimizer must be one of adamw, sgd, got 'adam'"),
         ({"batch": 1}, "batch must be a whole number >= 2, got 1"),
         ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
         ({"width": 1.5}, "width must be a whole number >= 1, got 1.5"),

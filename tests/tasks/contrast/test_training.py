@@ -35,9 +35,9 @@ train(read_images(Path(sys.argv[1])), settings, Path(sys.argv[2]), on_step=stop)
 
 
 @pytest.mark.parametrize("objective", ["global_contrastive", "nt_xent"])
-@pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
-def test_the_loss_falls(tmp_path, objective, optimiser):
-    settings = replace(SETTINGS, objective=objective, optimiser=optimiser, epochs=8)
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_the_loss_falls(tmp_path, objective, optimizer):
+    settings = replace(SETTINGS, objective=objective, optimizer=optimizer, epochs=8)
     history = train(images(tmp_path), settings).history
     losses = [row["loss"] for row in history]
     assert sum(losses[-2:]) / 2 < losses[0] - 0.02

@@ -26,7 +26,7 @@ SMALL: dict[str, Any] = {
     },
     "views": {"height": 64, "width": 64, "cache": True, "crop": False, "expand": 1.2},
     "objective": {"name": "stable_ap", "bias_weight": 0.1, "bias_form": "mean"},
-    "optimiser": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0, "s": 0},
+    "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0, "s": 0},
     "training": {"steps": 4, "batch": 3, "validate_every": 2},
 }
 
@@ -42,7 +42,7 @@ def settings(**sections: dict[str, Any]) -> Settings:
 def pictures(
     name: str, n: int = 6, seed: int = 0, size: tuple[int, int] = (80, 60)
 ) -> DetectionSet:
-    """Grey noise with up to three rectangles; every fourth picture has none."""
+    """Gray noise with up to three rectangles; every fourth picture has none."""
     rng = torch.Generator().manual_seed(seed)
     width, height = size
     pixels, objects = [], []

@@ -11,12 +11,12 @@ def test_places_and_sizes_by_hand():
     assert anchors.levels == (2, 1)
     assert len(anchors) == 3
     assert anchors.boxes.tolist() == [[-4, -4, 12, 12], [4, -4, 20, 12], [-8, -8, 24, 24]]
-    assert anchors.centres.tolist() == [[4, 4], [12, 4], [8, 8]]
+    assert anchors.centers.tolist() == [[4, 4], [12, 4], [8, 8]]
 
 
 def test_rows_come_first():
-    centres = grid_anchors([(2, 3)], [10]).centres
-    assert centres.reshape(2, 3, 2)[1, 2].tolist() == [25, 15]
+    centers = grid_anchors([(2, 3)], [10]).centers
+    assert centers.reshape(2, 3, 2)[1, 2].tolist() == [25, 15]
     sides = grid_anchors([(2, 3)], [10]).boxes
     assert (sides[:, 2:] - sides[:, :2]).unique().tolist() == [80]
 

@@ -10,16 +10,16 @@ def by_the_paper(anchors: Anchors, boxes: torch.Tensor, k: int) -> list[int]:
     """Algorithm 1 of ATSS, box after box."""
     owner, best = [-1] * len(anchors), [0.0] * len(anchors)
     for number, box in enumerate(boxes):
-        centre = (box[:2] + box[2:]) / 2
+        center = (box[:2] + box[2:]) / 2
         candidates, start = [], 0
         for size in anchors.levels:
-            apart = (anchors.centres[start : start + size] - centre).norm(dim=1)
+            apart = (anchors.centers[start : start + size] - center).norm(dim=1)
             candidates += (apart.argsort()[:k] + start).tolist()
             start += size
         overlaps = iou(box[None], anchors.boxes[candidates])[0]
         enough = overlaps.mean() + overlaps.std()
         for place, overlap in zip(candidates, overlaps.tolist(), strict=True):
-            x, y = anchors.centres[place]
+            x, y = anchors.centers[place]
             inside = box[0] < x < box[2] and box[1] < y < box[3]
             if inside and overlap >= enough and overlap > best[place]:
                 owner[place], best[place] = number, overlap
@@ -42,8 +42,8 @@ def test_every_anchor_of_a_box_is_inside_and_overlaps_it():
     anchors = grid_anchors([(16, 16), (8, 8)], [8, 16], scale=4.0)
     box = torch.tensor([[30.0, 30, 70, 60]])
     mine = atss(anchors, box) == 0
-    centres = anchors.centres[mine]
-    assert ((centres > box[:, :2]) & (centres < box[:, 2:])).all()
+    centers = anchors.centers[mine]
+    assert ((centers > box[:, :2]) & (centers < box[:, 2:])).all()
     assert iou(box, anchors.boxes[mine]).min() > 0.2
 
 
@@ -55,7 +55,7 @@ def test_of_several_boxes_the_one_it_overlaps_most():
 
 def test_a_box_that_nothing_fits_has_no_anchor():
     anchors = grid_anchors([(2, 2)], [32])
-    tiny = torch.tensor([[1.0, 1, 3, 3]])  # no centre inside
+    tiny = torch.tensor([[1.0, 1, 3, 3]])  # no center inside
     assert (atss(anchors, tiny) == -1).all()
 
 

@@ -9,7 +9,7 @@ import torch
 
 from rankwise.tasks.detection.augmentation import (
     augmented,
-    coloured,
+    colored,
     cropped,
     expanded,
     flipped,
@@ -91,13 +91,13 @@ def test_a_picture_without_objects_is_not_cut():
     assert len(boxes) == 0
 
 
-def test_colours_stay_in_range_and_do_change():
-    shown = [coloured(picture(), rng(seed)) for seed in range(12)]
+def test_colors_stay_in_range_and_do_change():
+    shown = [colored(picture(), rng(seed)) for seed in range(12)]
     assert all(0 <= float(one.min()) <= float(one.max()) <= 1 for one in shown)
     assert len({float(one.sum()) for one in shown}) > 6
-    grey = torch.full((3, 4, 4), 0.5)  # turned hues leave grey as it is
+    gray = torch.full((3, 4, 4), 0.5)  # turned hues leave gray as it is
     for seed in range(12):
-        one = coloured(grey, rng(seed))
+        one = colored(gray, rng(seed))
         torch.testing.assert_close(one[0], one[1], atol=2e-3, rtol=0)
 
 
@@ -113,7 +113,7 @@ def test_everything_together_gives_the_wanted_size_and_the_same_for_the_seed():
 
 
 def test_nothing_asked_for_is_nothing_done():
-    still = Views(height=48, width=64, flip=False, crop=False, expand=1, colours=False)
+    still = Views(height=48, width=64, flip=False, crop=False, expand=1, colors=False)
     shown, boxes, labels = augmented((picture(), BOXES, LABELS), still, rng())
     assert torch.equal(shown, picture())
     assert torch.equal(boxes, BOXES)
@@ -123,7 +123,7 @@ def test_nothing_asked_for_is_nothing_done():
 
 
 def test_an_object_below_a_pixel_is_dropped():
-    views = Views(height=32, width=32, flip=False, crop=False, expand=1, colours=False)
+    views = Views(height=32, width=32, flip=False, crop=False, expand=1, colors=False)
     tiny = torch.tensor([[0.0, 0.0, 1.0, 40.0], [0.0, 0.0, 30.0, 40.0]])
     _, boxes, labels = augmented((picture(), tiny, LABELS), views, rng())
     assert labels.tolist() == [1]

@@ -48,7 +48,7 @@ def test_other_seeds_draw_other_changes():
 
 
 def test_boxes_are_stretched_with_their_picture():
-    still = settings(views={"flip": False, "expand": 1, "colours": False}).views
+    still = settings(views={"flip": False, "expand": 1, "colors": False}).views
     known = Pictures(pictures("train"), still)
     picture, target = known[0, 0]
     assert picture.shape == (3, 64, 64)
@@ -75,7 +75,7 @@ class Broken:
 
 
 def test_a_broken_picture_ends_it_or_the_next_stands_in():
-    views = settings(views={"flip": False, "expand": 1, "colours": False}).views
+    views = settings(views={"flip": False, "expand": 1, "colors": False}).views
     broken = Broken(pictures("train"), {2})
     with pytest.raises(BrokenImage, match=r"2.jpg: is not"):
         Pictures(broken, views)[2, 0]
@@ -105,7 +105,7 @@ def test_views_of_evaluation():
     assert float(padded.picture[:, 40:].max()) == 0.0
 
 
-FROZEN = {"network": {"frozen": 5}, "views": {"expand": 1, "colours": False}}
+FROZEN = {"network": {"frozen": 5}, "views": {"expand": 1, "colors": False}}
 
 
 def test_kept_maps_are_those_of_the_same_batches():
@@ -131,7 +131,7 @@ def test_kept_maps_are_those_of_the_same_batches():
 
 @pytest.mark.parametrize(
     "change",
-    [{"views": {"colours": True}}, {"views": {"crop": True}}, {"network": {"frozen": 4}},
+    [{"views": {"colors": True}}, {"views": {"crop": True}}, {"network": {"frozen": 4}},
      {"views": {"cache": False}}, {"views": {"expand": 1.1}}],
 )  # fmt: skip
 def test_maps_are_kept_only_where_nothing_changes(change):

@@ -67,11 +67,11 @@ def test_focal_is_summed_and_divided_by_the_positives():
 def test_following_the_gradient_brings_objects_to_the_front(name, pooled):
     logits, labels = places()
     loss = ClassificationLoss(name, pooled=pooled, classes=3)
-    optimiser = torch.optim.Adam([logits], lr=0.1)
+    optimizer = torch.optim.Adam([logits], lr=0.1)
     for _ in range(40):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(logits, labels).backward()
-        optimiser.step()
+        optimizer.step()
     right = logits.detach()[hot(labels)].sort().values
     wrong = logits.detach()[~hot(labels)]
     assert right[3] > wrong.max()

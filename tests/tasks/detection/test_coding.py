@@ -11,7 +11,7 @@ from rankwise.tasks.detection import decode, encode
 
 def test_by_hand():
     anchor = torch.tensor([[0.0, 0, 10, 20]])
-    box = torch.tensor([[5.0, 0, 25, 20]])  # centre 15, 10; twice as wide, as high
+    box = torch.tensor([[5.0, 0, 25, 20]])  # center 15, 10; twice as wide, as high
     deltas = encode(anchor, box)
     torch.testing.assert_close(deltas, torch.tensor([[1.0, 0.0, math.log(2), 0.0]]))
     torch.testing.assert_close(decode(anchor, deltas), box)

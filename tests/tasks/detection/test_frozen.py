@@ -163,7 +163,7 @@ def test_the_next_picture_stands_in_for_a_broken_one_with_its_own_boxes(network)
 
 def test_only_a_backbone_that_is_frozen_to_its_end_is_kept(network):
     assert can_keep(network, ASKED.views)
-    assert not can_keep(network, Views())  # crops, colours
+    assert not can_keep(network, Views())  # crops, colors
     with torch.random.fork_rng(devices=[]):
         learning = new_detector(settings(views=FROZEN["views"]), 2)
     assert not can_keep(learning, ASKED.views)

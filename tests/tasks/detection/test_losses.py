@@ -84,7 +84,7 @@ def test_alrp_has_its_boxes_inside():
     hot = labels.unsqueeze(1) == torch.arange(4)
     parts = ALRP()(logits.flatten(), hot.flatten(), (1 - found) / 2)
     torch.testing.assert_close(losses.classification, parts.ranking)
-    torch.testing.assert_close(losses.boxes, parts.localisation)
+    torch.testing.assert_close(losses.boxes, parts.localization)
     total = losses.classification + losses.boxes + 0.001 * losses.bias
     torch.testing.assert_close(losses.total, total)
 
@@ -100,11 +100,11 @@ def test_the_bias_term_brings_the_scores_of_the_positives_to_zero():
     logits, boxes = outputs()
     loss = DetectionLoss("ap", bias_form="mean", bias_weight=0.1, box_weight=0)
     shift = torch.zeros((), requires_grad=True)
-    optimiser = torch.optim.SGD([shift], lr=1.0)
+    optimizer = torch.optim.SGD([shift], lr=1.0)
     for _ in range(60):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss(logits.detach() + shift, boxes, ANCHORS, TARGETS).total.backward()
-        optimiser.step()
+        optimizer.step()
     _, _, scores = by_hand(logits.detach() + shift.detach(), boxes)
     assert scores.mean().abs() < 1e-3
 
@@ -119,12 +119,12 @@ def test_the_printed_sum_swings_from_316_positives_on(positives, settles):
         assign=lambda anchors, boxes: torch.where(torch.arange(len(anchors)) < positives, 0, -1),
     )
     shift = torch.ones((), requires_grad=True)
-    optimiser = torch.optim.SGD([shift], lr=0.01)
+    optimizer = torch.optim.SGD([shift], lr=0.01)
     for _ in range(30):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         logits = torch.zeros(1, len(ANCHORS), 4) + shift
         loss(logits, torch.zeros(1, len(ANCHORS), 4), ANCHORS, TARGETS[2:]).total.backward()
-        optimiser.step()
+        optimizer.step()
     assert bool(shift.abs() < 1) == settles
 
 
@@ -186,8 +186,8 @@ def test_an_objective_and_an_assignment_of_ones_own():
     logits, boxes = outputs()
 
     def everything_inside(anchors, boxes):
-        inside = (anchors.centres[:, None] > boxes[:, :2]) & (
-            anchors.centres[:, None] < boxes[:, 2:]
+        inside = (anchors.centers[:, None] > boxes[:, :2]) & (
+            anchors.centers[:, None] < boxes[:, 2:]
         )
         best = inside.all(-1).float().max(1)
         return torch.where(best.values > 0, best.indices, -1)

@@ -52,7 +52,7 @@ def test_an_anchor_scores_what_is_at_its_place():
     other[..., 96:, 128:] = 0
     with torch.no_grad():
         moved = (detector(picture).logits - detector(other).logits).abs().sum(-1)[0]
-    x, y = detector(picture).anchors.centres[int(moved.argmax())].tolist()
+    x, y = detector(picture).anchors.centers[int(moved.argmax())].tolist()
     assert x > 112
     assert y > 80
 

@@ -110,8 +110,8 @@ def test_settings_do_not_change_nor_share_anything():
 
 
 def test_plain_momentum_unless_it_is_said():
-    assert Settings().optimiser.s == 0
-    assert settings(optimiser={"s": 1.0}).optimiser.s == 1
+    assert Settings().optimizer.s == 0
+    assert settings(optimizer={"s": 1.0}).optimizer.s == 1
 
 
 @pytest.mark.parametrize(

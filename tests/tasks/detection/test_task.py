@@ -18,7 +18,7 @@ from rankwise.tasks.detection.training import train
 from rankwise.training import Learner
 
 SGD = {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9, "s": 0}
-STILL = {"expand": 1, "colours": False, "flip": False, "cache": False}
+STILL = {"expand": 1, "colors": False, "flip": False, "cache": False}
 
 
 @pytest.fixture(autouse=True)
@@ -86,8 +86,8 @@ def test_the_two_forms_of_the_bias_differ_by_the_square_of_the_positives():
 
 
 def test_a_step_is_one_of_gradient_descent():
-    learner = learner_of(settings(optimiser=SGD))
-    by_hand = learner_of(settings(optimiser=SGD))
+    learner = learner_of(settings(optimizer=SGD))
+    by_hand = learner_of(settings(optimizer=SGD))
     total = losses(by_hand, batch()).total
     total.backward()
     assert learner.step(batch()) == pytest.approx(total.item(), rel=1e-6)
@@ -110,13 +110,13 @@ def moved(learner):
 
 
 def test_a_clipped_gradient_moves_it_as_far_as_it_is_long():
-    clipped = learner_of(settings(optimiser=SGD, training={"clip": 0.01}))
+    clipped = learner_of(settings(optimizer=SGD, training={"clip": 0.01}))
     assert moved(clipped) == pytest.approx(0.1 * 0.01, rel=1e-3)
-    assert moved(learner_of(settings(optimiser=SGD))) > 0.1 * 0.02
+    assert moved(learner_of(settings(optimizer=SGD))) > 0.1 * 0.02
 
 
 def test_the_rate_of_a_step_is_that_of_its_number():
-    asked = settings(optimiser={**SGD, "milestones": [3], "factor": 0.5}, training={"warm_up": 1})
+    asked = settings(optimizer={**SGD, "milestones": [3], "factor": 0.5}, training={"warm_up": 1})
     learner, rates = learner_of(asked), []
     for _ in range(4):
         learner.step(batch())
@@ -124,8 +124,8 @@ def test_the_rate_of_a_step_is_that_of_its_number():
     assert rates == pytest.approx([0.05, 0.1, 0.1, 0.05])
 
 
-def test_what_is_frozen_is_not_with_the_optimiser_and_stays():
-    learner = learner_of(settings(network={"frozen": 5}, optimiser={"weight_decay": 0.5}))
+def test_what_is_frozen_is_not_with_the_optimizer_and_stays():
+    learner = learner_of(settings(network={"frozen": 5}, optimizer={"weight_decay": 0.5}))
     known = {id(p) for group in learner.optimizer.param_groups for p in group["params"]}
     assert not known & {id(p) for p in learner.task.network.features.parameters()}
     before = copy.deepcopy(learner.task.network.state_dict())
@@ -146,12 +146,12 @@ def test_maps_in_place_of_pictures_have_the_same_loss():
 
 @pytest.mark.parametrize("name", ["soprc", "stable_ap"])
 def test_a_state_goes_on_where_it_was(name):
-    asked = settings(objective={"name": name}, optimiser=SGD)
+    asked = settings(objective={"name": name}, optimizer=SGD)
     whole = learner_of(asked)
     for seed in range(2):
         whole.step(batch(seed))
     state = copy.deepcopy(whole.state_dict())
-    other = learner_of(settings(objective={"name": name}, optimiser=SGD, training={"seed": 9}))
+    other = learner_of(settings(objective={"name": name}, optimizer=SGD, training={"seed": 9}))
     assert not states_equal(other.task.network.state_dict(), whole.task.network.state_dict())
     other.load_state_dict(state)
     assert [other.step(batch(seed)) for seed in (2, 3)] == [
@@ -189,7 +189,7 @@ def test_a_list_for_each_class_is_another_loss():
     torch.testing.assert_close(pooled.boxes, apart.boxes)
 
 
-@pytest.mark.parametrize("name", ["", "ap(", "stable_ap(colour=3)", "xbm(ap)"])
+@pytest.mark.parametrize("name", ["", "ap(", "stable_ap(color=3)", "xbm(ap)"])
 def test_a_loss_that_cannot_be_is_one_line(name):
     with pytest.raises(UsageError, match=r"^objective: ") as caught:
         make_loss(Objective(name=name), 2)
@@ -198,7 +198,7 @@ def test_a_loss_that_cannot_be_is_one_line(name):
 
 def work(rank: int, folder: str) -> None:
     """Called in two processes, with half of the images each."""
-    asked = settings(optimiser=SGD, training={"batch": 2}, views=STILL)
+    asked = settings(optimizer=SGD, training={"batch": 2}, views=STILL)
     trained = train(splits(), asked, Path(folder) / "run")
     found = {"network": trained.network.state_dict(), "history": trained.history}
     torch.save(found, Path(folder) / f"{rank}.pt")
@@ -209,7 +209,7 @@ def test_two_processes_train_on_their_images_together(tmp_path):
     one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
     assert one["history"] == other["history"]
     assert states_equal(one["network"], other["network"])
-    asked = settings(optimiser=SGD, training={"batch": 4}, views=STILL)
+    asked = settings(optimizer=SGD, training={"batch": 4}, views=STILL)
     alone = train(splits(), asked)
     for ours, theirs in zip(one["history"], alone.history, strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)

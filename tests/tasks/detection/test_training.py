@@ -26,7 +26,7 @@ class StopError(Exception):
 
 @pytest.mark.parametrize("frozen", [0, 5])
 def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
-    views = {"expand": 1, "colours": False} if frozen else {}
+    views = {"expand": 1, "colors": False} if frozen else {}
     asked = settings(network={"frozen": frozen}, views=views)
     parts = splits()
     torch.manual_seed(3)
@@ -91,7 +91,7 @@ def test_batches_without_objects_are_finite(name):
 
 
 def test_rates_rise_and_fall():
-    asked = settings(optimiser={"milestones": [4], "learning_rate": 0.1}, training={"warm_up": 3})
+    asked = settings(optimizer={"milestones": [4], "learning_rate": 0.1}, training={"warm_up": 3})
     task = DetectionTask(splits(), asked)
     rates = [task.rate(step) for step in range(6)]
     assert rates == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.01, 0.01])

@@ -1,4 +1,4 @@
-"""Small interactions with something to be learnt: users and items of two kinds."""
+"""Small interactions with something to be learned: users and items of two kinds."""
 
 from __future__ import annotations
 

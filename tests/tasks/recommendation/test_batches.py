@@ -38,7 +38,7 @@ def test_lists_of_interactions_have_one_each():
     assert sorted(pairs) == [(0, 0), (0, 1), (2, 1), (2, 2), (2, 3), (3, 0)]
 
 
-def test_softmax_of_the_whole_catalogue_by_hand():
+def test_softmax_of_the_whole_catalog_by_hand():
     model = network()
     batches = Batches(TRAIN, settings(batch=100, negatives=0), single=True)
     (batch,) = batches.epoch()
@@ -53,7 +53,7 @@ def test_softmax_of_the_whole_catalogue_by_hand():
     torch.testing.assert_close(found, torch.stack(expected).mean())
 
 
-def test_bpr_of_the_whole_catalogue_by_hand():
+def test_bpr_of_the_whole_catalog_by_hand():
     model = network()
     (batch,) = Batches(TRAIN, settings(batch=100, negatives=0), single=True).epoch()
     found = batch.loss(model, loss_of("bpr", TRAIN))

@@ -45,7 +45,7 @@ def written(out, data=DATA, tables=(None, None), **options):
     ],
     ids=["factors", "towers", "features of users", "features of both"],
 )
-def test_everything_that_is_learnt_comes_back(tmp_path, options, tables):
+def test_everything_that_is_learned_comes_back(tmp_path, options, tables):
     chosen, problem, network = written(tmp_path, tables=tables, **options)
     found, again, loaded = load_run(tmp_path)
     assert found == chosen

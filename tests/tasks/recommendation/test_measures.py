@@ -135,7 +135,7 @@ def test_average_precision_that_divides_by_all_positives_has_no_counterpart(name
     [
         ("auc", "a metric must be one of ndcg@k, recall@k"),
         ("ndcg", "ndcg needs a number of ranks, such as ndcg@10"),
-        ("mrr@5", "mrr is over the whole catalogue"),
+        ("mrr@5", "mrr is over the whole catalog"),
         ("ndcg@10(gain=linear)", "a metric must be one of"),
         ("ndcg@", "expected a whole number after @"),
     ],

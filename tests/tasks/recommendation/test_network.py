@@ -6,7 +6,7 @@ from tests.tasks.recommendation.cases import settings
 from rankwise.tasks.recommendation.network import new_recommender
 
 
-def test_matrix_factorisation_is_a_product_and_an_offset():
+def test_matrix_factorization_is_a_product_and_an_offset():
     torch.manual_seed(0)
     network = new_recommender(3, 4, settings(dimension=2))
     network.offsets.weight.data.copy_(torch.arange(4.0).unsqueeze(1))

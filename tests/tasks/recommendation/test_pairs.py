@@ -34,7 +34,7 @@ def test_who_has_what():
     assert not nobody.have(torch.tensor([0, 1]), torch.tensor([0, 1])).any()
 
 
-def test_neighbours_are_no_different():
+def test_neighbors_are_no_different():
     for users in ([0, 1, 2], [1, 2], [2], [1]):
         rows, places = PAIRS.of_users(torch.tensor(users))
         expected = [(n, i) for n, u in enumerate(users) for i in [[1, 3], [], [0, 2, 3]][u]]

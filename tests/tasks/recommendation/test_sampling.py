@@ -14,7 +14,7 @@ def test_weighted_sums_are_unbiased(sampling):
     torch.manual_seed(0)
     drawn = Negatives(TRAIN, settings(negatives=40_000, sampling=sampling))
     items, weight = drawn.draw()
-    # Each item of the catalogue counts once, however often it was drawn.
+    # Each item of the catalog counts once, however often it was drawn.
     total = torch.zeros(5).index_add_(0, items, weight)
     torch.testing.assert_close(total, torch.ones(5), atol=0.08, rtol=0)
 
@@ -40,7 +40,7 @@ def test_without_correction_all_count_alike():
     assert (weight == 1).all()
 
 
-def test_none_drawn_is_the_whole_catalogue():
+def test_none_drawn_is_the_whole_catalog():
     items, weight = Negatives(TRAIN, settings(negatives=0)).draw()
     assert items.tolist() == [0, 1, 2, 3, 4]
     assert (weight == 1).all()

@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {
     "views": {"resize": 10, "crop": 8},
     "batches": {"classes": 3, "per_class": 2},
     "objective": {"name": "ap"},
-    "optimiser": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
+    "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
     "training": {"steps": 6, "validate_every": 2},
 }
 

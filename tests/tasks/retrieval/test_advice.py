@@ -21,7 +21,7 @@ def test_advice_follows_from_the_settings_of_the_run():
     pretrained = words("network.backbone=resnet", "network.weights=here")
     assert "network.freeze_batch_norm=true" in pretrained
     assert "pretrained" not in pretrained
-    assert "optimiser.learning_rate=0.001 (it was 0.01)" in pretrained
+    assert "optimizer.learning_rate=0.001 (it was 0.01)" in pretrained
     frozen = words(
         "network.backbone=resnet", "network.weights=here", "network.freeze_batch_norm=true"
     )

@@ -37,7 +37,7 @@ def test_a_smaller_picture_is_the_mean_of_what_it_covers():
     torch.testing.assert_close(found, expected, atol=1.0, rtol=0)
 
 
-def test_the_view_of_evaluation_is_the_centre():
+def test_the_view_of_evaluation_is_the_center():
     pictures = [picture(12, 18), picture(14, 12)]
     found = evaluation_view(pictures, Views(resize=12, crop=8, square=False))
     assert torch.equal(found[0], pictures[0][:, 2:10, 5:13].float() / 255)

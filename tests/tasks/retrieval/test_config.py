@@ -40,10 +40,10 @@ def test_what_ships_can_be_trained(name):
 def test_a_file_says_only_what_is_different(tmp_path):
     (tmp_path / "base.yaml").write_text("training: {steps: 7, seed: 3}\nviews: {crop: 100}\n")
     (tmp_path / "mine.yaml").write_text("base: base.yaml\ntraining: {steps: 9}\n")
-    found = read_settings(tmp_path / "mine.yaml", ["views.flip=false", "optimiser.s=0"])
+    found = read_settings(tmp_path / "mine.yaml", ["views.flip=false", "optimizer.s=0"])
     assert (found.training.steps, found.training.seed, found.views.crop) == (9, 3, 100)
     assert found.views.flip is False
-    assert found.optimiser.s == 0.0
+    assert found.optimizer.s == 0.0
     assert read_settings(tmp_path / "base.yaml").training.steps == 7
 
 
@@ -61,7 +61,7 @@ def test_settings_come_back_from_what_is_written(tmp_path):
 
 
 def test_a_number_without_a_point_is_a_number():
-    assert with_changes({}, ["optimiser.learning_rate=1e-4"]).optimiser.learning_rate == 1e-4
+    assert with_changes({}, ["optimizer.learning_rate=1e-4"]).optimizer.learning_rate == 1e-4
 
 
 def test_any_path_can_be_a_root():
@@ -79,8 +79,8 @@ def test_any_path_can_be_a_root():
         ("training: {steps: true}", "training.steps must be a whole number, got True"),
         ("training: {steps: 0}", "training.steps must be a whole number >= 1, got 0"),
         ("training: 3", "training must have names and values, got 3"),
-        ("optimiser: {learning_rate: fast}", "optimiser.learning_rate must be a number, got 'fa"),
-        ("optimiser: {milestones: 3}", "optimiser.milestones must be a list in brackets, got 3"),
+        ("optimizer: {learning_rate: fast}", "optimizer.learning_rate must be a number, got 'fa"),
+        ("optimizer: {milestones: 3}", "optimizer.milestones must be a list in brackets, got 3"),
         ("views: {flip: 1}", "views.flip must be true or false, got 1"),
         ("network: {options: 3}", "network.options must have names and values, got 3"),
         ("objective: {name: 3}", "objective.name must be words, got 3"),

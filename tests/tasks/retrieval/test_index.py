@@ -100,7 +100,7 @@ def test_the_fingerprint_is_that_of_the_weights_alone():
         made.projection.bias[0] += 1
     assert fingerprint(made) != known
     other = network()
-    other.mean += 0.1  # what is no weight of an optimiser changes the vectors, too
+    other.mean += 0.1  # what is no weight of an optimizer changes the vectors, too
     assert fingerprint(other) != known
     assert fingerprint(network().bfloat16()) != known
 

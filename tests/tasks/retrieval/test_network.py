@@ -18,7 +18,7 @@ def test_embeddings_have_length_one():
     torch.testing.assert_close(found.norm(dim=1), torch.ones(6))
 
 
-def test_the_projection_is_of_the_features_of_standardised_pictures():
+def test_the_projection_is_of_the_features_of_standardized_pictures():
     network = make_network(SMALL).eval()
     mean = torch.tensor([0.485, 0.456, 0.406]).reshape(3, 1, 1)
     deviation = torch.tensor([0.229, 0.224, 0.225]).reshape(3, 1, 1)
@@ -30,7 +30,7 @@ def test_the_projection_is_of_the_features_of_standardised_pictures():
 def test_mean_and_deviation_are_those_of_the_pixels():
     pixels = torch.randint(0, 200, (7, 3, 8, 8), dtype=torch.uint8)
     network = make_network(SMALL)
-    network.standardise(pixels)
+    network.standardize(pixels)
     channels = (pixels.double() / 255).transpose(0, 1).flatten(1)
     torch.testing.assert_close(network.mean.flatten().double(), channels.mean(1))
     expected = channels.std(1, correction=0)

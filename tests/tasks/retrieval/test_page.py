@@ -79,12 +79,12 @@ def test_the_curve_in_words_with_and_without_validation():
     validated = curve_figure(trained(VALIDATED))
     assert validated.description == validated.caption
     assert validated.caption == (
-        "The loss (grey) over 6 steps, 0.900 to 0.312, and mAP of validation; "
+        "The loss (gray) over 6 steps, 0.900 to 0.312, and mAP of validation; "
         "the best, after step 4, was kept."
     )
     bare = [{name: row[name] for name in ("step", "loss")} for row in VALIDATED]
     plain = curve_figure(trained(bare))
-    assert plain.caption == "The loss (grey) over 6 steps, 0.900 to 0.312."
+    assert plain.caption == "The loss (gray) over 6 steps, 0.900 to 0.312."
     assert plain.png != validated.png
     with Image.open(io.BytesIO(plain.png)) as picture:
         assert picture.format == "PNG"

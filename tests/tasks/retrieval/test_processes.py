@@ -35,7 +35,7 @@ def test_two_processes_train_on_their_batches_together(tmp_path):
         "batches.chunk=2",
         "views.resize=8",  # nothing random: each process would draw its own
         "views.flip=false",
-        "optimiser.name=sgd",
+        "optimizer.name=sgd",
         "training.steps=3",
         "training.validate_every=3",
     ]

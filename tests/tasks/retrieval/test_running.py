@@ -16,10 +16,10 @@ from rankwise.tasks.retrieval import (
 )
 
 RUINED = (
-    "optimiser.name=sgd",
-    "optimiser.learning_rate=0.1",
-    "optimiser.momentum=0",
-    "optimiser.weight_decay=9",
+    "optimizer.name=sgd",
+    "optimizer.learning_rate=0.1",
+    "optimizer.momentum=0",
+    "optimizer.weight_decay=9",
 )
 
 
@@ -32,7 +32,7 @@ def test_a_run_leaves_everything_behind(tmp_path):
     found = finished.results["ap"]["test"]
     assert results["ap"]["test"]["map"] == found.map
     text = finished.page.read_text()
-    for part in (f"{found.map:.4f}", "data:image/png;base64", "optimiser.learning_rate", "0.01"):
+    for part in (f"{found.map:.4f}", "data:image/png;base64", "optimizer.learning_rate", "0.01"):
         assert part in text
     again, network = load_run(tmp_path)
     assert again == settings()
@@ -79,7 +79,7 @@ def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
     assert found.trained.best_step == 0
     assert before == after  # what is saved is the start
     assert "what is saved is the start, before any training" in found.verdict.text
-    assert found.verdict.advice[0].startswith("a lower learning rate, optimiser.learning_rate=0.01")
+    assert found.verdict.advice[0].startswith("a lower learning rate, optimizer.learning_rate=0.01")
     text = found.page.read_text()
     assert found.verdict.text in text
     assert "What to try: a lower learning rate" in text

@@ -8,7 +8,7 @@ from rankwise.tasks.retrieval.settings import (
     Mixup,
     Network,
     Objective,
-    Optimiser,
+    Optimizer,
     Settings,
     UsageError,
     Views,
@@ -56,13 +56,13 @@ def test_the_defaults_are_settings():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "lbfgs"}, "optimiser.name must be one of sgd, adam, adamw, got 'lbfgs'"),
-        ({"s": 1.5}, r"optimiser.s must be in \[0, 1\], got 1.5"),
-        ({"momentum": 1.0}, r"optimiser.momentum must be in \[0, 1\), got 1.0"),
-        ({"milestones": (30, 15)}, "optimiser.milestones must go up, got 30, 15"),
-        ({"learning_rate": 0.0}, "optimiser.learning_rate must be a finite number > 0, got 0.0"),
+        ({"name": "lbfgs"}, "optimizer.name must be one of sgd, adam, adamw, got 'lbfgs'"),
+        ({"s": 1.5}, r"optimizer.s must be in \[0, 1\], got 1.5"),
+        ({"momentum": 1.0}, r"optimizer.momentum must be in \[0, 1\), got 1.0"),
+        ({"milestones": (30, 15)}, "optimizer.milestones must go up, got 30, 15"),
+        ({"learning_rate": 0.0}, "optimizer.learning_rate must be a finite number > 0, got 0.0"),
     ],
 )
 def test_optimizers_that_cannot_be(options, message):
     with pytest.raises(UsageError, match=message):
-        Optimiser(**options)
+        Optimizer(**options)

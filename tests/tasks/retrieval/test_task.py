@@ -51,7 +51,7 @@ def _double(views):
 @pytest.mark.parametrize("more", [(), ("mixup.stages=2",)], ids=["plain", "mixup"])
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(objective, more):
     """Views, mixing and loss are those of the big batch, whatever its parts."""
-    chosen = (ALONE, f"objective.name={objective}", "optimiser.name=sgd", *more)
+    chosen = (ALONE, f"objective.name={objective}", "optimizer.name=sgd", *more)
     whole = gradients(settings(*chosen), steps=2)
     parts = gradients(settings(*chosen, "batches.chunk=2"), steps=2)
     assert whole.keys() == parts.keys()
@@ -130,7 +130,7 @@ def test_half_precision_trains_and_keeps_its_parameters_whole():
 
 
 def test_the_rate_is_that_of_the_schedule():
-    found, batches = learner(settings("optimiser.milestones=[1, 2]", "optimiser.factor=0.5"))
+    found, batches = learner(settings("optimizer.milestones=[1, 2]", "optimizer.factor=0.5"))
     rates = []
     for batch in batches:
         found.step(batch)

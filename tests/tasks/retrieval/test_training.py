@@ -40,8 +40,8 @@ EVERYTHING = (  # state of every kind: batch norm, momentum, quantiles, previous
     "objective.previous=true",
     "objective.warm_start=1",
     "mixup.stages=1",
-    "optimiser.name=sgd",
-    "optimiser.milestones=[3]",
+    "optimizer.name=sgd",
+    "optimizer.milestones=[3]",
     "views.rotation=10",
 )
 ROOT = Path(__file__).parents[3]

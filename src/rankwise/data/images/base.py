@@ -1,4 +1,4 @@
-"""A set of labelled images, and the three parts that a retrieval model is built and judged on."""
+"""A set of labeled images, and the three parts that a retrieval model is built and judged on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool of labelled images divided 8:1:1, or as the data set itself says."""
+"""A pool of labeled images divided 8:1:1, or as the data set itself says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from rankwise.data.errors import DataError
 from rankwise.data.images.division import absent
 from rankwise.data.images.drawing import single_images
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.data.images.listing import Part, Recorded
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
 from rankwise.data.images.pictures import tell_broken
@@ -89,7 +89,7 @@ def _record(pool: Pool, parts: Rows) -> tuple[Recorded, ...]:
     return record_of(pool.listing, everywhere, sorted(of_row))
 
 
-def _binary(pool: Pool, whole: LabelledImages, positive: tuple[str, ...]) -> LabelledImages:
+def _binary(pool: Pool, whole: LabeledImages, positive: tuple[str, ...]) -> LabeledImages:
     if not positive:
         return whole
     try:

@@ -9,7 +9,7 @@ from rankwise.checks import require_one_of
 from rankwise.data.images import cifar, folders, idx, own
 from rankwise.data.images.chestxray import chestxray
 from rankwise.data.images.class_division import divide_classes
-from rankwise.data.images.labelled import ClassSplits
+from rankwise.data.images.labeled import ClassSplits
 from rankwise.data.images.listing import Listing, Recorded
 from rankwise.data.images.medmnist import medmnist
 from rankwise.data.images.pool import Pool, pool_of

@@ -53,10 +53,10 @@ def cars196(root: Path) -> Listing:
         found = _annotations(folder / whole, "relative_im_path", folder, len(names))
     else:
         names = _class_names(folder / "devkit" / "cars_meta.mat")
-        labelled = "cars_test_annos_withlabels.mat"
-        test = folder / labelled
-        if not test.exists() and (folder / "devkit" / labelled).exists():
-            test = folder / "devkit" / labelled
+        labeled = "cars_test_annos_withlabels.mat"
+        test = folder / labeled
+        if not test.exists() and (folder / "devkit" / labeled).exists():
+            test = folder / "devkit" / labeled
         found = _annotations(folder / parted, "fname", folder / "cars_train", len(names))
         found += _annotations(test, "fname", folder / "cars_test", len(names))
     labels = [names[number - 1] for number, _ in found]

@@ -1,4 +1,4 @@
-"""Long tails made of any labelled set: an exponential profile, and positives made rare."""
+"""Long tails made of any labeled set: an exponential profile, and positives made rare."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def medmnist(root: Path) -> Pool:
 def _checked(
     path: Path, part: str, x: NDArray[np.uint8], y: NDArray[np.integer]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    grey = x.ndim == 3
-    if x.dtype != np.uint8 or not (grey or (x.ndim == 4 and x.shape[-1] == 3)):
+    gray = x.ndim == 3
+    if x.dtype != np.uint8 or not (gray or (x.ndim == 4 and x.shape[-1] == 3)):
         raise DataError(
             f"{path}: {part}_images must be bytes of shape (n, h, w) or (n, h, w, 3), got "
             f"{x.dtype} of shape {x.shape}; volumes (3D) cannot be read"
@@ -71,7 +71,7 @@ def _checked(
             f"{path}: {part}_labels must be whole numbers of shape ({len(x)}, labels), got "
             f"{y.dtype} of shape {y.shape}"
         )
-    channels_first = x[:, None] if grey else x.transpose(0, 3, 1, 2)
+    channels_first = x[:, None] if gray else x.transpose(0, 3, 1, 2)
     return np.ascontiguousarray(channels_first), y.astype(np.int64)
 
 

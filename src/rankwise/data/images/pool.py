@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet
-from rankwise.data.images.labelled import LabelledImages
+from rankwise.data.images.labeled import LabeledImages
 from rankwise.data.images.listing import Listing, Part, in_order
 from rankwise.data.images.pictures import BrokenImage
 
@@ -35,7 +35,7 @@ class Pool:
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)
     listing: Listing | None = None  # a user's own images, whose division a run keeps
 
-    def images(self) -> LabelledImages:
+    def images(self) -> LabeledImages:
         """Everything there is, as one set."""
         labels, names = self.target, self.classes
         if self.target.ndim == 2:
@@ -43,7 +43,7 @@ class Pool:
             names = tuple(_combined(row, self.classes) for row in found.tolist())
         paths = None if self.paths is None else tuple(self.paths)
         images = ImageSet(self.name, labels, names, paths, self.pixels)
-        return LabelledImages(images, self.target, self.classes)
+        return LabeledImages(images, self.target, self.classes)
 
 
 def pool_of(listing: Listing, order: Sequence[str] | None = None) -> Pool:

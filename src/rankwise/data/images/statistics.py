@@ -19,7 +19,7 @@ class Statistics:
     images_per_class: float
 
 
-# Table 1 of the paper on generalisable AP with a stable surrogate (Wen et al.), by data set and
+# Table 1 of the paper on generalizable AP with a stable surrogate (Wen et al.), by data set and
 # part. The test row of VehicleID adds up its three galleries.
 TABLE_1: dict[str, dict[str, Statistics]] = {
     "sop": {

@@ -36,7 +36,7 @@ def read_features(
 ) -> FeatureTable:
     """Read a csv, parquet or RecBole file (``.user``, ``.item``) of features by id.
 
-    A number is standardised, and 0 where it is missing. Text becomes words: 1 for each of the most
+    A number is standardized, and 0 where it is missing. Text becomes words: 1 for each of the most
     frequent words that a row has, so ``"Action Comedy"`` is two. A column of words that hardly
     come twice is left out. ``id_column`` is by default the first.
     """

@@ -1,4 +1,4 @@
-"""Learning to rank: judged lists of documents with features, and TREC's runs and judgements."""
+"""Learning to rank: judged lists of documents with features, and TREC's runs and judgments."""
 
 from rankwise.extras import require
 

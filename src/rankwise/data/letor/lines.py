@@ -16,7 +16,7 @@ from rankwise.data.errors import DataError
 __all__ = ["LAST", "complain", "document_of", "labeled", "line_of", "sizes_of"]
 
 LAST = 1_000_000
-"""The greatest number of a feature: columns are held, or learnt from, as wide as the last one."""
+"""The greatest number of a feature: columns are held, or learned from, as wide as the last one."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PAIR = re.compile(rf"(\d+):({_NUMBER})")

@@ -16,7 +16,7 @@ Run: TypeAlias = dict[str, dict[str, float]]
 """Scores by query and document."""
 
 Qrels: TypeAlias = dict[str, dict[str, int]]
-"""Judgements by query and document; not above 0 is not relevant."""
+"""Judgments by query and document; not above 0 is not relevant."""
 
 
 def read_run(path: str | Path) -> Run:
@@ -60,7 +60,7 @@ def write_run(
 
 
 def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> None:
-    """Write judgements."""
+    """Write judgments."""
     lines = []
     for query, documents in qrels.items():
         _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})

@@ -30,20 +30,20 @@ class LinearRanker(Ranker):
     """Scores x·w, w by L-BFGS on the objective of all rows at once, from the logistic solution.
 
     The same rows and ``random_state`` give the same model. A logistic regression with the ridge
-    ``alpha`` is fitted first; from there the objective is minimised with a ridge towards that
+    ``alpha`` is fitted first; from there the objective is minimized with a ridge toward that
     solution, ``proximity`` (scores are in units of their spread, where the objective is). Where
     the result ranks the rows held out worse than its start by the metric, the start is kept: with
     many columns and few positives it would fit the order of the training rows only.
 
     alpha
-        α/2 · ‖w‖² beside the mean log-loss, for standardised columns.
+        α/2 · ‖w‖² beside the mean log-loss, for standardized columns.
     proximity
         λ/2 · ‖w − w₀‖² beside the objective, w₀ its start.
     start
         ``"log_loss"``, or ``"zero"``: three searches, each from where the last one ended.
     max_iter, tolerance
         Most steps of a search, and the gradient at which it ends.
-    standardise
+    standardize
         Columns to mean 0 and spread 1 (sparse ones are divided only). ``coef_`` and ``intercept_``
         are those of the columns as they came; of words, dates and missing values, those of
         ``preparation_.names``.
@@ -65,7 +65,7 @@ class LinearRanker(Ranker):
         start: Literal["log_loss", "zero"] = "log_loss",
         max_iter: int = 200,
         tolerance: float = 1e-6,
-        standardise: bool = True,
+        standardize: bool = True,
         metric: str | None = None,
         threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
@@ -87,7 +87,7 @@ class LinearRanker(Ranker):
         self.start = start
         self.max_iter = max_iter
         self.tolerance = tolerance
-        self.standardise = standardise
+        self.standardize = standardize
 
     def _check_options(self) -> Rule:
         require_one_of("start", self.start, ("log_loss", "zero"))
@@ -101,7 +101,7 @@ class LinearRanker(Ranker):
 
     def _fit_scores(self, data: Training) -> None:
         train = data.train
-        design = Design(train.X, train.weight, raw=not self.standardise)
+        design = Design(train.X, train.weight, raw=not self.standardize)
         reached = None if data.checkpoint is None else data.checkpoint.load()
         if reached is None:
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0

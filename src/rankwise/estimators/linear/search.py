@@ -29,7 +29,7 @@ def search(
     max_iter: int,
     tolerance: float,
 ) -> tuple[_Vector, int]:
-    """Minimise loss(Z w + b) + ridge/2 · ‖w − about‖² over (w, b); the steps it took.
+    """Minimize loss(Z w + b) + ridge/2 · ‖w − about‖² over (w, b); the steps it took.
 
     ``start`` is w, or w with the intercept b behind it. Without b it is a ranking, which no
     constant changes. It ends early where the time is up.

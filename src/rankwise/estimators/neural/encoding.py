@@ -1,4 +1,4 @@
-"""Rows as a network sees them: standardised numbers, marks of what is missing, category numbers."""
+"""Rows as a network sees them: standardized numbers, marks of what is missing, category numbers."""
 
 from __future__ import annotations
 

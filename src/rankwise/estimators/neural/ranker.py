@@ -30,7 +30,7 @@ _BLOCK = 1 << 15  # rows scored at a time
 class NeuralRanker(Ranker):
     """A multilayer perceptron trained on batches of the objective, after some cross-entropy.
 
-    Columns of numbers are standardised, missing ones become the mean with a mark beside it;
+    Columns of numbers are standardized, missing ones become the mean with a mark beside it;
     columns of words get embeddings. The epoch with
     the best metric on the rows held out is kept. The same rows and ``random_state`` give the same
     model; the global random state is left as it was.

@@ -61,7 +61,7 @@ def train_network(
     """
     warm = min(plan.warm_start_epochs, plan.epochs)
     stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
-    if is_log_loss(plan.objective):  # one stage: its optimiser does not begin again
+    if is_log_loss(plan.objective):  # one stage: its optimizer does not begin again
         stages = [(plan.objective, plan.epochs)]
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
@@ -73,7 +73,7 @@ def train_network(
             continue
         objective = objective_for(name, data).to(plan.device)
         parameters = [*network.parameters(), *objective.parameters()]
-        optimiser = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             parameters, plan.learning_rate, weight_decay=plan.weight_decay
         )
         batches = epoch_batches(data, objective, plan.batch_size, plan.positives)
@@ -81,7 +81,7 @@ def train_network(
         if before is not None and stage == before["stage"]:
             network.load_state_dict(before["network"])
             objective.load_state_dict(before["objective"])
-            optimiser.load_state_dict(before["optimiser"])
+            optimizer.load_state_dict(before["optimizer"])
             done = before["done"]
             for _ in range(done):
                 next(batches)  # what was drawn for these epochs
@@ -89,7 +89,7 @@ def train_network(
             for epoch in range(done, epochs):
                 if since >= plan.patience:
                     break
-                late = _epoch(next(batches), optimiser, objective, data, forward)
+                late = _epoch(next(batches), optimizer, objective, data, forward)
                 value = data.judge(held_out_scores())
                 history.append(value)
                 tell(len(history), value)
@@ -103,7 +103,7 @@ def train_network(
                         {
                             "network": network.state_dict(),
                             "objective": objective.state_dict(),
-                            "optimiser": optimiser.state_dict(),
+                            "optimizer": optimizer.state_dict(),
                             "history": history,
                             "best": best,
                             "kept": kept,
@@ -118,16 +118,16 @@ def train_network(
 
 def _epoch(
     batches: Iterable[np.ndarray],
-    optimiser: torch.optim.Optimizer,
+    optimizer: torch.optim.Optimizer,
     objective: Objective,
     data: Training,
     forward: Forward,
 ) -> bool:
     """A step for every batch; True where the time was up before the last."""
     for rows in batches:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         _loss(objective, data, rows, forward(rows)).backward()
-        optimiser.step()
+        optimizer.step()
         if time_is_up():
             return True
     return False

@@ -26,7 +26,7 @@ _DIVERGED = 1e100  # no length of weights that scores could be made of
 
 @dataclass(frozen=True)
 class Problem:
-    """What is learnt from, how it is judged, and the seed of whatever is random."""
+    """What is learned from, how it is judged, and the seed of whatever is random."""
 
     design: Design
     users: Users

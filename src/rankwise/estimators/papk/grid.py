@@ -60,7 +60,7 @@ def problem_of(
         # What is taken together stands together: no result sees the order of the rows.
         train = train.rows(np.lexsort((train.target, train.groups)))
     held_out = train if same else held_out
-    design = Design(train.X, train.weight, raw=not ranker.standardise, single=single)
+    design = Design(train.X, train.weight, raw=not ranker.standardize, single=single)
     users = Users.of_part(train)
     judge = _judge(design, held_out, users if same else Users.of_part(held_out), ranker.k)
     return Problem(design, users, judge, seed)

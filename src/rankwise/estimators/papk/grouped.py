@@ -41,7 +41,7 @@ class GroupedRanker(Ranker):
 
     k
         How many places each user has.
-    standardise
+    standardize
         Columns to mean 0 and spread 1 before. ``coef_`` is that of the columns as they came.
 
     Fitted: ``coef_``, ``intercept_``, ``n_iter_``, ``users_``; by :meth:`cv` also ``cv_results_``.
@@ -61,7 +61,7 @@ class GroupedRanker(Ranker):
         self,
         k: int = 10,
         *,
-        standardise: bool = True,
+        standardize: bool = True,
         threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
@@ -69,7 +69,7 @@ class GroupedRanker(Ranker):
     ) -> None:
         # Not that of Ranker: the objective follows from k, and so does the metric.
         self.k = k
-        self.standardise = standardise
+        self.standardize = standardize
         self.threshold = threshold
         self.calibration = calibration
         self.validation_fraction = validation_fraction

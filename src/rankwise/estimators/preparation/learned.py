@@ -1,4 +1,4 @@
-"""What is learnt of one column, and the columns of numbers that it becomes."""
+"""What is learned of one column, and the columns of numbers that it becomes."""
 
 from __future__ import annotations
 

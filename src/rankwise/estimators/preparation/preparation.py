@@ -1,4 +1,4 @@
-"""All columns of a table as one matrix of numbers, learnt from the rows of a fit."""
+"""All columns of a table as one matrix of numbers, learned from the rows of a fit."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ _HOLDS = {"number": "numbers", "category": "words", "time": "dates"}
 
 
 def _of_kind(learned: Learned, column: Column) -> Column:
-    """The column, if its values are of the kind that was learnt; nothing but gaps is of any."""
+    """The column, if its values are of the kind that was learned; nothing but gaps is of any."""
     if column.kind in _FITS[learned.kind]:
         return column
     if column.is_empty:

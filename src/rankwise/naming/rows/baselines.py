@@ -48,7 +48,7 @@ BASELINES = (
     _linear("FastAP", "fast_ap", "ap", "Retrieval: AP of a histogram.", "Cakir et al. 2019"),
     _linear("HistogramAP", "histogram_ap", "ap", "The same, other bins.", "Revaud et al. 2019"),
     _row("BlackBoxAP", "blackbox_ap", "ap", "Retrieval: AP of exact ranks.", "Rolínek et al. 2020"),
-    _linear("SoDeepAP", "sodeep_ap", "ap", "AP of learnt ranks.", "Engilberge et al. 2019"),
+    _linear("SoDeepAP", "sodeep_ap", "ap", "AP of learned ranks.", "Engilberge et al. 2019"),
     _row(
         "ErrorDrivenAP",
         "error_driven_ap ap_loss",

@@ -74,7 +74,7 @@ CURVES = (
         "MinMaxAUC",
         "minmax_auc aucm",
         "auc",
-        "AUC of small batches; its parameters go to the optimiser.",
+        "AUC of small batches; its parameters go to the optimizer.",
         "Yuan et al. 2021",
         cost="n",
         facts=("lists",),

@@ -1,4 +1,4 @@
-"""SOPRC: stochastic optimisation of the area under the precision–recall curve, without its bias."""
+"""SOPRC: stochastic optimization of the area under the precision–recall curve, without its bias."""
 
 from __future__ import annotations
 

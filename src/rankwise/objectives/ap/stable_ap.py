@@ -28,7 +28,7 @@ class StableAP(PrecisionObjective):
     at the rate ``lam``. ``previous_scores`` in the call, the scores of this batch under the
     previous parameters (:class:`rankwise.memory.PreviousModel`), make that the variance-reduced
     μ̂_k = μ_k + (1−λ)(μ̂_{k−1} − μ_{k−1}); without them it is a plain moving average. ρ = (1−π)/π;
-    with ``correction="annealed"`` the weights are normalised to mean 1 and the gain is annealed.
+    with ``correction="annealed"`` the weights are normalized to mean 1 and the gain is annealed.
 
     ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
     long-tail runs; by default where the scale is automatic, and then about the middle of the two
@@ -109,11 +109,11 @@ class StableAP(PrecisionObjective):
         return current
 
     def risk(self, lists: Lists) -> Tensor:
-        weights, centre = self._weights(lists), self._centre(lists)
+        weights, center = self._weights(lists), self._center(lists)
         lists = replace(
             lists,
-            positives=self._squashed(lists.positives, centre),
-            negatives=self._squashed(lists.negatives, centre),
+            positives=self._squashed(lists.positives, center),
+            negatives=self._squashed(lists.negatives, center),
         )
         errors = weights * false_positive_rate(self.surrogate, lists)
         x = self.gain_of(lists, errors).squeeze(-1) * lists.mean_over_positives(errors)
@@ -132,15 +132,15 @@ class StableAP(PrecisionObjective):
     def _own_units(self, lists: Lists) -> Tensor:
         """The positives where μ̂ lives, free of the shift and the scale of a list's scores."""
         positives = lists.positives.to(lists.positive_weight.dtype)
-        centre = self._centre(lists)
+        center = self._center(lists)
         if self.score_scale == "auto":
-            positives, centre = (positives - centre) / _spread(lists), torch.zeros_like(centre)
-        return self._squashed(positives, centre)
+            positives, center = (positives - center) / _spread(lists), torch.zeros_like(center)
+        return self._squashed(positives, center)
 
-    def _squashed(self, scores: Tensor, centre: Tensor) -> Tensor:
-        return torch.sigmoid(scores - centre) if self.squash else scores
+    def _squashed(self, scores: Tensor, center: Tensor) -> Tensor:
+        return torch.sigmoid(scores - center) if self.squash else scores
 
-    def _centre(self, lists: Lists) -> Tensor:
+    def _center(self, lists: Lists) -> Tensor:
         """Where the sigmoid is steepest: the middle of a list whose scale is automatic, else 0."""
         middle = lists.mean_over_positives(lists.positives.detach())
         if self.score_scale != "auto":

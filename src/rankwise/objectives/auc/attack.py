@@ -47,7 +47,7 @@ def projected_gradient_attack(
     require_positive("step", step)
     require_count("steps", steps)
     ball = Ball(x.detach(), radius, norm, bounds)
-    delta = ball.random(generator) if random_start else torch.zeros_like(ball.centre)
+    delta = ball.random(generator) if random_start else torch.zeros_like(ball.center)
     run = _on_copies_of_buffers(model) if training_mode else model
     with _evaluating(loss, *([] if training_mode else [model])), torch.enable_grad():
         for _ in range(steps):

@@ -15,39 +15,39 @@ Norm = Literal["linf", "l2"]
 
 
 class Ball:
-    """The points within ``radius`` of each item of ``centre`` that lie in ``bounds``."""
+    """The points within ``radius`` of each item of ``center`` that lie in ``bounds``."""
 
     def __init__(
-        self, centre: Tensor, radius: float, norm: Norm, bounds: tuple[float, float] | None
+        self, center: Tensor, radius: float, norm: Norm, bounds: tuple[float, float] | None
     ) -> None:
-        require_floating("x", centre)
+        require_floating("x", center)
         require_positive("radius", radius)
         require_one_of("norm", norm, ("linf", "l2"))
-        if norm == "l2" and centre.dim() < 2:
-            shape = tuple(centre.shape)
+        if norm == "l2" and center.dim() < 2:
+            shape = tuple(center.shape)
             raise ValueError(f"x must have shape (items, …) for norm='l2', got {shape}")
-        if bounds is not None and centre.numel():
-            low, high = (float(end) for end in centre.aminmax())
+        if bounds is not None and center.numel():
+            low, high = (float(end) for end in center.aminmax())
             if not bounds[0] <= low <= high <= bounds[1]:
                 raise ValueError(
                     f"bounds must hold all of x, which goes from {low} to {high}, got {bounds!r}"
                 )
-        self.centre, self.radius, self.norm, self.bounds = centre, radius, norm, bounds
+        self.center, self.radius, self.norm, self.bounds = center, radius, norm, bounds
 
     def points(self, delta: Tensor) -> Tensor:
         """The items, moved."""
-        moved = self.centre + delta
+        moved = self.center + delta
         return moved if self.bounds is None else moved.clamp(*self.bounds)
 
     def inside(self, delta: Tensor) -> Tensor:
-        """The nearest way from the centre that ends in the ball, cut off at the bounds."""
+        """The nearest way from the center that ends in the ball, cut off at the bounds."""
         if self.norm == "linf":
             delta = delta.clamp(-self.radius, self.radius)
         else:
             length = _lengths(delta)
             delta = torch.where(length > self.radius, delta * (self.radius / length), delta)
-        # The centre is in the box, so that cutting each coordinate never leaves the ball.
-        return delta if self.bounds is None else self.points(delta) - self.centre
+        # The center is in the box, so that cutting each coordinate never leaves the ball.
+        return delta if self.bounds is None else self.points(delta) - self.center
 
     def direction(self, gradient: Tensor) -> Tensor:
         """The steepest way of length 1; no way where there is no slope."""
@@ -58,7 +58,7 @@ class Ball:
 
     def random(self, generator: torch.Generator | None) -> Tensor:
         """A point drawn evenly from the ball."""
-        like = self.centre
+        like = self.center
         if self.norm == "linf":
             start = torch.empty_like(like).uniform_(-self.radius, self.radius, generator=generator)
             return self.inside(start)

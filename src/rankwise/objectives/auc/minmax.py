@@ -1,4 +1,4 @@
-"""The area under the ROC curve as a saddle point, for any optimiser."""
+"""The area under the ROC curve as a saddle point, for any optimizer."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class MinMaxAUC(Objective):
     class means and α = c + b − a, 0 at least for the hinge. Every term is a mean over items, so a
     batch gives an unbiased gradient whatever its size.
 
-    a, b and α are parameters of the loss: hand ``loss.parameters()`` to the optimiser together
-    with the model's, any optimiser. The gradient of α arrives negated, so what descends for the
+    a, b and α are parameters of the loss: hand ``loss.parameters()`` to the optimizer together
+    with the model's, any optimizer. The gradient of α arrives negated, so what descends for the
     others ascends for α, and α ≥ 0 is restored in every training call. They start at 0, one of
     each for all lists, or with ``lists`` one for each list by its ``index`` (classes in
     ``OneVsRest``).

@@ -20,7 +20,7 @@ __all__ = [
 
 def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
     """(s_j − s̄⁺)/τ of every negative, s̄⁺ the mean positive; τ is one number or (lists, 1)."""
-    return (lists.negatives.to(lists.negative_weight.dtype) - _centre(lists)) / temperature
+    return (lists.negatives.to(lists.negative_weight.dtype) - _center(lists)) / temperature
 
 
 def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
@@ -28,14 +28,14 @@ def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
     negatives, weight = lists.negatives.to(lists.negative_weight.dtype), lists.negative_weight
     size = lists.n_negatives.squeeze(-1).log()
     if lists.places is None:
-        centre = _centre(lists).squeeze(-1)
-        return log_sum_exp(negatives, weight, temperature) - centre / temperature - size
+        center = _center(lists).squeeze(-1)
+        return log_sum_exp(negatives, weight, temperature) - center / temperature - size
     share = lists.positive_weight / lists.n_positives
     total: Tensor = _LogSumExp.apply(negatives, weight, temperature, lists.places, share)  # type: ignore[no-untyped-call]
     return total - size
 
 
-def _centre(lists: Lists) -> Tensor:
+def _center(lists: Lists) -> Tensor:
     """The mean positive of every list, (lists, 1), in float32 at least whatever the scores are."""
     positives = lists.positives.to(lists.positive_weight.dtype)
     return lists.mean_over_positives(positives).unsqueeze(-1)
@@ -48,11 +48,11 @@ def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Ten
 
 
 class _LogSumExp(torch.autograd.Function):
-    """log Σ weight·e^((score − centre)/τ), the exponentials taken once and kept.
+    """log Σ weight·e^((score − center)/τ), the exponentials taken once and kept.
 
-    They are the gradient, but for their sum. The centre is Σ share·score over some ``places`` of
+    They are the gradient, but for their sum. The center is Σ share·score over some ``places`` of
     the list, or 0. Scores of anchors against a batch are the one large thing here, and every pass
-    over them counts: the centre is taken from the largest score, not from each, which is the same
+    over them counts: the center is taken from the largest score, not from each, which is the same
     and as exact, and its gradient is put into that of the exponentials.
     """
 

@@ -1,4 +1,4 @@
-"""Contrastive losses whose temperature is learnt for every anchor (iSogCLR)."""
+"""Contrastive losses whose temperature is learned for every anchor (iSogCLR)."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ class Temperatures(FollowedAverage):
 
 
 class IndividualTemperatures(GlobalContrastive):
-    """mean_i τ_i (log(ε + u_i) + ρ), minimised over every τ_i in [lowest, highest] as well.
+    """mean_i τ_i (log(ε + u_i) + ρ), minimized over every τ_i in [lowest, highest] as well.
 
     iSogCLR (Qiu et al. 2023): ρ bounds how far the worst-case weights of the negatives may be from
-    uniform (KL), and τ_i is its dual variable. Anchors with many neighbours of their kind come to a
+    uniform (KL), and τ_i is its dual variable. Anchors with many neighbors of their kind come to a
     high temperature, rare ones to a low one. With h_j = s_j − s̄⁺ the slope is
 
     ∂/∂τ_i = log(ε + u_i) + ρ − mean_j [e^(h_j/τ_i)·h_j/τ_i] / (ε + u_i),
 
     the mean that of the batch. Every training call ends with τ_i ← clip(τ_i − ``step``·v_i),
-    v_i ← (1−β)v_i + β·slope: the model itself may have any optimiser. The temperatures start at
+    v_i ← (1−β)v_i + β·slope: the model itself may have any optimizer. The temperatures start at
     ``temperature`` and live in the buffer ``temperatures.temperature``. As published, u_i is not
     converted when τ_i moves, so that the step is to be small.
     """

@@ -28,14 +28,14 @@ def two_views(
     index: Tensor | None = None,
     *,
     others: Tensor | None = None,
-    normalise: bool = True,
+    normalize: bool = True,
 ) -> ContrastiveLists:
     """Two views (B, dimension) of the same B things: 2B anchors against the 2B embeddings.
 
     The positive of an anchor is its other view; itself is left out, and all the rest are negatives.
     ``index`` are the B ids of the things, repeated for both views: their memory is shared.
     ``others`` are more negatives for all anchors, such as the embeddings of other processes.
-    ``normalise=False`` takes inner products in place of cosines.
+    ``normalize=False`` takes inner products in place of cosines.
 
     On several processes either gather first, second and index by
     :func:`~rankwise.distributed.gather_with_gradient` and let all processes do the same, or keep
@@ -47,10 +47,10 @@ def two_views(
     _check_pair("second", second, first)
     _check_index(index, first)
     size = len(first)
-    anchors = _normalised(torch.cat([first, second]), normalise)
+    anchors = _normalized(torch.cat([first, second]), normalize)
     compared = anchors
     if others is not None:
-        compared = torch.cat([anchors, _normalised(_more("others", others, first), normalise)])
+        compared = torch.cat([anchors, _normalized(_more("others", others, first), normalize)])
     mask = torch.ones(2 * size, len(compared), dtype=torch.bool, device=first.device)
     mask.fill_diagonal_(False)
     target = torch.zeros_like(mask)
@@ -67,14 +67,14 @@ def two_modalities(
     items: int | None = None,
     *,
     others: tuple[Tensor, Tensor] | None = None,
-    normalise: bool = True,
+    normalize: bool = True,
 ) -> ContrastiveLists:
     """Pairs (B, dimension) of images and texts: B images against the texts, B texts the other way.
 
     ``index`` are the B ids of the pairs, below ``items``, the number of pairs in the data set. An
     image and its text have a memory each: the text's id is items + id, so that the objective is to
     be made for 2·items. ``others`` are more (images, texts) to be compared with, as in
-    :func:`two_views`; ``normalise=False`` takes inner products in place of cosines.
+    :func:`two_views`; ``normalize=False`` takes inner products in place of cosines.
     """
     _check("images", images)
     _check_pair("texts", texts, images)
@@ -86,12 +86,12 @@ def two_modalities(
             )
         require_index("index", index, items)
         index = torch.cat([index, index + items])
-    images, texts = _normalised(images, normalise), _normalised(texts, normalise)
+    images, texts = _normalized(images, normalize), _normalized(texts, normalize)
     both_ways = images @ texts.T
     forth, back = both_ways, both_ways.T
     if others is not None:
-        more_images = _normalised(_more("others[0]", others[0], images), normalise)
-        more_texts = _normalised(_more("others[1]", others[1], texts), normalise)
+        more_images = _normalized(_more("others[0]", others[0], images), normalize)
+        more_texts = _normalized(_more("others[1]", others[1], texts), normalize)
         if len(more_images) != len(more_texts):
             raise ValueError(
                 "others must have as many images as texts, "
@@ -108,8 +108,8 @@ def two_modalities(
     return ContrastiveLists(scores, target, mask, index)
 
 
-def _normalised(embeddings: Tensor, normalise: bool) -> Tensor:
-    return torch.nn.functional.normalize(embeddings, dim=-1) if normalise else embeddings
+def _normalized(embeddings: Tensor, normalize: bool) -> Tensor:
+    return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
 
 
 def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:

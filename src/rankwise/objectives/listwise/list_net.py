@@ -1,4 +1,4 @@
-"""ListNet: the cross-entropy of a list, with each item's own normaliser followed on request."""
+"""ListNet: the cross-entropy of a list, with each item's own normalizer followed on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain as a loss, of whole lists and of the first k ranks."""
+"""Normalized discounted cumulative gain as a loss, of whole lists and of the first k ranks."""
 
 from rankwise.objectives.ndcg.ndcg import NDCG
 

@@ -11,7 +11,7 @@ from rankwise.objectives.selection import hardest
 from rankwise.objectives.soft_selection import soft_hardest
 from rankwise.pairs import Surrogate, pair_sum
 
-__all__ = ["normalised_gains", "share_at_the_top", "surrogate_rank"]
+__all__ = ["normalized_gains", "share_at_the_top", "surrogate_rank"]
 
 
 def surrogate_rank(surrogate: Surrogate, lists: Lists) -> Tensor:
@@ -27,7 +27,7 @@ def surrogate_rank(surrogate: Surrogate, lists: Lists) -> Tensor:
 
 
 @torch.no_grad()
-def normalised_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
+def normalized_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
     """gain(y)/Z of all items, positives first, with Z the discounted gain of the best order.
 
     Z is that of :func:`rankwise.metrics.ndcg` with the same options: at most ``k`` ranks count, and

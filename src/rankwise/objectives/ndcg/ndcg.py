@@ -14,7 +14,7 @@ from rankwise.memory import FollowedAverage
 from rankwise.metrics.ndcg import Gain
 from rankwise.objectives.base import Objective
 from rankwise.objectives.ndcg.formulas import (
-    normalised_gains,
+    normalized_gains,
     share_at_the_top,
     surrogate_rank,
 )
@@ -95,7 +95,7 @@ class NDCG(Objective):
             assert lists.positive_index is not None
             estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
             rank, share = self.average.follow(lists.positive_index, estimate, present).unbind(-1)
-        gains = normalised_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
+        gains = normalized_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
         return 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
 
 

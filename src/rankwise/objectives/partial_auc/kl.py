@@ -1,4 +1,4 @@
-"""Partial AUC as a KL-regularised worst case, in logarithms throughout: SOPA-s, SOTA-s."""
+"""Partial AUC as a KL-regularized worst case, in logarithms throughout: SOPA-s, SOTA-s."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class PrecisionAtK(ScaledObjective):
     def _choice(self, lists: Lists, k: Tensor) -> tuple[Tensor, Tensor]:
         """The part of each negative in the best ŷ, and the positives in whose place they are.
 
-        Given ŷ the risk is linear in the scores, and ŷ maximises it: its gradient is that of the
+        Given ŷ the risk is linear in the scores, and ŷ maximizes it: its gradient is that of the
         linear function.
         """
         positives, negatives = accumulating(lists.positives), accumulating(lists.negatives)

@@ -18,7 +18,7 @@ __all__ = ["Block", "make_block"]
 
 @dataclass(frozen=True)
 class Block:
-    """Centred scores of both sides, (rows, n⁺) and (rows, n⁻), and their sorted knots if needed."""
+    """Centered scores of both sides, (rows, n⁺) and (rows, n⁻), and their sorted knots if any."""
 
     upper: Tensor
     lower: Tensor
@@ -26,24 +26,24 @@ class Block:
 
     def at_upper(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
         """Σ_j weight_j · F(upper_i − lower_j) for every form; ``weight`` is one per lower."""
-        results = self._sums(forms, weight, self.upper, towards_upper=True)
+        results = self._sums(forms, weight, self.upper, toward_upper=True)
         for result, form in zip(results, forms, strict=True):
             add_separable_at_upper(result, form, self.upper, self.lower, weight)
         return results
 
     def at_lower(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
         """Σ_i weight_i · F(upper_i − lower_j) for every form; ``weight`` is one per upper."""
-        results = self._sums(forms, weight, self.lower, towards_upper=False)
+        results = self._sums(forms, weight, self.lower, toward_upper=False)
         for result, form in zip(results, forms, strict=True):
             add_separable_at_lower(result, form, self.upper, self.lower, weight)
         return results
 
     def _sums(
-        self, forms: tuple[PairForm, ...], weight: Tensor, like: Tensor, *, towards_upper: bool
+        self, forms: tuple[PairForm, ...], weight: Tensor, like: Tensor, *, toward_upper: bool
     ) -> list[Tensor]:
         if self.knots is None:
             return [torch.zeros_like(like) for _ in forms]
-        if towards_upper == self.knots.knots_are_upper:
+        if toward_upper == self.knots.knots_are_upper:
             weight = self.knots.to_points(weight)
             results = powers_at_knots(self.knots, forms, weight)
             if any(form.has_exponentials for form in forms):
@@ -56,12 +56,12 @@ class Block:
 
 
 def make_block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
-    """Centre each row and sort it where ``form`` has breaks.
+    """Center each row and sort it where ``form`` has breaks.
 
-    Differences do not change with the centre, but scores around 10⁶ would lose the digits that a
-    difference needs as soon as a break is added to them. The centre has few digits itself, so that
+    Differences do not change with the center, but scores around 10⁶ would lose the digits that a
+    difference needs as soon as a break is added to them. The center has few digits itself, so that
     taking it away rounds nothing: what ties with a break goes on to tie.
     """
-    centre = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
-    upper, lower = upper - centre, lower - centre
+    center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
+    upper, lower = upper - center, lower - center
     return Block(upper, lower, make_knots(form, upper, lower) if form.breaks else None)

@@ -107,7 +107,7 @@ def make_knots(form: PairForm, upper: Tensor, lower: Tensor, *, may_arrange: boo
 
 
 def _rough_order(line: Tensor, points: Tensor) -> Tensor:
-    """An order in which neighbours fall near the same knots.
+    """An order in which neighbors fall near the same knots.
 
     Millions of points that jump over all the knots miss the cache at every look-up. Small integers
     are sorted by radix, ten times as fast as scores, and a thousand cells are enough.

@@ -1,9 +1,9 @@
 """Sums of truncated powers Σ (point − knot)₊^d over all pairs, by prefix sums.
 
 With S_d(θ) = Σ_{p > θ} w_p (p − θ)^d, going from one knot to the next one below it shifts the
-centre by the gap Δ: S_d(θ−Δ) = Σ_e C(d,e) Δ^{d−e} S_e(θ) + what lies between. All terms are
+center by the gap Δ: S_d(θ−Δ) = Σ_e C(d,e) Δ^{d−e} S_e(θ) + what lies between. All terms are
 positive, so the sums keep their relative precision whatever the spread of the scores; the usual
-prefix sums of p and p² about one centre do not.
+prefix sums of p and p² about one center do not.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def add_separable_at_lower(
 
 def _polynomial(factors: tuple[float, ...], at: Tensor, sources: Tensor, weight: Tensor) -> Tensor:
     """Σ_s weight_s Σ_d factor_d (at − source)^d, about the mean of the sources."""
-    centre = sources.mean(-1, keepdim=True)
-    offset, at = sources - centre, at - centre
+    center = sources.mean(-1, keepdim=True)
+    offset, at = sources - center, at - center
     moments = [(weight * (-offset) ** e).sum(-1, keepdim=True) for e in range(len(factors))]
     result = torch.zeros_like(at)
     for d, factor in enumerate(factors):

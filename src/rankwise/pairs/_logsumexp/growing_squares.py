@@ -3,7 +3,7 @@
 This is e^{(t−v)²} over e^{t²}: what the squared hinge leaves of a log-sum-exp once the largest term
 that may occur is taken out. It is at most e^{−v²}, so no lower beyond a certain reach counts.
 
-The line of t is cut into cells, each with a lower edge, a width h and a centre c; t = c + s.
+The line of t is cut into cells, each with a lower edge, a width h and a center c; t = c + s.
 
     far    v below the edge    K = e^{v(v − 2c)} · e^{−2sv}             moments of v for every cell
     near   v in the cell       K = e^{−c(c + 2s)} · e^{r²} · e^{−2sr}   running moments of r = v − c
@@ -23,7 +23,7 @@ from torch import Tensor
 
 __all__ = ["FURTHEST", "GrowingSquares", "growing_squares"]
 
-_RATIO = 1.25  # of neighbouring edges: h = .22 c
+_RATIO = 1.25  # of neighboring edges: h = .22 c
 _WIDEST = 0.75  # cell within reach
 _FAR, _NEAR = 15, 9  # terms of the series: what is left out is below 3e-11 and 2e-11
 _AT_ONCE = 1 << 18  # numbers in one temporary
@@ -50,15 +50,15 @@ class GrowingSquares:
     """t of the uppers and v of the lowers, a row for each list, with what sums need of them."""
 
     low: Tensor  # (cells, 1) edges of the cells that hold an upper
-    centre: Tensor  # (cells, 1)
+    center: Tensor  # (cells, 1)
     cell: Tensor  # (rows, n⁺) number of the cell, row after row
-    s: Tensor  # (rows, n⁺) t from the centre of its cell
+    s: Tensor  # (rows, n⁺) t from the center of its cell
     own: Tensor  # (rows, n⁺) e^{−c(c + 2s)}
     slot: Tensor  # (rows, n⁺) number of v below t, as a place in running sums, row after row
     start: Tensor  # (rows, cells) number of v below the edge of the cell, likewise
     order: Tensor  # (rows, n⁻) which lower each of the ascending v is
     v: Tensor  # (rows, n⁻) ascending, no more than the reach
-    r: Tensor  # (rows, n⁻) v from the centre of its cell
+    r: Tensor  # (rows, n⁻) v from the center of its cell
     bell: Tensor  # (rows, n⁻) e^{r²}, 0 out of reach
 
     def at_upper(self, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -67,8 +67,8 @@ class GrowingSquares:
         A moment of weight · v is the next one of the weight, so that one more serves both.
         """
         weight = weight.gather(-1, self.order)
-        far = weight.new_zeros(len(weight), len(self.centre), _FAR + 1)
-        for part in _parts(self.v, len(self.centre) + _FAR):
+        far = weight.new_zeros(len(weight), len(self.center), _FAR + 1)
+        for part in _parts(self.v, len(self.center) + _FAR):
             spread = self._decay(part).mul_(weight[:, None, part])
             far.baddbmm_(spread, _powers(self.v[:, part], _FAR + 1))
         terms = _powers(self.r, _NEAR + 1).mul_((weight * self.bell).unsqueeze(-1))
@@ -82,7 +82,7 @@ class GrowingSquares:
             dot = torch.linalg.vecdot
             near = dot(here[..., :-1], factors[..., :_NEAR])
             total[:, part] = dot(there[..., :-1], factors).addcmul_(own, near)
-            near.mul_(self.centre.take(cell % len(self.centre)))  # v = c + r
+            near.mul_(self.center.take(cell % len(self.center)))  # v = c + r
             near += dot(here[..., 1:], factors[..., :_NEAR])
             moment[:, part] = dot(there[..., 1:], factors).addcmul_(own, near)
         return total, moment
@@ -92,7 +92,7 @@ class GrowingSquares:
 
         Again a moment of weight · s is the next one of the weight, times −(k + 1)/2.
         """
-        (rows, n), cells = self.v.shape, len(self.centre)
+        (rows, n), cells = self.v.shape, len(self.center)
         far = weight.new_zeros(rows * cells, _FAR + 1)
         before = weight.new_zeros(rows * cells, _NEAR + 1)
         ends = weight.new_zeros(rows * (n + 1), _NEAR + 1)
@@ -111,7 +111,7 @@ class GrowingSquares:
         near[:, 1].addcmul_(self.v - self.r, near[:, 0])  # t = c + s
         far = far.view(rows, cells, -1)
         moments = torch.stack([far[..., :-1], _times_s(far)], 1)
-        moments[:, 1].addcmul_(self.centre, moments[:, 0])
+        moments[:, 1].addcmul_(self.center, moments[:, 0])
         found = near.mul_(self.bell.unsqueeze(1))
         for part in _parts(self.v, 3 * cells + _FAR):
             sums = moments.flatten(1, 2) @ _powers(self.v[:, part], _FAR).mT
@@ -136,14 +136,14 @@ class GrowingSquares:
     def _decay(self, part: slice) -> Tensor:
         """e^{v(v − 2c)} of some lowers for every cell they are far from, (rows, cells, lowers)."""
         v = self.v[:, None, part]
-        decay = (v - 2 * self.centre).mul_(v).exp_()
+        decay = (v - 2 * self.center).mul_(v).exp_()
         return decay.masked_fill_(v >= self.low.clamp(max=_REACH), 0)
 
 
 def growing_squares(t: Tensor, v: Tensor) -> GrowingSquares:
     """The plan for ``t`` (rows, n⁺) and ``v`` (rows, n⁻), neither below 0 nor empty."""
     edges = t.new_tensor(_EDGES)
-    lows, centres = edges[:-1], (edges[:-1] + edges[1:]) / 2
+    lows, centers = edges[:-1], (edges[:-1] + edges[1:]) / 2
     t = t.clamp(max=FURTHEST)
     cell = torch.bucketize(t, lows, right=True).sub_(1)
     held = torch.zeros_like(lows, dtype=torch.bool).index_fill_(0, cell.flatten(), value=True)
@@ -152,15 +152,15 @@ def growing_squares(t: Tensor, v: Tensor) -> GrowingSquares:
     within = line.clamp(max=_REACH)
     row = torch.arange(len(t), device=t.device).unsqueeze(-1)
     place, low = row * (v.shape[-1] + 1), lows[used]
-    centre = centres.take(cell)
-    s = t - centre
-    r = within - centres.take(torch.bucketize(within, lows, right=True).sub_(1))
+    center = centers.take(cell)
+    s = t - center
+    r = within - centers.take(torch.bucketize(within, lows, right=True).sub_(1))
     return GrowingSquares(
         low=low.unsqueeze(-1),
-        centre=centres[used].unsqueeze(-1),
+        center=centers[used].unsqueeze(-1),
         cell=held.cumsum(0).sub_(1).take(cell) + row * len(used),
         s=s,
-        own=torch.exp(-centre * (centre + 2 * s)),
+        own=torch.exp(-center * (center + 2 * s)),
         slot=torch.searchsorted(line, t) + place,
         start=torch.searchsorted(line, low.repeat(len(t), 1)) + place,
         order=order,

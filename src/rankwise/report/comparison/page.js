@@ -21,7 +21,7 @@
     const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
     const show = () => {
       button.textContent = dark() ? "Light" : "Dark";
-      button.setAttribute("aria-label", `Switch to ${dark() ? "light" : "dark"} colours`);
+      button.setAttribute("aria-label", `Switch to ${dark() ? "light" : "dark"} colors`);
     };
     try {
       const kept = localStorage.getItem("rankwise-theme");
@@ -86,11 +86,11 @@
     const cross = svg.querySelector(".cross");
     const width = svg.viewBox.baseVal.width;
     let place = Math.round(chart.px.length / 4);
-    const line = (colour, name, value) => {
+    const line = (color, name, value) => {
       const row = document.createElement("div");
       const dot = document.createElement("i");
       const number = document.createElement("span");
-      row.className = colour;
+      row.className = color;
       number.textContent = value;
       row.append(dot, name, number);
       return row;
@@ -101,7 +101,7 @@
       const shown = chart.series.filter(({ number }) => !hidden.has(String(number)));
       shown.sort((a, b) => b.y[place] - a.y[place]);
       tip.replaceChildren(head, ...shown.map(({ number, y }) => (
-        line(data.colours[number], data.names[number], y[place].toFixed(chart.digits)))));
+        line(data.colors[number], data.names[number], y[place].toFixed(chart.digits)))));
       tip.hidden = false;
       svg.classList.add("reading");
       for (const end of ["x1", "x2"]) cross.setAttribute(end, chart.px[place]);

@@ -23,7 +23,7 @@ from rankwise.report.comparison.sections.results import results
 from rankwise.report.comparison.sections.scores import scores
 from rankwise.report.comparison.sections.setting import setting
 from rankwise.report.comparison.sections.time import time
-from rankwise.report.comparison.series import colour_class
+from rankwise.report.comparison.series import color_class
 
 __all__ = ["comparison_page"]
 
@@ -36,7 +36,7 @@ def comparison_page(run: Run) -> str:
     toggle = element("button", "Dark", type="button", id="theme", class_="quiet-button")
     data = {
         "names": {each.number: each.name for each in run.drawn},
-        "colours": {each.number: colour_class(run, each) for each in run.drawn},
+        "colors": {each.number: color_class(run, each) for each in run.drawn},
         "charts": {name: chart for part in parts for name, chart in part.charts.items()},
     }
     head = element(

@@ -27,7 +27,7 @@ class Part:
             heading,
             self.body,
             id=self.anchor,
-            aria_labelledby=f"{self.anchor}-heading",
+            aria_labeledby=f"{self.anchor}-heading",
         )
 
 

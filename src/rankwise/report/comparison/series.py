@@ -1,4 +1,4 @@
-"""Which contender has which colour, wherever it is drawn."""
+"""Which contender has which color, wherever it is drawn."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterable
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.run import Contender, Run
 
-__all__ = ["colour_class", "legend", "swatch"]
+__all__ = ["color_class", "legend", "swatch"]
 
-_COLOURS = 6  # beside those of the recommended and of the baseline; see page.css
+_COLORS = 6  # beside those of the recommended and of the baseline; see page.css
 
 
-def colour_class(run: Run, contender: Contender) -> str:
-    """The class of its colour: the recommended and the baseline have their own."""
+def color_class(run: Run, contender: Contender) -> str:
+    """The class of its color: the recommended and the baseline have their own."""
     if contender is run.recommended:
         return "best"
     if contender is run.baseline:
         return "base"
     others = [c for c in run.contenders if c is not run.recommended and c is not run.baseline]
     place = others.index(contender)
-    return f"c{place % _COLOURS}" + (" dashed" if place >= _COLOURS else "")
+    return f"c{place % _COLORS}" + (" dashed" if place >= _COLORS else "")
 
 
 def swatch(run: Run, contender: Contender) -> Markup:
     """A short piece of its line."""
     line = element("line", class_="line", x1=1, x2=21, y1=5, y2=5)
-    classes = f"swatch {colour_class(run, contender)}"
+    classes = f"swatch {color_class(run, contender)}"
     return element("svg", line, class_=classes, viewBox="0 0 22 10", aria_hidden="true")
 
 

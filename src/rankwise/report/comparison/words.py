@@ -9,7 +9,7 @@ from rankwise.naming.table import find_metric
 
 __all__ = [
     "NOTHING",
-    "capitalised",
+    "capitalized",
     "count",
     "counted",
     "decimal",
@@ -32,7 +32,7 @@ _FULL = {
 }
 
 
-def capitalised(words: str) -> str:
+def capitalized(words: str) -> str:
     """The first letter as at the start of a sentence, the others as they are."""
     return words[:1].upper() + words[1:]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from torch import Tensor
 
-from rankwise.data.images.labelled import LabelledImages
+from rankwise.data.images.labeled import LabeledImages
 from rankwise.samplers import BalancedBatches, ClassBatches
 from rankwise.samplers.base import EpochBatches
 from rankwise.samplers.inputs import Ints
@@ -37,7 +37,7 @@ class ShuffledBatches(EpochBatches):
         return list(order.astype(np.int64))
 
 
-def fit_batches(settings: Settings, train: LabelledImages) -> tuple[Settings, list[str]]:
+def fit_batches(settings: Settings, train: LabeledImages) -> tuple[Settings, list[str]]:
     """Return settings whose batches the training images can fill, and a line on what changed.
 
     A batch has at most as many images as there are, and with ``per_class`` at most as many classes.

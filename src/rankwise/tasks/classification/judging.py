@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rankwise.data.images.labelled import LabelledImages
+from rankwise.data.images.labeled import LabeledImages
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
@@ -55,7 +55,7 @@ class Judged:
 
 def judge(
     network: Classifier,
-    images: LabelledImages,
+    images: LabeledImages,
     settings: Settings,
     *,
     pictures: Pictures | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from rankwise.data.images.labelled import ClassSplits
+from rankwise.data.images.labeled import ClassSplits
 from rankwise.report import Section, Table, page, write_whole
 from rankwise.tasks.classification.judging import Judged
 from rankwise.tasks.classification.settings import Settings

@@ -10,7 +10,7 @@ import torch
 
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.classes import CLASS_KINDS, open_classes
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.files import write_config, write_model, write_results
 from rankwise.tasks.classification.judging import Judged, judge
@@ -76,7 +76,7 @@ def judge_part(
     workers: int = 0,
 ) -> Judged:
     """Results of a part."""
-    images: LabelledImages = getattr(splits, part)
+    images: LabeledImages = getattr(splits, part)
     if len(images) == 0:
         raise UsageError(
             f"there are no {part} images in the division of this data; evaluate another part"

@@ -8,7 +8,7 @@ from typing import Any
 from rankwise.tasks.retrieval import settings as retrieval
 from rankwise.tasks.retrieval.settings import (
     BACKBONES,
-    Optimiser,
+    Optimizer,
     Training,
     Views,
     number,
@@ -23,7 +23,7 @@ __all__ = [
     "Data",
     "Network",
     "Objective",
-    "Optimiser",
+    "Optimizer",
     "Settings",
     "Training",
     "UsageError",
@@ -107,7 +107,7 @@ class Batches:
 
 @dataclass(frozen=True)
 class Objective(retrieval.Objective):
-    """What is minimised, by its name; a warm start is by cross-entropy."""
+    """What is minimized, by its name; a warm start is by cross-entropy."""
 
     name: str = "stable_ap"
 
@@ -121,7 +121,7 @@ class Settings:
     views: Views = field(default_factory=Views)
     batches: Batches = field(default_factory=Batches)
     objective: Objective = field(default_factory=Objective)
-    optimiser: Optimiser = field(default_factory=Optimiser)
+    optimizer: Optimizer = field(default_factory=Optimizer)
     training: Training = field(default_factory=Training)
 
     def __post_init__(self) -> None:

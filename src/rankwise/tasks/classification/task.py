@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.fingerprint import fingerprint
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.distributed import gather_with_gradient
 from rankwise.memory import PreviousModel
 from rankwise.tasks.classification.batches import make_sampler
@@ -37,13 +37,13 @@ from rankwise.training import (
 __all__ = ["ClassificationTask", "new_classifier"]
 
 
-def new_classifier(images: LabelledImages, pictures: Pictures, settings: Settings) -> Classifier:
+def new_classifier(images: LabeledImages, pictures: Pictures, settings: Settings) -> Classifier:
     """The network before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.training.seed)
     logits = logits_for(len(images.classes), multi_label=images.multi_label)
     network = make_classifier(settings, logits)
     if network.backbone.own_statistics:
-        network.standardise(some_pixels(pictures))
+        network.standardize(some_pixels(pictures))
     return network
 
 
@@ -97,11 +97,11 @@ class ClassificationTask(Task[Batch]):
         return parts if self.previous is None else {**parts, "previous": self.previous}
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        learnt = [*self.network.parameters(), *self.loss.parameters()]
-        return make_optimizer(learnt, self.settings.optimiser)
+        learned = [*self.network.parameters(), *self.loss.parameters()]
+        return make_optimizer(learned, self.settings.optimizer)
 
     def rate(self, step: int) -> float:
-        chosen = self.settings.optimiser
+        chosen = self.settings.optimizer
         return milestone_rate(chosen.learning_rate, step, chosen.milestones, chosen.factor)
 
     def batches(self, step: int) -> Iterator[Batch]:

@@ -36,7 +36,7 @@ def make_class_views(views: Views) -> Callable[[Sequence[Tensor] | Tensor, torch
         down = inside + torch.randint(room + 1, (count, 1))
         across = across + torch.randint(room + 1, (count, 1))
         places = torch.arange(count)[:, None, None], down[:, :, None], across[:, None, :]
-        cut = batch.permute(0, 2, 3, 1)[places]  # colours last, as convolutions like it
+        cut = batch.permute(0, 2, 3, 1)[places]  # colors last, as convolutions like it
         return cut.permute(0, 3, 1, 2).to(device).float() / 255
 
     return view

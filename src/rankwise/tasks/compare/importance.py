@@ -120,7 +120,7 @@ def _telling(features: Features, scores: Floats) -> list[int]:
     count = features.shape[1]
     if count <= _MOST_COLUMNS:
         return list(range(count))
-    centred = scores - scores.mean()
+    centered = scores - scores.mean()
     strength = np.empty(count)
     for column in range(count):
         values = _numbers(features, column)
@@ -128,7 +128,7 @@ def _telling(features: Features, scores: Floats) -> list[int]:
             strength[column] = np.inf
             continue
         spread = values.std()
-        strength[column] = abs(centred @ values) / spread if spread > 0 else 0.0
+        strength[column] = abs(centered @ values) / spread if spread > 0 else 0.0
     return sorted(np.argsort(-strength, kind="stable")[:_MOST_COLUMNS].tolist())
 
 

@@ -19,7 +19,7 @@ def notes_on(
     failed: Mapping[str, str],
     budget: Budget | None = None,
 ) -> list[str]:
-    """What the budget did not allow, contenders that failed or learnt nothing, odd columns."""
+    """What the budget did not allow, contenders that failed or learned nothing, odd columns."""
     notes = [] if budget is None else budget.announcements
     if budget is not None and budget.left_out:
         notes.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
@@ -36,7 +36,7 @@ def notes_on(
 
 
 def _no_better_than_chance(each: Finished, contest: Contest) -> str | None:
-    """A contender that has learnt nothing makes every other look good beside it."""
+    """A contender that has learned nothing makes every other look good beside it."""
     splits = contest.plan.splits[: len(each.judged)]
     chance = [contest.value(np.zeros(len(rows)), rows) for _, rows in splits]
     bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
@@ -44,5 +44,5 @@ def _no_better_than_chance(each: Finished, contest: Contest) -> str | None:
         return None
     return (
         f"{each.contender.name} is no better than chance ({np.mean(chance):.4f}) on {bad} of "
-        f"{len(splits)} validation splits: it has not learnt, so do not trust differences to it"
+        f"{len(splits)} validation splits: it has not learned, so do not trust differences to it"
     )

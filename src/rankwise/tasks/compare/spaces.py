@@ -96,7 +96,7 @@ def length_of(params: Mapping[str, Any], rows: int) -> dict[str, int]:
     """How long a model of batches is trained on so many rows, whatever its objective.
 
     A small table has few batches an epoch. By epochs alone log-loss, which starts from nothing,
-    was stopped before it had learnt (on 2 400 rows after 44 steps, at a worse AP than chance),
+    was stopped before it had learned (on 2 400 rows after 44 steps, at a worse AP than chance),
     while a metric starts from some epochs of log-loss: the difference was one of time, not of
     the objective. Both get the epochs that make enough steps, and patience in proportion.
     """

@@ -1,4 +1,4 @@
-"""Two views of every image: cropped, mirrored, recoloured at random."""
+"""Two views of every image: cropped, mirrored, recolored at random."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make_views(height: int, width: int) -> Callable[[Tensor], Tensor]:
     """A function of pixels (n, 3, h, w), uint8, that gives two views (2n, 3, h, w) in [0, 1].
 
     The recipe of SimCLR for small images (Chen et al. 2020), blur left out: a crop of 20 to 100 %
-    of the area, flip, brightness, contrast, saturation 0.4 and hue 0.1 with probability 0.8, grey
+    of the area, flip, brightness, contrast, saturation 0.4 and hue 0.1 with probability 0.8, gray
     with 0.2. All randomness is torch's own generator's.
     """
     require("rankwise.tasks.contrast", "kornia")

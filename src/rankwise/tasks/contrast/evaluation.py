@@ -64,9 +64,9 @@ def linear_probe(
     ridge: float = 1e-3,
     iterations: int = 200,
 ) -> Share:
-    """Test accuracy of logistic regression on standardised features.
+    """Test accuracy of logistic regression on standardized features.
 
-    Minimises mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
+    Minimizes mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
     nothing random in it.
     """
     (x, y), (test_x, test_y) = train, test
@@ -74,19 +74,19 @@ def linear_probe(
     x, test_x = (x - mean) / deviation, (test_x - mean) / deviation
     weight = torch.zeros(x.shape[1], classes, requires_grad=True)
     bias = torch.zeros(classes, requires_grad=True)
-    optimiser = torch.optim.LBFGS(
+    optimizer = torch.optim.LBFGS(
         [weight, bias], max_iter=iterations, history_size=20, line_search_fn="strong_wolfe"
     )
 
     def closure() -> Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = nn.functional.cross_entropy(x @ weight + bias, y)
         loss = loss + 0.5 * ridge * weight.square().sum()
         loss.backward()
         return loss
 
     with torch.enable_grad():
-        optimiser.step(closure)
+        optimizer.step(closure)
     right = ((test_x @ weight + bias).detach().argmax(1) == test_y).double().mean().item()
     return Share(right, math.sqrt(right * (1 - right) / len(test_y)), len(test_y))
 

@@ -40,7 +40,7 @@ class ContrastNet(nn.Module):
         # A third faster on a CPU.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def standardise(self, pixels: Tensor) -> None:
+    def standardize(self, pixels: Tensor) -> None:
         """Learn mean and deviation of the channels of training pixels, uint8."""
         # By counting values: no second copy of all images in floating point.
         counts = torch.stack([torch.bincount(c.flatten(), minlength=256) for c in pixels.unbind(1)])

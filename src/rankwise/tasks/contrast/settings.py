@@ -12,10 +12,10 @@ from rankwise.objectives.contrastive import GlobalContrastive
 from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
 
-__all__ = ["OBJECTIVES", "OPTIMISERS", "Settings", "UsageError"]
+__all__ = ["OBJECTIVES", "OPTIMIZERS", "Settings", "UsageError"]
 
 OBJECTIVES = ("global_contrastive", "nt_xent")
-OPTIMISERS = ("adamw", "sgd")
+OPTIMIZERS = ("adamw", "sgd")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Settings:
     gamma: float = 0.9  # rate of the moving averages; the baseline has none
     batch: int = 64  # images, each of which is seen in two views
     epochs: int = 100
-    optimiser: str = "adamw"
+    optimizer: str = "adamw"
     learning_rate: float = 1e-3  # at the start, falling to 0 as a cosine
     weight_decay: float = 1e-4
     width: int = 32  # channels of the first layer
@@ -35,7 +35,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, choices in (("objective", OBJECTIVES), ("optimiser", OPTIMISERS)):
+        for name, choices in (("objective", OBJECTIVES), ("optimizer", OPTIMIZERS)):
             value = getattr(self, name)
             if value not in choices:
                 raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

@@ -43,7 +43,7 @@ def new_network(images: Images, settings: Settings) -> ContrastNet:
     """The network before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.seed)
     network = ContrastNet(settings.width, settings.dimension)
-    network.standardise(images.x_train)
+    network.standardize(images.x_train)
     return network
 
 
@@ -80,7 +80,7 @@ class ContrastTask(Task[Tensor]):
     def make_optimizer(self) -> torch.optim.Optimizer:
         rate, decay = self.settings.learning_rate, self.settings.weight_decay
         parameters = self.network.parameters()
-        if self.settings.optimiser == "sgd":
+        if self.settings.optimizer == "sgd":
             return torch.optim.SGD(parameters, rate, momentum=0.9, weight_decay=decay)
         return torch.optim.AdamW(parameters, rate, weight_decay=decay)
 

@@ -33,7 +33,7 @@ class Anchors:
         return len(self.boxes)
 
     @property
-    def centres(self) -> Tensor:
+    def centers(self) -> Tensor:
         """(A, 2): x, y."""
         return (self.boxes[:, :2] + self.boxes[:, 2:]) / 2
 

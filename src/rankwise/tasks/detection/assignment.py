@@ -17,8 +17,8 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
     """The number of the box that each anchor is to find, (A,); −1: background.
 
     ATSS (Zhang et al. 2020, Algorithm 1). The candidates of a box are, on every level, the ``k``
-    anchors whose centres are nearest to its own. Those whose IoU with the box reaches the mean
-    plus the standard deviation of the candidates' IoUs, and whose centre lies inside the box,
+    anchors whose centers are nearest to its own. Those whose IoU with the box reaches the mean
+    plus the standard deviation of the candidates' IoUs, and whose center lies inside the box,
     find it. An anchor of several boxes takes the one it overlaps most. As in the paper nothing
     more is done for a box that no candidate is good enough for: it has no anchor.
     """
@@ -35,8 +35,8 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
     enough = of_candidates.mean(1, keepdim=True)
     if candidates.shape[1] > 1:
         enough = enough + of_candidates.std(1, keepdim=True)
-    centres = anchors.centres[candidates]
-    inside = ((centres > boxes[:, None, :2]) & (centres < boxes[:, None, 2:])).all(-1)
+    centers = anchors.centers[candidates]
+    inside = ((centers > boxes[:, None, :2]) & (centers < boxes[:, None, 2:])).all(-1)
     found = inside & (of_candidates >= enough)
     claims = torch.full_like(overlap, -1.0)
     claims.scatter_(1, candidates, of_candidates.masked_fill(~found, -1.0))
@@ -44,10 +44,10 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
     return torch.where(best >= 0, number, nobody)
 
 
-def _nearest(anchors: Anchors, centres: Tensor, k: int) -> Tensor:
-    """The anchors with the nearest centres on every level, (boxes, candidates)."""
+def _nearest(anchors: Anchors, centers: Tensor, k: int) -> Tensor:
+    """The anchors with the nearest centers on every level, (boxes, candidates)."""
     # In place of the distance its square: the order is the same.
-    apart = (anchors.centres - centres.unsqueeze(1)).square().sum(-1)
+    apart = (anchors.centers - centers.unsqueeze(1)).square().sum(-1)
     start, found = 0, []
     for size in anchors.levels:
         level = apart[:, start : start + size]

@@ -13,7 +13,7 @@ from rankwise.tasks.detection.boxes import area, iou
 from rankwise.tasks.detection.settings import Views
 from rankwise.tasks.retrieval.backbones import IMAGENET_MEAN
 
-__all__ = ["augmented", "coin", "coloured", "cropped", "expanded", "flipped", "resized"]
+__all__ = ["augmented", "coin", "colored", "cropped", "expanded", "flipped", "resized"]
 
 _OVERLAPS = (None, 0.1, 0.3, 0.5, 0.7, 0.9)  # with some object, that a part is asked to have
 _TRIES = 20
@@ -25,8 +25,8 @@ Sample = tuple[Tensor, Tensor, Tensor]  # picture (3, h, w), boxes (n, 4), label
 def augmented(sample: Sample, views: Views, generator: torch.Generator) -> Sample:
     """A picture in [0, 1] of any size, to one of ``views``; boxes that are cut off are dropped."""
     picture, boxes, labels = sample
-    if views.colours:
-        picture = coloured(picture, generator)
+    if views.colors:
+        picture = colored(picture, generator)
     if views.expand > 1 and coin(generator):
         picture, boxes = expanded(picture, boxes, views.expand, generator)
     if views.crop:
@@ -59,7 +59,7 @@ def flipped(picture: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:
 def expanded(
     picture: Tensor, boxes: Tensor, most: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The picture somewhere on a grey canvas up to ``most`` times as wide and as high."""
+    """The picture somewhere on a gray canvas up to ``most`` times as wide and as high."""
     ratio = _between(1.0, most, generator)
     height, width = picture.shape[-2:]
     tall, wide = math.ceil(height * ratio), math.ceil(width * ratio)
@@ -109,23 +109,23 @@ def cropped(sample: Sample, generator: torch.Generator) -> Sample:
             )
 
 
-def coloured(picture: Tensor, generator: torch.Generator) -> Tensor:
+def colored(picture: Tensor, generator: torch.Generator) -> Tensor:
     """Brightness, contrast, saturation and hue, each changed half of the time."""
     if coin(generator):
         picture = picture + _between(-0.125, 0.125, generator)
     if coin(generator):
         picture = picture * _between(0.5, 1.5, generator)
     if coin(generator):
-        grey = (picture * picture.new_tensor([0.299, 0.587, 0.114]).reshape(3, 1, 1)).sum(0)
+        gray = (picture * picture.new_tensor([0.299, 0.587, 0.114]).reshape(3, 1, 1)).sum(0)
         amount = _between(0.5, 1.5, generator)
-        picture = grey + amount * (picture - grey)
+        picture = gray + amount * (picture - gray)
     if coin(generator):
         picture = _turned(picture, _between(-18.0, 18.0, generator))
     return picture.clamp(0, 1)
 
 
 def _turned(picture: Tensor, degrees: float) -> Tensor:
-    """Hues turned about the grey axis, in YIQ: one small matrix for all pixels."""
+    """Hues turned about the gray axis, in YIQ: one small matrix for all pixels."""
     to_yiq = torch.tensor(
         [colorsys.rgb_to_yiq(*row) for row in ((1, 0, 0), (0, 1, 0), (0, 0, 1))],
         dtype=torch.float64,

@@ -27,7 +27,7 @@ def iou(a: Tensor, b: Tensor) -> Tensor:
 
 
 def giou(a: Tensor, b: Tensor) -> Tensor:
-    """Generalised intersection over union of pairs of boxes, (n,)   (Rezatofighi et al. 2019).
+    """Generalized intersection over union of pairs of boxes, (n,)   (Rezatofighi et al. 2019).
 
     IoU − |C ∖ (A∪B)|/|C| with C the smallest box around both, in [−1, 1]. Finite with a finite
     gradient for boxes without area, too: a ratio of nothing to nothing is 0.

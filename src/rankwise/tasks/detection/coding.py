@@ -16,10 +16,10 @@ _SMALLEST = 1e-6  # side of a box in pixels below which its logarithm says nothi
 def encode(anchors: Tensor, boxes: Tensor) -> Tensor:
     """(n, 4): dx, dy in sides of the anchor, dw, dh as logarithms   (Girshick et al. 2014)."""
     anchors, boxes = _precise(anchors), _precise(boxes)
-    centre, side = _centre_and_side(anchors)
-    box_centre, box_side = _centre_and_side(boxes)
+    center, side = _center_and_side(anchors)
+    box_center, box_side = _center_and_side(boxes)
     size = (box_side.clamp_min(_SMALLEST) / side.clamp_min(_SMALLEST)).log()
-    return torch.cat([(box_centre - centre) / side.clamp_min(_SMALLEST), size], dim=-1)
+    return torch.cat([(box_center - center) / side.clamp_min(_SMALLEST), size], dim=-1)
 
 
 def decode(anchors: Tensor, deltas: Tensor) -> Tensor:
@@ -29,13 +29,13 @@ def decode(anchors: Tensor, deltas: Tensor) -> Tensor:
     untrained network is still a box.
     """
     anchors, deltas = _precise(anchors), _precise(deltas)
-    centre, side = _centre_and_side(anchors)
-    centre = centre + deltas[..., :2] * side
+    center, side = _center_and_side(anchors)
+    center = center + deltas[..., :2] * side
     half = side * deltas[..., 2:].clamp(-_LARGEST, _LARGEST).exp() / 2
-    return torch.cat([centre - half, centre + half], dim=-1)
+    return torch.cat([center - half, center + half], dim=-1)
 
 
-def _centre_and_side(boxes: Tensor) -> tuple[Tensor, Tensor]:
+def _center_and_side(boxes: Tensor) -> tuple[Tensor, Tensor]:
     low, high = boxes[..., :2], boxes[..., 2:]
     return (low + high) / 2, high - low
 

@@ -13,10 +13,10 @@ from torch import Tensor
 from rankwise.data.detection import Objects
 from rankwise.tasks.detection.finding import Detections
 
-__all__ = ["COLOURS", "drawn", "drawn_truth", "tiled", "to_png"]
+__all__ = ["COLORS", "drawn", "drawn_truth", "tiled", "to_png"]
 
 # Told apart also by those who do not see red and green apart.
-COLOURS = (
+COLORS = (
     (0, 121, 107),
     (193, 68, 14),
     (94, 60, 153),
@@ -75,14 +75,14 @@ def _marked(picture: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str]
     font, line = _font(max(9, side // 48)), max(1, side // 250)
     worst_first = torch.arange(len(labels)).flip(0).tolist()  # the best is drawn over the others
     for i in worst_first:
-        colour = COLOURS[int(labels[i]) % len(COLOURS)]
+        color = COLORS[int(labels[i]) % len(COLORS)]
         x1, y1, x2, y2 = boxes[i].tolist()
-        pen.rectangle((x1, y1, max(x2, x1 + 1), max(y2, y1 + 1)), outline=colour, width=line)
+        pen.rectangle((x1, y1, max(x2, x1 + 1), max(y2, y1 + 1)), outline=color, width=line)
         left, top, right, bottom = pen.textbbox((0, 0), words[i], font=font)
         tall, wide = bottom - top + 2 * line, right - left + 2 * line
         over = y1 - tall if y1 >= tall else y1
         at = min(max(x1, 0), max(0, image.width - wide))
-        pen.rectangle((at, over, at + wide, over + tall), fill=colour)
+        pen.rectangle((at, over, at + wide, over + tall), fill=color)
         pen.text((at + line - left, over + line - top), words[i], fill=_INK, font=font)
     return image
 

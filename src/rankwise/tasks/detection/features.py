@@ -23,7 +23,7 @@ Channels = tuple[int, int, int, int]
 
 
 class Features(nn.Module, ABC):
-    """Standardised pictures (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
+    """Standardized pictures (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
 
     channels: Channels
 

@@ -22,7 +22,7 @@ _Kept = dict[tuple[str, int, bool], list[Tensor]]
 def can_keep(network: Detector, views: Views) -> bool:
     """Whether nothing before the pyramid learns, and pictures are changed by mirroring alone."""
     parts = list(network.features.parts())
-    changes = views.crop or views.colours or views.expand > 1
+    changes = views.crop or views.colors or views.expand > 1
     return views.cache and network.settings.frozen == len(parts) and not changes
 
 

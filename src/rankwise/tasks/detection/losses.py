@@ -25,7 +25,7 @@ __all__ = ["DetectionLoss", "DetectionLosses"]
 
 @dataclass(frozen=True)
 class DetectionLosses:
-    """The loss and its parts before their weights; ``total`` is what to minimise."""
+    """The loss and its parts before their weights; ``total`` is what to minimize."""
 
     total: Tensor
     classification: Tensor
@@ -52,7 +52,7 @@ class DetectionLoss(nn.Module):
     ``"mean"`` takes the mean of the scores in place of their sum, for any number of positives;
     it is weaker by n², so give it a weight of about .1.
 
-    ``"alrp"`` is a name here, too. Its localisation part takes the place of GIoU and balances
+    ``"alrp"`` is a name here, too. Its localization part takes the place of GIoU and balances
     itself (:class:`~rankwise.baselines.alrp.ALRP`), so ``box_weight`` is not applied to it.
     """
 

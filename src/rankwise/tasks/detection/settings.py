@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from rankwise.tasks.retrieval.settings import Optimiser, number, one_of, whole
+from rankwise.tasks.retrieval.settings import Optimizer, number, one_of, whole
 from rankwise.tasks.seeds import require_seed
 from rankwise.tasks.usage import UsageError
 from rankwise.training.devices import PRECISIONS
@@ -17,7 +17,7 @@ __all__ = [
     "Found",
     "Network",
     "Objective",
-    "Optimiser",
+    "Optimizer",
     "Settings",
     "Training",
     "UsageError",
@@ -95,7 +95,7 @@ class Views:
     flip: bool = True
     crop: bool = True  # a part that still has the middle of an object in it
     expand: float = 4.0  # the picture on a canvas up to so many times as wide; 1: never
-    colours: bool = True  # brightness, contrast, saturation, hue
+    colors: bool = True  # brightness, contrast, saturation, hue
 
     def __post_init__(self) -> None:
         whole("views.height", self.height, 32)
@@ -109,7 +109,7 @@ class Views:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised: a loss of all scores, 2 GIoU and the term that holds the scores."""
+    """What is minimized: a loss of all scores, 2 GIoU and the term that holds the scores."""
 
     name: str = "stable_ap"
     pooled: bool = True  # anchors of all classes in one list; else one list for each class
@@ -180,7 +180,7 @@ class Settings:
     views: Views = field(default_factory=Views)
     objective: Objective = field(default_factory=Objective)
     found: Found = field(default_factory=Found)
-    optimiser: Optimiser = field(default_factory=partial(Optimiser, s=0.0, weight_decay=1e-4))
+    optimizer: Optimizer = field(default_factory=partial(Optimizer, s=0.0, weight_decay=1e-4))
     training: Training = field(default_factory=Training)
 
     def __post_init__(self) -> None:

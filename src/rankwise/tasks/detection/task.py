@@ -102,11 +102,11 @@ class DetectionTask(Task[Batch]):
             self.warm = DetectionLoss("focal", box_weight=settings.objective.box_weight)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        learnt = [*self.network.parameters(), *self.loss.parameters()]
-        return make_optimizer(learnt, self.settings.optimiser)
+        learned = [*self.network.parameters(), *self.loss.parameters()]
+        return make_optimizer(learned, self.settings.optimizer)
 
     def rate(self, step: int) -> float:
-        chosen, warm_up = self.settings.optimiser, self.settings.training.warm_up
+        chosen, warm_up = self.settings.optimizer, self.settings.training.warm_up
         return milestone_rate(
             chosen.learning_rate, step, chosen.milestones, chosen.factor, warm_up=warm_up
         )

@@ -100,8 +100,8 @@ def _run(  # noqa: PLR0917
         for name, part in parts.items()
     ]
     history = [float(v) for v in getattr(ranker, "history_", [])]
-    learnt = [part for part in (train, validation) if part is not None]
-    stopped_by = settings.stops_by(*learnt)
+    learned = [part for part in (train, validation) if part is not None]
+    stopped_by = settings.stops_by(*learned)
     last, shown = list(parts.items())[-1]
     said = compared_with_start(settings, ranker, last, shown, scores_of(ranker, shown))
     page = write_results(

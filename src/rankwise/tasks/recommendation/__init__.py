@@ -1,10 +1,10 @@
-"""Recommenders trained on the metric they are judged by, ranking the whole catalogue."""
+"""Recommenders trained on the metric they are judged by, ranking the whole catalog."""
 
 from rankwise.extras import require
 
 require("rankwise.tasks.recommendation", "matplotlib", "polars", "safetensors", "scipy")
 
-from rankwise.tasks.recommendation.catalogue import Scores, best_items
+from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, Mean, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run
 from rankwise.tasks.recommendation.measures import DEFAULT, MEASURES, Measure, measure_of

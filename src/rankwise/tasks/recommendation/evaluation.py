@@ -1,4 +1,4 @@
-"""Metrics over users, each of whom ranks the whole catalogue."""
+"""Metrics over users, each of whom ranks the whole catalog."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.metrics import mean_over_lists
-from rankwise.tasks.recommendation.catalogue import Scores, first_ranks
+from rankwise.tasks.recommendation.catalog import Scores, first_ranks
 from rankwise.tasks.recommendation.measures import Measure, ranks_needed
 from rankwise.tasks.recommendation.pairs import Pairs
 

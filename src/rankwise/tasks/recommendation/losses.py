@@ -29,7 +29,7 @@ def warm_starts(settings: Settings) -> bool:
 
 
 def loss_of(name: str, positives: Pairs) -> Objective:
-    """The objective for these positives to be learnt from.
+    """The objective for these positives to be learned from.
 
     Users are the lists that it may remember, positive pairs the items.
     """

@@ -15,7 +15,7 @@ from rankwise.naming.grammar import parse
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import resolve
 from rankwise.tasks import ranked
-from rankwise.tasks.recommendation.catalogue import Top
+from rankwise.tasks.recommendation.catalog import Top
 from rankwise.tasks.usage import UsageError
 
 __all__ = ["DEFAULT", "MEASURES", "Measure", "measure_of", "ranks_needed"]
@@ -29,7 +29,7 @@ class Measure:
     """A metric of every user's ranking of the items they had not seen."""
 
     kind: str
-    k: int | None  # None: the whole catalogue
+    k: int | None  # None: the whole catalog
 
     def __str__(self) -> str:
         return self.kind if self.k is None else f"{self.kind}@{self.k}"
@@ -85,7 +85,7 @@ def measure_of(name: str) -> Measure:
         raise UsageError(f"a metric must be one of {kinds}, got {name!r}")
     if kind == "mrr":
         if spec.k is not None:
-            raise UsageError(f"mrr is over the whole catalogue, got {name!r}; write mrr")
+            raise UsageError(f"mrr is over the whole catalog, got {name!r}; write mrr")
         return Measure("mrr", None)
     if not isinstance(spec.k, int) or spec.k < 1:
         raise UsageError(f"{kind} needs a number of ranks, such as {kind}@10")

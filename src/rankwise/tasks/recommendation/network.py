@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from rankwise.tasks.recommendation.catalogue import Scores
+from rankwise.tasks.recommendation.catalog import Scores
 from rankwise.tasks.recommendation.settings import Settings
 
 __all__ = ["Recommender", "Tower", "new_recommender"]
@@ -47,7 +47,7 @@ class Tower(nn.Module):
 class Recommender(nn.Module):
     """Two towers and a number for each item: s(u, i) = ⟨user_u, item_i⟩ + b_i.
 
-    Without hidden layers and features it is matrix factorisation.
+    Without hidden layers and features it is matrix factorization.
     """
 
     def __init__(self, users: Tower, items: Tower) -> None:
@@ -67,7 +67,7 @@ class Recommender(nn.Module):
 
     @torch.no_grad()
     def scores(self) -> Scores:
-        """The scores of every user for the whole catalogue."""
+        """The scores of every user for the whole catalog."""
         count = self.items.ids.num_embeddings
         return Scores(self.user_vectors, self.item_vectors(torch.arange(count)))
 

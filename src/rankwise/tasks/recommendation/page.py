@@ -46,7 +46,7 @@ def write_results(
         Section(
             "How good the recommendations are",
             [
-                "Every user ranks all the items of the catalogue that they had not seen in the "
+                "Every user ranks all the items of the catalog that they had not seen in the "
                 "training and validation parts, and is judged by their positives of the test part.",
                 *notes,
             ],

@@ -19,7 +19,7 @@ class Pairs:
 
     start: Tensor  # (users + 1,)
     items: Tensor  # (pairs,)
-    n_items: int  # of the catalogue
+    n_items: int  # of the catalog
     row: Tensor  # (pairs,) where each pair stood in what it was made of
 
     @classmethod
@@ -96,5 +96,5 @@ class Pairs:
 
 
 def _is_range(users: Tensor) -> bool:
-    """Whether these are neighbours, in order: then a slice will do."""
+    """Whether these are neighbors, in order: then a slice will do."""
     return len(users) > 0 and bool((users.diff() == 1).all())

@@ -41,7 +41,7 @@ class Problem:
         return Pairs.of(self.user[chosen], self.item[chosen], len(self.users), len(self.items))
 
     def fingerprint(self) -> str:
-        """A word that changes when what is learnt does."""
+        """A word that changes when what is learned does."""
         found = hashlib.sha256("\n".join((*self.users, "", *self.items)).encode())
         for part in (self.user, self.item, self.positive, self.part):
             found.update(part.tobytes())
@@ -78,7 +78,7 @@ def prepared(
     user_features: FeatureTable | None = None,
     item_features: FeatureTable | None = None,
 ) -> Problem:
-    """Split by user, positives told from the rest; raises where nothing could be learnt."""
+    """Split by user, positives told from the rest; raises where nothing could be learned."""
     if (user_features or item_features) and settings.model != "two_tower":
         raise UsageError("features need --model two_tower: mf knows users and items by id only")
     try:

@@ -13,7 +13,7 @@ import torch
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.data.interactions.interactions import codes_of
-from rankwise.tasks.recommendation.catalogue import Scores, best_items
+from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run, write_config, write_model
 from rankwise.tasks.recommendation.losses import loss_of

@@ -1,4 +1,4 @@
-"""Negatives drawn from the catalogue, and the weight that makes up for how they were drawn."""
+"""Negatives drawn from the catalog, and the weight that makes up for how they were drawn."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Negatives"]
 class Negatives:
     """Items for all lists of a step, drawn with replacement from q.
 
-    Each stands for 1/(n·q_i) items of the catalogue, its weight: sums over what was drawn are then
-    unbiased for sums over the catalogue. In a softmax that is the log q correction, since
+    Each stands for 1/(n·q_i) items of the catalog, its weight: sums over what was drawn are then
+    unbiased for sums over the catalog. In a softmax that is the log q correction, since
     w·e^s = e^(s − log(n·q)) (Bengio & Senécal 2008). A user's own positives among them are masked.
     """
 

@@ -22,12 +22,12 @@ class Settings:
     """Everything that decides the result, beside the data."""
 
     objective: str = "softmax"  # a name of rankwise.objective, or softmax, or bpr
-    model: str = "mf"  # matrix factorisation, or a two-tower network
+    model: str = "mf"  # matrix factorization, or a two-tower network
     dimension: int = 64  # of the vectors whose product is the score
     hidden: tuple[int, ...] = (128,)  # layers of each tower
     lists: str = "auto"  # a list has one of a user's positives (interaction) or all (user)
     batch: int = 1024  # positives of a step, about
-    negatives: int = 256  # drawn for a step; 0: the whole catalogue
+    negatives: int = 256  # drawn for a step; 0: the whole catalog
     sampling: str = "uniform"
     correction: bool = True  # weigh what was drawn by 1/(negatives · q): softmax's log q
     epochs: int = 100

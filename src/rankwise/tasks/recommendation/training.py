@@ -108,8 +108,8 @@ class RecommendTask(Task[Batch]):
         self.loss = loss_of(self.names[stage], self.positives)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        learnt = [*self.network.parameters(), *self.loss.parameters()]
-        return torch.optim.AdamW(learnt, self.rate(0), weight_decay=self.settings.weight_decay)
+        learned = [*self.network.parameters(), *self.loss.parameters()]
+        return torch.optim.AdamW(learned, self.rate(0), weight_decay=self.settings.weight_decay)
 
     def rate(self, step: int) -> float:
         return self.settings.learning_rate / (10 if self.stage else 1)

@@ -34,8 +34,8 @@ def image_advice(settings: Any, trained: _Trained, warm: str) -> list[str]:
     with.
     """
     network, training, kept = settings.network, settings.training, trained.best_step
-    rate, steps = settings.optimiser.learning_rate, training.steps
-    found = [lower_rate("optimiser.learning_rate", rate)]
+    rate, steps = settings.optimizer.learning_rate, training.steps
+    found = [lower_rate("optimizer.learning_rate", rate)]
     some = max(1, steps // 10)
     if getattr(training, "warm_up", None) == 0:
         found.append(f"a warm-up of the rate, training.warm_up={some}")

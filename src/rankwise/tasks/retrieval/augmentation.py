@@ -31,7 +31,7 @@ def resized(picture: Tensor, views: Views) -> Tensor:
 
 
 def evaluation_view(pictures: Sequence[Tensor], views: Views) -> Tensor:
-    """Resized pictures cut to their centre, (n, 3, crop, crop) in [0, 1], nothing random."""
+    """Resized pictures cut to their center, (n, 3, crop, crop) in [0, 1], nothing random."""
     cut = []
     for picture in pictures:
         height, width = picture.shape[1:]

@@ -58,7 +58,7 @@ class Found:
 
 
 def fingerprint(network: EmbeddingNet) -> str:
-    """A word that changes when a weight of the network does, or a statistic it has learnt."""
+    """A word that changes when a weight of the network does, or a statistic it has learned."""
     seen = hashlib.sha256()
     for name, value in sorted(network.state_dict().items()):
         seen.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
@@ -95,7 +95,7 @@ def write_index(path: Path, index: Index) -> Path:
     }
     if index.cells is not None:
         cells = index.cells
-        arrays |= {"centres": cells.centres, "cell": cells.cell, "probes": np.int64(cells.probes)}
+        arrays |= {"centers": cells.centers, "cell": cells.cell, "probes": np.int64(cells.probes)}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     return write_whole(path, buffer.getvalue())
@@ -110,7 +110,7 @@ def read_index(path: Path) -> Index:
             maker = str(file["network"]) if "network" in file else ""
             found: Any = Index(file["embeddings"], file["paths"], file["labels"], maker)
             if "cell" in file:
-                cells = Cells(file["centres"], file["cell"], int(file["probes"]))
+                cells = Cells(file["centers"], file["cell"], int(file["probes"]))
                 cells.check(*found.embeddings.shape)
                 found = replace(found, cells=cells)
     except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:

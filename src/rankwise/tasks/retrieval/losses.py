@@ -99,7 +99,7 @@ class RetrievalLoss(nn.Module):
         previous: Tensor | None = None,
     ) -> Tensor:
         """The loss of step ``step``; ``previous`` are the embeddings by the last parameters."""
-        lists = embedding_scores(embeddings, labels, normalise=False)
+        lists = embedding_scores(embeddings, labels, normalize=False)
         if self.warm is not None and step < self.chosen.warm_start:
             warm: Tensor = self.warm(lists.scores, lists.target, mask=lists.mask)
             return warm

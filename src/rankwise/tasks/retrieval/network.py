@@ -63,7 +63,7 @@ class EmbeddingNet(nn.Module):
                 norm.eval()
         return self
 
-    def standardise(self, pixels: Tensor) -> None:
+    def standardize(self, pixels: Tensor) -> None:
         """Learn mean and deviation of the channels of training pixels, uint8 (n, 3, h, w)."""
         # By counting values: no second copy of all images in floating point.
         counts = torch.stack([torch.bincount(c.flatten(), minlength=256) for c in pixels.unbind(1)])
@@ -83,7 +83,7 @@ class EmbeddingNet(nn.Module):
         standard = (pictures - self.mean) / self.deviation
         with _mixed_before(self.backbone.stages if mixing else (), mixing, u):
             features = self.backbone(standard)
-        # Unit vectors in half precision would be apart by more than close neighbours are.
+        # Unit vectors in half precision would be apart by more than close neighbors are.
         with torch.autocast(features.device.type, enabled=False):
             own = self.projection(features.to(self.projection.weight.dtype))
             return normalize(own.float(), dim=-1)

@@ -19,7 +19,7 @@ from rankwise.tasks.verdict import Verdict
 
 __all__ = ["curve_figure", "results_table", "settings_table", "write_page"]
 
-_COLOURS = ("#9e9e9e", "#00796b", "#c62828", "#5e35b1")
+_COLORS = ("#9e9e9e", "#00796b", "#c62828", "#5e35b1")
 
 Results = dict[str, dict[str, RetrievalResult]]
 
@@ -95,8 +95,8 @@ def _precision_recall(results: Results) -> Figure:
     canvas, axes = _axes("recall", "mean precision")
     lines = [(f"{n}, {g}", r) for n, by in results.items() for g, r in by.items()]
     for number, (name, result) in enumerate(lines):
-        colour = _COLOURS[number % len(_COLOURS)]
-        axes.plot(result.recall, result.precision, color=colour, linewidth=1.3, label=name)
+        color = _COLORS[number % len(_COLORS)]
+        axes.plot(result.recall, result.precision, color=color, linewidth=1.3, label=name)
     axes.set_ylim(0, 1)
     axes.legend(fontsize=8, frameon=False)
     areas = "; ".join(f"{name}: mAP {result.map:.3f}" for name, result in lines)
@@ -108,15 +108,15 @@ def curve_figure(trained: Trained) -> Figure:
     canvas, axes = _axes("step", "mean loss of the batches")
     steps = [row["step"] for row in trained.history]
     losses = [row["loss"] for row in trained.history]
-    axes.plot(steps, losses, ".-", color=_COLOURS[0], linewidth=1.1)
-    words = f"The loss (grey) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
+    axes.plot(steps, losses, ".-", color=_COLORS[0], linewidth=1.1)
+    words = f"The loss (gray) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
     if "map" in trained.history[-1]:
         right = axes.twinx()
         values = [row["map"] for row in trained.history]
         if math.isfinite(trained.start):
             steps, values = [0, *steps], [trained.start, *values]
-        right.plot(steps, values, ".-", color=_COLOURS[1])
-        right.set_ylabel("mAP of validation", fontsize=9, color=_COLOURS[1])
+        right.plot(steps, values, ".-", color=_COLORS[1])
+        right.set_ylabel("mAP of validation", fontsize=9, color=_COLORS[1])
         right.tick_params(labelsize=8)
         right.spines["top"].set_visible(False)
         when = f"after step {trained.best_step}" if trained.best_step else "before training"

@@ -19,7 +19,7 @@ __all__ = [
     "Mixup",
     "Network",
     "Objective",
-    "Optimiser",
+    "Optimizer",
     "Settings",
     "Training",
     "UsageError",
@@ -126,7 +126,7 @@ class Batches:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised, by the name it has in ``rankwise.objective``."""
+    """What is minimized, by the name it has in ``rankwise.objective``."""
 
     name: str = "soprc(score_scale=1, tau_fpr=.1, tau_tpr=.001)"
     warm_start: int = 0  # first steps by SupCon: no AP loss likes an untrained network
@@ -167,7 +167,7 @@ class Mixup:
 
 
 @dataclass(frozen=True)
-class Optimiser:
+class Optimizer:
     """How parameters move, and how the rate falls."""
 
     name: str = "sgd"
@@ -180,19 +180,19 @@ class Optimiser:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "milestones", tuple(self.milestones))
-        one_of("optimiser.name", self.name, ("sgd", "adam", "adamw"))
-        number("optimiser.learning_rate", self.learning_rate)
-        number("optimiser.weight_decay", self.weight_decay, zero=True)
-        number("optimiser.factor", self.factor)
+        one_of("optimizer.name", self.name, ("sgd", "adam", "adamw"))
+        number("optimizer.learning_rate", self.learning_rate)
+        number("optimizer.weight_decay", self.weight_decay, zero=True)
+        number("optimizer.factor", self.factor)
         for name, value, high in (("momentum", self.momentum, 1.0), ("s", self.s, 1.0)):
             if not 0 <= value <= high or (name == "momentum" and value == 1):
                 bracket = ")" if name == "momentum" else "]"
-                raise UsageError(f"optimiser.{name} must be in [0, 1{bracket}, got {value!r}")
+                raise UsageError(f"optimizer.{name} must be in [0, 1{bracket}, got {value!r}")
         for step in self.milestones:
-            whole("optimiser.milestones", step, 1)
+            whole("optimizer.milestones", step, 1)
         if list(self.milestones) != sorted(set(self.milestones)):
             raise UsageError(
-                f"optimiser.milestones must go up, got {', '.join(map(str, self.milestones))}"
+                f"optimizer.milestones must go up, got {', '.join(map(str, self.milestones))}"
             )
 
 
@@ -226,7 +226,7 @@ class Settings:
     objective: Objective = field(default_factory=Objective)
     memory: Memory = field(default_factory=Memory)
     mixup: Mixup = field(default_factory=Mixup)
-    optimiser: Optimiser = field(default_factory=Optimiser)
+    optimizer: Optimizer = field(default_factory=Optimizer)
     training: Training = field(default_factory=Training)
 
     def __post_init__(self) -> None:

@@ -42,7 +42,7 @@ def new_network(pictures: Pictures, settings: Settings) -> EmbeddingNet:
     torch.manual_seed(settings.training.seed)
     network = make_network(settings.network)
     if network.backbone.own_statistics:
-        network.standardise(some_pixels(pictures))
+        network.standardize(some_pixels(pictures))
     return network
 
 
@@ -117,11 +117,11 @@ class RetrievalTask(Task[Batch]):
         return parts if self.previous is None else {**parts, "previous": self.previous}
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        learnt = [*self.network.parameters(), *self.loss.parameters()]
-        return make_optimizer(learnt, self.settings.optimiser)
+        learned = [*self.network.parameters(), *self.loss.parameters()]
+        return make_optimizer(learned, self.settings.optimizer)
 
     def rate(self, step: int) -> float:
-        chosen = self.settings.optimiser
+        chosen = self.settings.optimizer
         return milestone_rate(chosen.learning_rate, step, chosen.milestones, chosen.factor)
 
     def batches(self, step: int) -> Iterator[Batch]:

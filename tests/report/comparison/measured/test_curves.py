@@ -88,7 +88,7 @@ def test_the_band_is_that_of_rows_drawn_with_replacement(measure, monkeypatch):
             heights.append(measure(levels_of(scores[drawn], target[drawn], np.ones(1000))).y)
     low, high = np.quantile(heights, [0.025, 0.975], axis=0)
     # An end of the band is a 2.5 % quantile: of 400 normal draws its standard error is 3.4 % of the
-    # width of the band, of 1000 draws 2.1 %, together 4 %, and neighbouring places err together.
+    # width of the band, of 1000 draws 2.1 %, together 4 %, and neighboring places err together.
     # Half as many rows in a resample would move the ends by 20 %.
     width = (high - low).mean()
     assert np.abs(band.low - low).mean() < 0.1 * width

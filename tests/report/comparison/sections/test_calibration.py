@@ -80,15 +80,15 @@ def test_dots_are_where_predicted_and_observed_meet():
     # Of two rows one positive: the axes end a bit above Wilson's interval.
     found = tree(run_of(_1=TWO))
     z, n = 1.959964, 2
-    centre = (0.5 + z**2 / (2 * n)) / (1 + z**2 / n)
+    center = (0.5 + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * (0.25 / n + z**2 / (4 * n**2)) ** 0.5
-    top = min(1.0, 1.05 * (centre + reach))
+    top = min(1.0, 1.05 * (center + reach))
     last = found.findall(".//circle")[-1]
     assert float(last.attrib["cx"]) == pytest.approx(46 + 400 * 0.75 / top, abs=0.06)
     assert float(last.attrib["cy"]) == pytest.approx(284 - 254 * 0.5 / top, abs=0.06)
     whisker = found.findall(".//line[@class='whisker']")[-1].attrib
-    assert float(whisker["y1"]) == pytest.approx(284 - 254 * (centre - reach) / top, abs=0.06)
-    assert float(whisker["y2"]) == pytest.approx(284 - 254 * (centre + reach) / top, abs=0.06)
+    assert float(whisker["y1"]) == pytest.approx(284 - 254 * (center - reach) / top, abs=0.06)
+    assert float(whisker["y2"]) == pytest.approx(284 - 254 * (center + reach) / top, abs=0.06)
     assert text_of(last) == f"predicted 75.0{THIN}%, observed 50.0{THIN}%: 1 of 2"
 
 

@@ -66,6 +66,6 @@ def _bin(probability: Floats, target: Floats, weight: Floats) -> Bin:
 def _wilson(share: float, size: int) -> tuple[float, float]:
     """The interval of a share (Wilson 1927)."""
     scale = 1 + _Z**2 / size
-    centre = (share + _Z**2 / (2 * size)) / scale
+    center = (share + _Z**2 / (2 * size)) / scale
     reach = _Z / scale * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    return max(0.0, center - reach), min(1.0, center + reach)

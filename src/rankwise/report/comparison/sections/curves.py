@@ -14,7 +14,7 @@ from rankwise.report.comparison.measured.curves import (
 from rankwise.report.comparison.measured.levels import Levels
 from rankwise.report.comparison.part import Part, figure, note
 from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.series import colour_class, legend
+from rankwise.report.comparison.series import color_class, legend
 from rankwise.report.comparison.words import counted
 
 __all__ = ["chart_data", "curves", "series_of"]
@@ -60,7 +60,7 @@ def series_of(run: Run, frame: Frame, found: Mapping[int, Curve]) -> list[Markup
                 "g",
                 area(frame, x, curve.low.tolist(), curve.high.tolist()),
                 line(frame, x, curve.y.tolist()),
-                class_=f"series {colour_class(run, each)}{role}",
+                class_=f"series {color_class(run, each)}{role}",
                 data_series=each.number,
             )
         )

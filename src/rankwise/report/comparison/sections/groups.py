@@ -10,7 +10,7 @@ from rankwise.report.comparison.measured.groups import meet, values_by_group
 from rankwise.report.comparison.measured.levels import Floats
 from rankwise.report.comparison.part import Part, figure, note
 from rankwise.report.comparison.run import Contender, Run
-from rankwise.report.comparison.series import colour_class
+from rankwise.report.comparison.series import color_class
 from rankwise.report.comparison.words import count, counted, decimal, full_name
 
 __all__ = ["groups"]
@@ -58,7 +58,7 @@ def _picture(
     )
     shape = bars(frame, edges.tolist(), share.tolist(), "bars")
     picture = frame.drawn(
-        element("g", shape, class_=colour_class(run, each)),
+        element("g", shape, class_=color_class(run, each)),
         label=f"Histogram of {full_name(run.metric)} over lists, {each.name}",
     )
     middle = decimal(float(np.median(values))) if len(values) else "–"

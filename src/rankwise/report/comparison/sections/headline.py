@@ -9,7 +9,7 @@ from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.reading import number
 from rankwise.report.comparison.run import Estimate, Run
 from rankwise.report.comparison.words import (
-    capitalised,
+    capitalized,
     count,
     counted,
     decimal,
@@ -28,7 +28,7 @@ def title_of(run: Run) -> str:
     """What the page is about: the metric and the data."""
     path = run.data.get("path") or run.config.get("data") or run.folder.name
     name = PurePath(str(path)).name or "these data"
-    return f"{capitalised(full_name(run.metric))} on {name}"
+    return f"{capitalized(full_name(run.metric))} on {name}"
 
 
 def headline(run: Run) -> Markup:

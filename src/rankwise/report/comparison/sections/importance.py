@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rankwise.report.comparison.markup import Child, Markup, element
 from rankwise.report.comparison.part import Part, note, table
 from rankwise.report.comparison.run import Estimate, Importance, Run
-from rankwise.report.comparison.series import colour_class
+from rankwise.report.comparison.series import color_class
 from rankwise.report.comparison.words import NOTHING, count, full_name, signed
 
 __all__ = ["importance"]
@@ -71,7 +71,7 @@ def _drawn(run: Run, each: Estimate, low: float, high: float) -> Child:
         element("line", class_="whisker", x1=at(each.low), x2=at(each.high), y1=9, y2=9),
         element("circle", class_="dot", cx=at(each.value), cy=9, r=4),
     ]
-    classes = f"forest wide {colour_class(run, run.recommended)}"
+    classes = f"forest wide {color_class(run, run.recommended)}"
     picture = element("svg", marks, class_=classes, viewBox=f"0 0 {_WIDTH} 18", aria_hidden="true")
     return [
         picture,

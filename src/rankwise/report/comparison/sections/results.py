@@ -8,10 +8,10 @@ from rankwise.report.comparison.markup import Child, Markup, element
 from rankwise.report.comparison.part import Part, note, scroll, table
 from rankwise.report.comparison.reading import number
 from rankwise.report.comparison.run import Contender, Estimate, Run
-from rankwise.report.comparison.series import colour_class, swatch
+from rankwise.report.comparison.series import color_class, swatch
 from rankwise.report.comparison.words import (
     NOTHING,
-    capitalised,
+    capitalized,
     count,
     decimal,
     duration,
@@ -43,7 +43,7 @@ def results(run: Run) -> Part:
     rows = [_row(run, each, low, high) for each in ordered]
     against = "the log-loss baseline" if run.baseline is None else run.baseline.name
     caption = (
-        f"{capitalised(full_name(run.metric))} on {run.evaluation}, looked at after the choice. "
+        f"{capitalized(full_name(run.metric))} on {run.evaluation}, looked at after the choice. "
         f"{f'The choice was made by {run.choice}. ' if run.choice else ''}"
         f"Difference and paired p-value against {against}. Click a heading to sort."
     )
@@ -138,7 +138,7 @@ def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
     marks.append(element("line", class_="whisker", x1=at(test.low), x2=at(test.high), y1=9, y2=9))
     if not math.isnan(test.value):
         marks.append(element("circle", class_="dot", cx=at(test.value), cy=9, r=4))
-    classes = f"forest {colour_class(run, each)}"
+    classes = f"forest {color_class(run, each)}"
     picture = element("svg", marks, class_=classes, viewBox="0 0 140 18", aria_hidden="true")
     return [picture, figures]
 
@@ -160,7 +160,7 @@ def _others(run: Run) -> Markup | None:
     return element(
         "details",
         element("summary", "Other metrics"),
-        note("These were measured, not optimised or chosen by."),
+        note("These were measured, not optimized or chosen by."),
         table(f"Other metrics on {run.evaluation}.", ["Contender", *names], rows),
     )
 

@@ -8,8 +8,8 @@ from rankwise.report.comparison.drawn import Axis, Frame, dot, linear_axis, log_
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.part import Part, figure
 from rankwise.report.comparison.run import Contender, Run
-from rankwise.report.comparison.series import colour_class, legend
-from rankwise.report.comparison.words import capitalised, decimal, duration, full_name
+from rankwise.report.comparison.series import color_class, legend
+from rankwise.report.comparison.words import capitalized, decimal, duration, full_name
 
 __all__ = ["time"]
 
@@ -47,7 +47,7 @@ def _costs(run: Run) -> Markup | None:
         linear_axis(full_name(run.metric), *_padded(heights)),
     )
     marks = [_point(run, frame, each) for each in timed]
-    label = f"{capitalised(full_name(run.metric))} against training time"
+    label = f"{capitalized(full_name(run.metric))} against training time"
     caption = "Test value with its 95\u202f% interval against time. Up and to the left is better."
     return figure(frame.drawn(marks, label=label), caption)
 
@@ -59,7 +59,7 @@ def _point(run: Run, frame: Frame, each: Contender) -> Markup:
         "g",
         whisker(frame, each.seconds, test.low, test.high) if test.has_interval else None,
         dot(frame, each.seconds, test.value, 6.0, told),
-        class_=f"series {colour_class(run, each)}",
+        class_=f"series {color_class(run, each)}",
         data_series=each.number,
     )
 
@@ -79,7 +79,7 @@ def _tuning(run: Run) -> Markup | None:
         element(
             "g",
             steps(frame, paths[each.number], paths[each.number][-1][0]),
-            class_=f"series {colour_class(run, each)}",
+            class_=f"series {color_class(run, each)}",
             data_series=each.number,
         )
         for each in run.contenders

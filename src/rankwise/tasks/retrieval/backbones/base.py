@@ -14,10 +14,10 @@ IMAGENET_DEVIATION = (0.229, 0.224, 0.225)
 
 
 class Backbone(nn.Module, ABC):
-    """Standardised pictures (n, 3, h, w) to features (n, ``channels``)."""
+    """Standardized pictures (n, 3, h, w) to features (n, ``channels``)."""
 
     channels: int
-    own_statistics: bool = False  # standardised by the training pixels, not by ImageNet's
+    own_statistics: bool = False  # standardized by the training pixels, not by ImageNet's
 
     @property
     @abstractmethod

@@ -50,8 +50,8 @@ class SmallNet(Backbone):
 
 def _stage(taken: int, given: int, norm: str, *, halve: bool) -> nn.Sequential:
     convolution = nn.Conv2d(taken, given, 3, padding=1, bias=False)
-    normalised: nn.Module = nn.BatchNorm2d(given)
+    normalized: nn.Module = nn.BatchNorm2d(given)
     if norm == "group":
-        normalised = nn.GroupNorm(max(1, given // _GROUP), given)
-    layers: list[nn.Module] = [convolution, normalised, nn.ReLU()]
+        normalized = nn.GroupNorm(max(1, given // _GROUP), given)
+    layers: list[nn.Module] = [convolution, normalized, nn.ReLU()]
     return nn.Sequential(*layers, *([nn.MaxPool2d(2, ceil_mode=True)] if halve else []))

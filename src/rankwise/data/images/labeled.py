@@ -12,13 +12,13 @@ from rankwise.data.images.base import ImageSet
 from rankwise.data.images.listing import Recorded
 from rankwise.data.images.pictures import BrokenImage
 
-__all__ = ["ClassSplits", "LabelledImages"]
+__all__ = ["ClassSplits", "LabeledImages"]
 
 _NAMED = 6  # classes whose sizes a description gives
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledImages:
+class LabeledImages:
     """Images and what they show: ``target`` is a class id each, or 0 and 1 for every class.
 
     The ``labels`` of ``images`` are the classes themselves, or with several labels by image a
@@ -73,12 +73,12 @@ class LabelledImages:
         """How many images every class has."""
         return self.hot.sum(0)
 
-    def subset(self, rows: Sequence[int] | Tensor, name: str | None = None) -> LabelledImages:
+    def subset(self, rows: Sequence[int] | Tensor, name: str | None = None) -> LabeledImages:
         """The images ``rows``, in that order, of the same classes."""
         chosen = torch.as_tensor(rows, dtype=torch.long)
         images = self.images.subset(chosen)
         images = images if name is None else replace(images, name=name)
-        return LabelledImages(images, self.target[chosen], self.classes)
+        return LabeledImages(images, self.target[chosen], self.classes)
 
     def describe(self) -> str:
         """One line: how many images, and how many of every class."""
@@ -93,9 +93,9 @@ class LabelledImages:
 class ClassSplits:
     """The parts of a data set; a class has the same number in each."""
 
-    train: LabelledImages
-    validation: LabelledImages
-    test: LabelledImages
+    train: LabeledImages
+    validation: LabeledImages
+    test: LabeledImages
     dropped: tuple[BrokenImage, ...] = ()  # files that were left out by ``skip_broken``
     remarks: tuple[str, ...] = ()  # how the images were divided, and what was passed over
     record: tuple[Recorded, ...] = ()  # the part of every image, where a run has to keep it

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankwise.data.images import ImageSet
-from rankwise.data.images.labelled import ClassSplits, LabelledImages
+from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.data.images.pictures import BrokenImage
 
 LABELS = torch.tensor([0, 1, 1, 2])
@@ -16,7 +16,7 @@ SEVERAL = torch.tensor([[0, 0, 0], [1, 0, 1], [1, 1, 0], [0, 0, 1]])
 
 
 def test_one_class_by_image():
-    found = LabelledImages(IMAGES, LABELS, ("a", "b", "c"))
+    found = LabeledImages(IMAGES, LABELS, ("a", "b", "c"))
     assert not found.multi_label
     assert not found.binary
     assert found.counts.tolist() == [1, 2, 1]
@@ -25,7 +25,7 @@ def test_one_class_by_image():
 
 
 def test_several_labels_by_image():
-    found = LabelledImages(IMAGES, SEVERAL, ("a", "b", "c"))
+    found = LabeledImages(IMAGES, SEVERAL, ("a", "b", "c"))
     assert found.multi_label
     assert found.counts.tolist() == [2, 1, 2]
     assert torch.equal(found.hot, SEVERAL)
@@ -33,12 +33,12 @@ def test_several_labels_by_image():
 
 
 def test_two_classes_are_binary():
-    assert LabelledImages(IMAGES, LABELS.clamp_max(1), ("no", "yes")).binary
-    assert not LabelledImages(IMAGES, SEVERAL[:, :2], ("no", "yes")).binary
+    assert LabeledImages(IMAGES, LABELS.clamp_max(1), ("no", "yes")).binary
+    assert not LabeledImages(IMAGES, SEVERAL[:, :2], ("no", "yes")).binary
 
 
 def test_a_subset_keeps_order_and_classes():
-    some = LabelledImages(IMAGES, LABELS, ("a", "b", "c")).subset([3, 0], "two")
+    some = LabeledImages(IMAGES, LABELS, ("a", "b", "c")).subset([3, 0], "two")
     assert (some.name, len(some), some.classes) == ("two", 2, ("a", "b", "c"))
     assert some.target.tolist() == [2, 0]
     assert some.images.load(0).unique().tolist() == [3]
@@ -46,12 +46,12 @@ def test_a_subset_keeps_order_and_classes():
 
 def test_of_many_classes_the_first_and_the_last_are_described():
     names = tuple("abcdefgh")
-    said = LabelledImages(IMAGES, LABELS, names).describe()
+    said = LabeledImages(IMAGES, LABELS, names).describe()
     assert said.endswith("f 0, … h 0")
 
 
 def test_splits_say_what_was_left_out():
-    part = LabelledImages(IMAGES, LABELS, ("a", "b", "c"))
+    part = LabeledImages(IMAGES, LABELS, ("a", "b", "c"))
     broken = (BrokenImage(Path("x.png"), "is empty"),)
     assert len(ClassSplits(part, part, part).describe().splitlines()) == 3
     lines = ClassSplits(part, part, part, broken).describe().splitlines()
@@ -69,4 +69,4 @@ def test_splits_say_what_was_left_out():
 )
 def test_other_targets_are_refused(target, message):
     with pytest.raises(ValueError, match=message):
-        LabelledImages(IMAGES, target, ("a", "b", "c"))
+        LabeledImages(IMAGES, target, ("a", "b", "c"))

@@ -1,4 +1,4 @@
-"""Every user against the whole catalogue, a block of users at a time."""
+"""Every user against the whole catalog, a block of users at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Top:
 
     scores: Tensor  # (users, ranks), descending
     hits: Tensor  # (users, ranks) 1 where a positive stands
-    positives: Tensor  # how many there are in the catalogue
+    positives: Tensor  # how many there are in the catalog
     negatives: Tensor
     above_best: Tensor  # items above the best positive
     tied_best: Tensor  # items as high as the best positive, itself included

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of
 
-from rankwise.tasks.recommendation import Scores, best_items, catalogue, evaluate, measure_of
+from rankwise.tasks.recommendation import Scores, best_items, catalog, evaluate, measure_of
 
 MATRIX = torch.tensor([[5.0, 4.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0], [0.0, 9.0, 1.0, 2.0]])
 
@@ -35,7 +35,7 @@ def test_blocks_change_nothing(monkeypatch):
     seen = pairs_of([[(n + 1) % 11] for n in range(23)], 11)
     asked = [measure_of(name) for name in ("ndcg@4", "map@4", "pap@3", "mrr")]
     whole = evaluate(scores(matrix), wanted, seen, asked)
-    monkeypatch.setattr(catalogue, "BLOCK", 3 * 11)
+    monkeypatch.setattr(catalog, "BLOCK", 3 * 11)
     parts = evaluate(scores(matrix), wanted, seen, asked)
     for name, values in whole.values.items():
         torch.testing.assert_close(values, parts.values[name], equal_nan=True)
@@ -43,7 +43,7 @@ def test_blocks_change_nothing(monkeypatch):
 
 
 def test_no_more_than_a_block_of_scores_is_ever_there(monkeypatch):
-    monkeypatch.setattr(catalogue, "BLOCK", 8)
+    monkeypatch.setattr(catalog, "BLOCK", 8)
     sizes = [len(found) for _, found in scores().blocks(torch.tensor([0, 1, 2]), None)]
     assert sizes == [2, 1]
 
