@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy
 
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.tasks.retrieval import RetrievalTask, Settings, with_changes
-from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.training import Learner
 
 RESULTS = Path(__file__).parent / "throughput.json"

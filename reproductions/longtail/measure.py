@@ -9,7 +9,7 @@ from typing import Any
 
 from rankwise.data.images.labeled import ClassSplits
 from rankwise.tasks.classification.config import with_changes
-from rankwise.tasks.classification.judging import judge
+from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import train
 from reproductions.base import Setting

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from rankwise.retrieval import evaluate
-from rankwise.tasks.retrieval.judging import embed
+from rankwise.tasks.retrieval.evaluate import embed
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import (
     Batches,
     Memory,

@@ -13,8 +13,8 @@ from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.data.images.fingerprint import fingerprint
 from rankwise.tasks.retrieval.backbones import make_backbone
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Network, Views
 from reproductions.retrieval.arrays import write_npz
 

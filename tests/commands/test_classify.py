@@ -103,7 +103,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankwise.tasks.classification.running.run", stop)
+    monkeypatch.setattr("rankwise.tasks.classification.pipeline.run", stop)
     done = train(data)
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.output

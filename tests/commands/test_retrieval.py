@@ -159,7 +159,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankwise.tasks.retrieval.running.run", stop)
+    monkeypatch.setattr("rankwise.tasks.retrieval.pipeline.run", stop)
     done = train(data)
     assert done.exit_code == 1
     assert "the same command with --resume goes on" in done.output

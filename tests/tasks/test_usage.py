@@ -8,7 +8,7 @@ from rankwise.data import DataError
 from rankwise.tasks import contrast, recommendation
 from rankwise.tasks.classification.settings import Batches
 from rankwise.tasks.detection.settings import Views
-from rankwise.tasks.ranking.fitting import Settings as Ranking
+from rankwise.tasks.ranking.fit import Settings as Ranking
 from rankwise.tasks.retrieval.settings import Training
 from rankwise.tasks.usage import UsageError
 

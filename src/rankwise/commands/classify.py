@@ -28,9 +28,9 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, ClassSplits, dict[str, Judged]]:
-    from rankwise.tasks.classification import config, page, running  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.classification import config, page, pipeline  # noqa: PLC0415  (takes seconds)
 
-    return Modules(config, running, page)
+    return Modules(config, pipeline, page)
 
 
 app = image_app(

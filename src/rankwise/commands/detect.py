@@ -29,9 +29,9 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
-    from rankwise.tasks.detection import config, page, running  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.detection import config, page, pipeline  # noqa: PLC0415  (takes seconds)
 
-    return Modules(config, running, page)
+    return Modules(config, pipeline, page)
 
 
 app = image_app(
@@ -60,7 +60,7 @@ def evaluate(  # noqa: PLR0917
         from rankwise.tasks.detection.evaluation import evaluate as judge  # noqa: PLC0415
         from rankwise.tasks.detection.files import CONFIG, load_run  # noqa: PLC0415
         from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
-        from rankwise.tasks.detection.running import open_data  # noqa: PLC0415
+        from rankwise.tasks.detection.pipeline import open_data  # noqa: PLC0415
         from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
 
         one_of("--part", part, ("test", "validation", "train"))

@@ -102,7 +102,7 @@ class _Config(Protocol[Settings_co]):
     def read_settings(self, source: Path | str, changes: Sequence[str] = ()) -> Settings_co: ...
 
 
-class _Running(Protocol[Settings, Splits, Results_co]):
+class _Pipeline(Protocol[Settings, Splits, Results_co]):
     def open_data(
         self, settings: Settings, *, run: Path | None = None, skip_broken: bool = False
     ) -> Splits: ...
@@ -129,7 +129,7 @@ class Modules(Generic[Settings, Splits, Results]):
     """The modules of a task that its command calls."""
 
     config: _Config[Settings]
-    running: _Running[Settings, Splits, Results]
+    pipeline: _Pipeline[Settings, Splits, Results]
     page: _Page[Results]
 
 
@@ -175,15 +175,15 @@ def image_app(
             if not resume:
                 require_other("config.yaml in --out", out / "config.yaml", Path(config))
             modules = load()
-            running = modules.running
+            pipeline = modules.pipeline
             settings = modules.config.read_settings(config, [*(change or []), *at_root(root)])
             # Of a run that was stopped before its first validation nothing is kept.
             begun = out if resume and (out / "checkpoint.pt").exists() else None
-            splits = running.open_data(settings, run=begun, skip_broken=skip_broken)
+            splits = pipeline.open_data(settings, run=begun, skip_broken=skip_broken)
             say(splits.describe().splitlines(), error=True)
-            say(running.fit_settings(settings, splits)[1], error=True)
+            say(pipeline.fit_settings(settings, splits)[1], error=True)
             with steps_shown(settings.training.steps, metric) as advance:
-                done = running.run(
+                done = pipeline.run(
                     splits,
                     settings,
                     out,

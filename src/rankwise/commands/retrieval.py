@@ -30,9 +30,9 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
-    from rankwise.tasks.retrieval import config, page, running  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.retrieval import config, page, pipeline  # noqa: PLC0415  (takes seconds)
 
-    return Modules(config, running, page)
+    return Modules(config, pipeline, page)
 
 
 app = image_app(
@@ -57,7 +57,7 @@ def evaluate(  # noqa: PLR0917
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.tasks import retrieval as task  # noqa: PLC0415
-        from rankwise.tasks.retrieval.judging import as_json  # noqa: PLC0415
+        from rankwise.tasks.retrieval.evaluate import as_json  # noqa: PLC0415
 
         settings, network, splits = _opened(run, root, part, skip_broken)
         found = task.judge_splits(network, splits, settings, part, workers=workers)
@@ -124,7 +124,7 @@ def search(  # noqa: PLR0917
 ) -> None:
     """Print the images of an index that are nearest to an image, with their cosines."""
     with one_line(debug=debug):
-        from rankwise.data.images.pictures import read_picture  # noqa: PLC0415
+        from rankwise.data.images.image_file import read_picture  # noqa: PLC0415
         from rankwise.report import Table  # noqa: PLC0415
         from rankwise.tasks import retrieval as task  # noqa: PLC0415
 

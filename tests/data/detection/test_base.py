@@ -6,7 +6,7 @@ from PIL import Image
 
 from rankwise.data.detection.base import DetectionSet, DetectionSplits, Objects
 from rankwise.data.detection.findings import Findings
-from rankwise.data.images.pictures import BrokenImage
+from rankwise.data.images.image_file import BrokenImage
 
 BOXES = torch.tensor([[0.0, 0, 4, 2], [1, 1, 3, 5]])
 TWO = Objects.plain(BOXES, torch.tensor([1, 0]))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankwise.data.detection.findings import Findings
-from rankwise.data.images.pictures import BrokenImage
+from rankwise.data.images.image_file import BrokenImage
 
 
 def test_nothing_amiss_has_no_line():

@@ -8,7 +8,7 @@ import torch
 
 from rankwise.data import DataError
 from rankwise.data.images.class_division import divide_classes
-from rankwise.data.images.pictures import BrokenImage
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.pool import Pool
 
 

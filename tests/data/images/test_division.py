@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rankwise.data import DataError
 from rankwise.data.images.division import divide
 from rankwise.data.images.drawing import Draw, validation_classes, validation_count
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.listing import Listing, by_halves, in_order
-from rankwise.data.images.pictures import BrokenImage
 
 
 def test_the_vehicles_of_table_1():

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from rankwise.data.images import ImageSet
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.labeled import ClassSplits, LabeledImages
-from rankwise.data.images.pictures import BrokenImage
 
 LABELS = torch.tensor([0, 1, 1, 2])
 PIXELS = torch.arange(4, dtype=torch.uint8).reshape(4, 1, 1, 1).expand(4, 3, 2, 2)

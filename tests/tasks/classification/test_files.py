@@ -12,6 +12,7 @@ from tests.tasks.classification.cases import TWO, images, settings
 from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import states_equal
 
+from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.files import (
     CONFIG,
     MODEL,
@@ -20,12 +21,11 @@ from rankwise.tasks.classification.files import (
     write_model,
     write_results,
 )
-from rankwise.tasks.classification.judging import Judged
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.settings import Network, UsageError
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.retrieval.backbones import TransformersBackbone
-from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.image_dataset import Pictures
 
 
 def written(out, *changes, counts=(12, 8, 4), several=False):

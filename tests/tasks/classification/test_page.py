@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.tasks.classification.cases import settings, splits
 
 from rankwise.data.images import BrokenImage
-from rankwise.tasks.classification.judging import Judged
+from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.page import classes_table, results_table, write_page
 from rankwise.tasks.classification.training import Trained

@@ -11,7 +11,7 @@ from tests.training.processes import run_two
 from rankwise.tasks.classification.batches import ShuffledBatches
 from rankwise.tasks.classification.task import ClassificationTask
 from rankwise.tasks.classification.training import train
-from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.training import Learner
 
 

@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 from rankwise.tasks.classification.batches import ShuffledBatches
 from rankwise.tasks.classification.task import ClassificationTask, new_classifier
 from rankwise.tasks.classification.views import quick_batches
-from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.training import Learner, Place
 
 STILL = ("views.resize=8", "views.crop=8", "views.flip=false")

@@ -7,7 +7,7 @@ from tests.tasks.classification.cases import images
 
 from rankwise.tasks.classification.batches import ShuffledBatches
 from rankwise.tasks.classification.views import make_class_views, quick_batches
-from rankwise.tasks.retrieval.pictures import Pictures, batches_from
+from rankwise.tasks.retrieval.image_dataset import Pictures, batches_from
 from rankwise.tasks.retrieval.settings import Views
 
 CPU = torch.device("cpu")

@@ -10,7 +10,7 @@ from rankwise.metrics import logit_interval
 from rankwise.tasks.compare.choosing import choose, on_common_splits, validation_of
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.fit import Judged
 
 NOTHING = np.zeros(0)
 

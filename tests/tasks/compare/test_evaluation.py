@@ -12,9 +12,9 @@ from rankwise.tasks.compare.contest import contest_of
 from rankwise.tasks.compare.corrected import corrected
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.parts import rows_of_part
+from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.plan import plans_of_folds
 from rankwise.tasks.compare.predicting import predict_file
-from rankwise.tasks.compare.running import run
 
 __all__ = ["stubbed"]
 

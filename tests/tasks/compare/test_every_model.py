@@ -8,8 +8,8 @@ from tests.tasks.compare.stubs import settings, table
 
 from rankwise.tasks.compare.contenders import MODELS
 from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.predicting import predict_file
-from rankwise.tasks.compare.running import run
 
 
 @pytest.fixture(autouse=True)

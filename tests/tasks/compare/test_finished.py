@@ -6,7 +6,7 @@ from tests.tasks.compare.stubs import contest, stubbed
 
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.finished import Finished, ensemble, load_finished, save_finished
-from rankwise.tasks.compare.fitting import fit_members, judge, scored
+from rankwise.tasks.compare.fit import fit_members, judge, scored
 from rankwise.tasks.compare.model import Model
 
 __all__ = ["stubbed"]

@@ -9,7 +9,7 @@ from tests.tasks.compare.stubs import contest, stubbed
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.fitting import fit_members, scored
+from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.ranks import apply_ranks
 from rankwise.tasks.compare.training_rows import TrainingRows

@@ -6,7 +6,7 @@ from tests.tasks.compare.test_choosing import NOTHING
 
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.fit import Judged
 from rankwise.tasks.compare.notes import notes_on
 
 

@@ -8,7 +8,7 @@ from tests.tasks.compare.stubs import contest, settings, stubbed
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.parts import data_of_run, rows_of_part
-from rankwise.tasks.compare.running import run
+from rankwise.tasks.compare.pipeline import run
 
 __all__ = ["stubbed"]
 

@@ -15,7 +15,7 @@ from rankwise.tasks.compare.choosing import Choice, choose
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.fitting import Judged, fit_members
+from rankwise.tasks.compare.fit import Judged, fit_members
 from rankwise.tasks.compare.model import Model, load_model
 
 __all__ = ["stubbed"]

@@ -5,7 +5,7 @@ import pytest
 
 import rankwise.estimators
 from rankwise.tasks.compare.contenders import CLASSES, MODELS, Contender
-from rankwise.tasks.compare.fitting import ranker_of
+from rankwise.tasks.compare.fit import ranker_of
 from rankwise.tasks.compare.spaces import defaults, length_of, options_of, space_of, suggested
 
 

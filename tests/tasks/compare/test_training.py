@@ -8,7 +8,7 @@ from tests.tasks.compare.stubs import StubRanker, contest, stubbed
 from rankwise.estimators.time_limit import time_is_up
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.fitting import judge
+from rankwise.tasks.compare.fit import judge
 from rankwise.tasks.compare.training import finish
 from rankwise.tasks.compare.tuning import Tuned
 

@@ -5,7 +5,7 @@ import pytest
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.fit import Judged
 from rankwise.tasks.compare.trials import Place, open_storage
 
 PLAIN = Contender("linear", "log_loss")

@@ -15,9 +15,9 @@ from rankwise.metrics import Interval
 from rankwise.report.comparison.run import read_run
 from rankwise.tasks.compare.arrays import read_arrays
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.fitting import fit_members
-from rankwise.tasks.compare.judging import difference, interval, value
-from rankwise.tasks.compare.running import run
+from rankwise.tasks.compare.fit import fit_members
+from rankwise.tasks.compare.measures import difference, interval, value
+from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.scores import evaluate_run
 
 __all__ = ["stubbed"]

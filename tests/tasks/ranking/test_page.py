@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankwise.tasks.ranking import results_table
-from rankwise.tasks.ranking.judging import Judged
+from rankwise.tasks.ranking.evaluate import Judged
 from rankwise.tasks.ranking.page import notes_of
 
 RESULTS = {

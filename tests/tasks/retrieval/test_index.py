@@ -7,6 +7,8 @@ import pytest
 import torch
 from tests.tasks.retrieval.cases import images, settings
 
+from rankwise.tasks.retrieval.evaluate import embed
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.index import (
     fingerprint,
     make_index,
@@ -15,9 +17,7 @@ from rankwise.tasks.retrieval.index import (
     with_cells,
     write_index,
 )
-from rankwise.tasks.retrieval.judging import embed
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError
 
 VIEWS = settings().views

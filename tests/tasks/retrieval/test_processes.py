@@ -8,7 +8,7 @@ from tests.tasks.retrieval.cases import settings, splits, states_equal
 from tests.training.processes import run_two
 
 from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.tasks.retrieval.training import train
 from rankwise.training import Learner

@@ -7,7 +7,7 @@ import torch
 from tests.tasks.retrieval.cases import settings, splits, states_equal
 
 from rankwise.memory import PreviousModel
-from rankwise.tasks.retrieval.pictures import Batch
+from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner

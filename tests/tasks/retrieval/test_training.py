@@ -12,8 +12,8 @@ import torch
 from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
 from rankwise.data.images import ImageSet
-from rankwise.tasks.retrieval.judging import judge
-from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.evaluate import judge
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.settings import UsageError
 from rankwise.tasks.retrieval.task import RetrievalTask, new_network
 from rankwise.tasks.retrieval.training import Step, train

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.detection.findings import Findings
-from rankwise.data.images.pictures import BrokenImage, read_picture
+from rankwise.data.images.image_file import BrokenImage, read_picture
 
 __all__ = ["DetectionSet", "DetectionSplits", "Objects"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rankwise.data.images.pictures import BrokenImage, tell_broken
+from rankwise.data.images.image_file import BrokenImage, tell_broken
 
 __all__ = ["Findings"]
 

@@ -10,7 +10,7 @@ import torch
 from rankwise.data.detection.base import DetectionSet, Objects
 from rankwise.data.detection.findings import Findings
 from rankwise.data.errors import DataError
-from rankwise.data.images.pictures import BrokenImage, picture_size, tell_broken
+from rankwise.data.images.image_file import BrokenImage, picture_size, tell_broken
 
 __all__ = ["Listed", "Picture", "RawBox", "as_set"]
 

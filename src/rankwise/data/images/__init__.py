@@ -5,8 +5,8 @@ from rankwise.extras import require
 require("rankwise.data.images", "PIL")
 
 from rankwise.data.images.base import ImageSet, RetrievalSplits
+from rankwise.data.images.image_file import BrokenImage, tell_broken
 from rankwise.data.images.opening import KINDS, find_broken, open_images
-from rankwise.data.images.pictures import BrokenImage, tell_broken
 from rankwise.data.images.statistics import TABLE_1, Statistics, beside_table_1, statistics
 
 __all__ = [

@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from rankwise.data.images.image_file import BrokenImage, picture_size, read_picture
 from rankwise.data.images.listing import Recorded
-from rankwise.data.images.pictures import BrokenImage, picture_size, read_picture
 
 __all__ = ["BrokenImage", "ImageSet", "RetrievalSplits"]
 

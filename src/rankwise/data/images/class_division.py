@@ -12,10 +12,10 @@ from torch import Tensor
 from rankwise.data.errors import DataError
 from rankwise.data.images.division import absent
 from rankwise.data.images.drawing import single_images
+from rankwise.data.images.image_file import tell_broken
 from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.data.images.listing import Part, Recorded
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
-from rankwise.data.images.pictures import tell_broken
 from rankwise.data.images.pool import Pool
 from rankwise.data.images.recorded import record_of
 

@@ -11,8 +11,8 @@ import torch
 from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet, RetrievalSplits
 from rankwise.data.images.drawing import Draw, draw_parts, validation_classes
+from rankwise.data.images.image_file import BrokenImage, damage, read_picture, tell_broken
 from rankwise.data.images.listing import Listing, Part
-from rankwise.data.images.pictures import BrokenImage, damage, read_picture, tell_broken
 from rankwise.data.images.recorded import record_of
 
 __all__ = ["absent", "divide"]

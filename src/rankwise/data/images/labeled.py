@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images.base import ImageSet
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.listing import Recorded
-from rankwise.data.images.pictures import BrokenImage
 
 __all__ = ["ClassSplits", "LabeledImages"]
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from torch import Tensor
 
-from rankwise.data.images.pictures import BrokenImage
+from rankwise.data.images.image_file import BrokenImage
 
 __all__ = ["Listing", "Part", "Recorded", "by_halves", "in_order"]
 

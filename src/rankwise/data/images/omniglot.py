@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from rankwise.data.errors import DataError
+from rankwise.data.images.image_file import BrokenImage, decode
 from rankwise.data.images.listing import Listing, Part, by_halves, in_order
-from rankwise.data.images.pictures import BrokenImage, decode
 
 __all__ = ["omniglot"]
 

@@ -10,8 +10,8 @@ from rankwise.data.images import cifar, fine_grained, folders, idx, omniglot, ow
 from rankwise.data.images.base import ImageSet, RetrievalSplits
 from rankwise.data.images.division import divide
 from rankwise.data.images.drawing import SPLITS, Draw
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.listing import Listing, Recorded
-from rankwise.data.images.pictures import BrokenImage
 from rankwise.data.images.recorded import as_recorded
 
 __all__ = ["KINDS", "find_broken", "open_images"]

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images.base import ImageSet
+from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.labeled import LabeledImages
 from rankwise.data.images.listing import Listing, Part, in_order
-from rankwise.data.images.pictures import BrokenImage
 
 __all__ = ["Pool", "pool_of"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.classification.config import read_settings
-from rankwise.tasks.classification.judging import Judged, as_json
+from rankwise.tasks.classification.evaluate import Judged, as_json
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.settings import Settings, UsageError
 from rankwise.tasks.retrieval import files as retrieval

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rankwise.data.images.labeled import ClassSplits
 from rankwise.report import Section, Table, page, write_whole
-from rankwise.tasks.classification.judging import Judged
+from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import Trained
 from rankwise.tasks.retrieval.page import curve_figure, settings_table

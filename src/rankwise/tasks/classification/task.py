@@ -15,12 +15,12 @@ from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.distributed import gather_with_gradient
 from rankwise.memory import PreviousModel
 from rankwise.tasks.classification.batches import make_sampler
-from rankwise.tasks.classification.judging import judge
+from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier, logits_for, make_classifier
 from rankwise.tasks.classification.settings import Settings, UsageError
 from rankwise.tasks.classification.views import make_class_views, quick_batches
-from rankwise.tasks.retrieval.pictures import Batch, Pictures, some_pixels
+from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, some_pixels
 from rankwise.training import (
     CachedLoss,
     Moment,

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rankwise.samplers.base import EpochBatches
 from rankwise.tasks.retrieval.augmentation import make_views
-from rankwise.tasks.retrieval.pictures import Batch, Pictures, batches_from
+from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from
 from rankwise.tasks.retrieval.settings import Views
 
 __all__ = ["make_class_views", "quick_batches"]

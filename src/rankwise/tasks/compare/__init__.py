@@ -10,8 +10,8 @@ from rankwise.extras import require
 if TYPE_CHECKING:
     from rankwise.tasks.compare.contenders import Contender
     from rankwise.tasks.compare.model import Model, load_model
+    from rankwise.tasks.compare.pipeline import Compared, Event, run
     from rankwise.tasks.compare.predicting import Predicted, predict_file
-    from rankwise.tasks.compare.running import Compared, Event, run
     from rankwise.tasks.compare.scores import Evaluated, evaluate_run, evaluate_scores
     from rankwise.tasks.compare.settings import Settings, seconds_of
 
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Compared": "running",
+    "Compared": "pipeline",
     "Contender": "contenders",
     "Evaluated": "scores",
-    "Event": "running",
+    "Event": "pipeline",
     "Model": "model",
     "Predicted": "predicting",
     "Settings": "settings",
@@ -43,7 +43,7 @@ _HOMES = {
     "evaluate_scores": "scores",
     "load_model": "model",
     "predict_file": "predicting",
-    "run": "running",
+    "run": "pipeline",
     "seconds_of": "settings",
 }
 
@@ -52,7 +52,7 @@ def __getattr__(name: str) -> object:
     """Load a part when it is first named: who evaluates scores need not wait for optuna."""
     if name in _HOMES:
         if _HOMES[name] not in ("contenders", "settings"):
-            more = ("optuna",) if _HOMES[name] == "running" else ()
+            more = ("optuna",) if _HOMES[name] == "pipeline" else ()
             require("rankwise.tasks.compare", "polars", "scipy", *more)
         return getattr(import_module(f"rankwise.tasks.compare.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'rankwise.tasks.compare' has no attribute {name!r}")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError, Table, read_table
 from rankwise.metrics import Comparison, Interval
-from rankwise.tasks.compare import judging
+from rankwise.tasks.compare import measures
 from rankwise.tasks.compare.plan import Plan, plan_for, plan_of_all
 from rankwise.tasks.compare.settings import Settings
 
@@ -53,13 +53,13 @@ class Contest:
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """The metric (or another) of the scores of some rows."""
         name = metric or self.metric
-        return judging.value(
+        return measures.value(
             name, scores, self.table.target[rows], self.groups(rows), weight=self.weight(rows)
         )
 
     def interval(self, scores: Floats, rows: Rows) -> Interval:
         """The metric with its 95 % interval."""
-        return judging.interval(
+        return measures.interval(
             self.metric,
             scores,
             self.table.target[rows],
@@ -70,7 +70,7 @@ class Contest:
 
     def difference(self, scores: Floats, others: Floats, rows: Rows) -> Comparison:
         """The metric of the first scores minus that of the second."""
-        return judging.difference(
+        return measures.difference(
             self.metric,
             scores,
             others,
@@ -94,7 +94,7 @@ def contest_of(settings: Settings) -> Contest:
         use=settings.use,
         text=settings.text,
         date_format=settings.date_format,
-        graded=judging.is_graded(settings.metric),
+        graded=measures.is_graded(settings.metric),
     )
     if not table.names:
         left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
@@ -102,6 +102,6 @@ def contest_of(settings: Settings) -> Contest:
             f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
         )
     if table.weight is not None:
-        judging.require_weights(settings.metric, table.weight)
+        measures.require_weights(settings.metric, table.weight)
     plan = plan_of_all if settings.repeats else plan_for
     return Contest(settings, table, plan(table, settings.seed))

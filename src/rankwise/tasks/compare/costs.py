@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.contest import Contest
-from rankwise.tasks.compare.fitting import fit_members, scored
+from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.plan import Plan
 
 __all__ = ["Cost", "measure", "warm_up"]

@@ -17,7 +17,7 @@ from rankwise.report import write_json
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
 from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.contest import Contest
-from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.fit import Judged
 from rankwise.tasks.compare.model import Model, load_model, renamed
 
 __all__ = ["Finished", "ensemble", "load_finished", "save_finished"]

@@ -14,7 +14,7 @@ from rankwise.tasks.compare.choosing import Choice, validation_of
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.judging import every_metric, takes_weights
+from rankwise.tasks.compare.measures import every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
 
 __all__ = ["results_of", "write_results"]

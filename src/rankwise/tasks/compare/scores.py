@@ -16,7 +16,7 @@ from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
 from rankwise.naming import canonical_metric
 from rankwise.report.comparison.run import read_run
-from rankwise.tasks.compare.judging import (
+from rankwise.tasks.compare.measures import (
     Floats,
     Groups,
     every_metric,

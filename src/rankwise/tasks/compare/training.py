@@ -17,7 +17,7 @@ from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.finished import Finished, load_finished, save_finished
-from rankwise.tasks.compare.fitting import fit_members, judge, scored
+from rankwise.tasks.compare.fit import fit_members, judge, scored
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.trials import Place

@@ -17,7 +17,7 @@ from optuna.storages import RDBStorage
 from rankwise.data import DataError
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.fitting import Judged
+from rankwise.tasks.compare.fit import Judged
 
 __all__ = ["Place", "open_storage"]
 

@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from rankwise.tasks.compare.contenders import LOG_LOSS, Contender
 from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.fitting import Judged, judge
+from rankwise.tasks.compare.fit import Judged, judge
 from rankwise.tasks.compare.spaces import defaults, options_of, suggested
 from rankwise.tasks.compare.trials import Place
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.data.images.pictures import read_picture
+from rankwise.data.images.image_file import read_picture
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.files import Kept

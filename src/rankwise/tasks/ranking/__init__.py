@@ -5,10 +5,10 @@ from rankwise.extras import require
 require("rankwise.tasks.ranking", "matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")
 
 from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
-from rankwise.tasks.ranking.fitting import MODELS, Settings, fitted
-from rankwise.tasks.ranking.judging import DEFAULT, Judged, judged, tied_queries
+from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
+from rankwise.tasks.ranking.fit import MODELS, Settings, fitted
 from rankwise.tasks.ranking.page import notes_of, results_table
-from rankwise.tasks.ranking.running import Finished, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.pipeline import Finished, load_run, run, scores_frame, scores_of
 from rankwise.tasks.ranking.trec import (
     TREC,
     as_qrels,

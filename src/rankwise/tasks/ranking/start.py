@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
-from rankwise.tasks.ranking.fitting import Settings
-from rankwise.tasks.ranking.judging import judged
+from rankwise.tasks.ranking.evaluate import judged
+from rankwise.tasks.ranking.fit import Settings
 from rankwise.tasks.verdict import Verdict, lower_rate, verdict
 
 __all__ = ["compared_with_start"]

@@ -17,7 +17,7 @@ from rankwise.metrics.ndcg import LARGEST
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import read
 from rankwise.tasks import ranked
-from rankwise.tasks.ranking.judging import Judged, require_relevant
+from rankwise.tasks.ranking.evaluate import Judged, require_relevant
 from rankwise.tasks.usage import UsageError
 
 __all__ = [

@@ -11,8 +11,8 @@ from rankwise.tasks.recommendation.measures import DEFAULT, MEASURES, Measure, m
 from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.page import course, notes_of, results_table
 from rankwise.tasks.recommendation.pairs import Pairs
+from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
 from rankwise.tasks.recommendation.problem import Problem, prepared
-from rankwise.tasks.recommendation.running import Finished, evaluate_run, recommend, run
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import Step, Trained, train
 

@@ -1,7 +1,9 @@
 """Image retrieval: an embedding trained on the order of a gallery, and judged by it."""
 
 from rankwise.tasks.retrieval.config import as_yaml, read_settings, shipped, with_changes
+from rankwise.tasks.retrieval.evaluate import embed, judge, judge_splits
 from rankwise.tasks.retrieval.files import load_run
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.index import (
     Found,
     Index,
@@ -11,12 +13,10 @@ from rankwise.tasks.retrieval.index import (
     with_cells,
     write_index,
 )
-from rankwise.tasks.retrieval.judging import embed, judge, judge_splits
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.page import results_table
-from rankwise.tasks.retrieval.pictures import Pictures
-from rankwise.tasks.retrieval.running import Finished, open_data, run
+from rankwise.tasks.retrieval.pipeline import Finished, open_data, run
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 from rankwise.tasks.retrieval.task import RetrievalTask, new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train

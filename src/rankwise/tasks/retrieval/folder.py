@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from rankwise.data.images import BrokenImage, ImageSet
-from rankwise.data.images.pictures import picture_size
+from rankwise.data.images.image_file import picture_size
 from rankwise.tasks.retrieval.settings import UsageError
 
 __all__ = ["images_in"]

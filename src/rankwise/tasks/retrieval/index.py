@@ -18,9 +18,9 @@ from rankwise.data.images import ImageSet
 from rankwise.report import write_whole
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
 from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
-from rankwise.tasks.retrieval.judging import embed
+from rankwise.tasks.retrieval.evaluate import embed
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError, Views
 
 __all__ = [

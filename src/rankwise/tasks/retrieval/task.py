@@ -15,11 +15,11 @@ from rankwise.distributed import gather_with_gradient
 from rankwise.memory import PreviousModel
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.augmentation import make_views
-from rankwise.tasks.retrieval.judging import judge
+from rankwise.tasks.retrieval.evaluate import judge
+from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from, some_pixels
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.mixup import draw_mixing
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.pictures import Batch, Pictures, batches_from, some_pixels
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 from rankwise.training import (
     CachedLoss,

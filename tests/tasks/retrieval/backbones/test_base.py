@@ -11,9 +11,9 @@ from tests.tasks.retrieval.cases import images, settings
 from torch import nn
 
 from rankwise.tasks.retrieval.backbones import Backbone
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError
 from rankwise.tasks.retrieval.task import new_network
 

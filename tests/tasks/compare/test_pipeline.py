@@ -12,9 +12,9 @@ from tests.tasks.compare.stubs import StubRanker, replace_models, settings, stub
 
 from rankwise.data import DataError
 from rankwise.estimators.time_limit import time_is_up
-from rankwise.tasks.compare import running
+from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.running import run
+from rankwise.tasks.compare.pipeline import run
 
 __all__ = ["stubbed"]
 
@@ -309,7 +309,7 @@ def test_a_half_written_contender_is_done_again(tmp_path):
     asked = settings(tmp_path, trials=1)
     out = tmp_path / "run"
     before = run(asked, out).results
-    (out / running.CONTENDERS / "linear-ap" / "scores.npz").write_bytes(b"PK")
+    (out / pipeline.CONTENDERS / "linear-ap" / "scores.npz").write_bytes(b"PK")
     after = run(asked, out, resume=True).results
     values = [[row["test"] for row in found["contenders"]] for found in (before, after)]
     assert values[0] == values[1]

@@ -13,8 +13,8 @@ from rankwise.data.images.labeled import LabeledImages
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.retrieval.judging import embed
-from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.evaluate import embed
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.training import Place
 
 __all__ = ["Judged", "as_json", "judge", "judge_scores"]

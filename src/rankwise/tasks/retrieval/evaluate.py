@@ -12,8 +12,8 @@ from torch import Tensor
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.distributed import gather_with_gradient
 from rankwise.retrieval import RetrievalResult, evaluate
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 from rankwise.training import Place
 

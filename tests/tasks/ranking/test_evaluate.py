@@ -19,7 +19,7 @@ from rankwise.tasks.ranking import (
     tied_queries,
     tied_run_queries,
 )
-from rankwise.tasks.ranking.judging import known_metrics
+from rankwise.tasks.ranking.evaluate import known_metrics
 
 DATA = Letor(
     Path("small"),

@@ -18,7 +18,7 @@ from rankwise.tasks.detection.page import write_page
 from rankwise.tasks.detection.settings import Settings, UsageError
 from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.pipeline import usual_device
 from rankwise.tasks.retrieval.settings import one_of
 from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder

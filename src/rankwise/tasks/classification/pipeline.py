@@ -12,16 +12,16 @@ from rankwise.data.images import BrokenImage
 from rankwise.data.images.classes import CLASS_KINDS, open_classes
 from rankwise.data.images.labeled import ClassSplits, LabeledImages
 from rankwise.tasks.classification.batches import fit_batches
+from rankwise.tasks.classification.evaluate import Judged, judge
 from rankwise.tasks.classification.files import write_config, write_model, write_results
-from rankwise.tasks.classification.judging import Judged, judge
 from rankwise.tasks.classification.page import write_page
 from rankwise.tasks.classification.settings import Settings, UsageError
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.classification.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.files import read_division, write_division
-from rankwise.tasks.retrieval.pictures import Pictures
-from rankwise.tasks.retrieval.running import usual_device
+from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.tasks.retrieval.pipeline import usual_device
 from rankwise.tasks.retrieval.settings import one_of
 from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder

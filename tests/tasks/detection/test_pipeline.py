@@ -11,7 +11,7 @@ from tests.tasks.detection.pictures import settings, splits
 
 from rankwise.tasks.detection.evaluation import detect_all, evaluate
 from rankwise.tasks.detection.files import load_run
-from rankwise.tasks.detection.running import open_data, run
+from rankwise.tasks.detection.pipeline import open_data, run
 from rankwise.tasks.detection.settings import UsageError
 
 

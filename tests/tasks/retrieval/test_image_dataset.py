@@ -11,7 +11,7 @@ from tests.tasks.retrieval.cases import images
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.augmentation import resized
-from rankwise.tasks.retrieval.pictures import Pictures, batches_from, some_pixels
+from rankwise.tasks.retrieval.image_dataset import Pictures, batches_from, some_pixels
 from rankwise.tasks.retrieval.settings import Views
 
 VIEWS = Views(resize=8, crop=8)

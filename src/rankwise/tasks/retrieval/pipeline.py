@@ -15,6 +15,7 @@ from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_image
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.batch_size import fit_batches
+from rankwise.tasks.retrieval.evaluate import judge_splits
 from rankwise.tasks.retrieval.files import (
     read_division,
     write_config,
@@ -22,9 +23,8 @@ from rankwise.tasks.retrieval.files import (
     write_model,
     write_results,
 )
-from rankwise.tasks.retrieval.judging import judge_splits
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.page import write_page
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
 from rankwise.tasks.retrieval.task import new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train

@@ -9,7 +9,7 @@ from PIL import Image
 
 from rankwise.data import DataError
 from rankwise.data.images import BrokenImage, tell_broken
-from rankwise.data.images.pictures import damage, picture_size, read_picture
+from rankwise.data.images.image_file import damage, picture_size, read_picture
 
 
 def test_a_color_picture_is_channels_rows_columns(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from tests.tasks.compare.stubs import StubRanker, contest, stubbed, table
 
 from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.fitting import fit_members, judge, ranker_of, scored
+from rankwise.tasks.compare.fit import fit_members, judge, ranker_of, scored
 from rankwise.tasks.compare.ranks import apply_ranks
 
 __all__ = ["stubbed"]

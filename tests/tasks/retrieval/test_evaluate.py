@@ -10,9 +10,9 @@ from tests.tasks.retrieval.cases import images, settings, splits
 from rankwise.data.images import ImageSet
 from rankwise.retrieval import evaluate
 from rankwise.tasks.retrieval.augmentation import evaluation_view
-from rankwise.tasks.retrieval.judging import as_json, embed, judge, judge_splits
+from rankwise.tasks.retrieval.evaluate import as_json, embed, judge, judge_splits
+from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.pictures import Pictures
 from rankwise.tasks.retrieval.settings import UsageError
 
 CHOSEN = settings()
@@ -29,7 +29,7 @@ def test_embeddings_do_not_depend_on_the_blocks_nor_the_mode(monkeypatch):
     assert found.training
     view = evaluation_view([pictures[i] for i in range(16)], CHOSEN.views)
     torch.testing.assert_close(whole, found.eval()(view))
-    monkeypatch.setattr("rankwise.tasks.retrieval.judging._AT_ONCE", 3)
+    monkeypatch.setattr("rankwise.tasks.retrieval.evaluate._AT_ONCE", 3)
     torch.testing.assert_close(embed(found, pictures), whole)
     assert not found.training
     assert not whole.requires_grad

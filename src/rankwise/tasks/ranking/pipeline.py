@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
-from rankwise.tasks.ranking.fitting import Settings, fitted
-from rankwise.tasks.ranking.judging import (
+from rankwise.tasks.ranking.evaluate import (
     DEFAULT,
     Judged,
     gains_of,
@@ -24,6 +23,7 @@ from rankwise.tasks.ranking.judging import (
     known_metrics,
     require_gains,
 )
+from rankwise.tasks.ranking.fit import Settings, fitted
 from rankwise.tasks.ranking.page import write_results
 from rankwise.tasks.ranking.start import compared_with_start
 from rankwise.tasks.usage import UsageError

@@ -8,9 +8,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.tasks.classification.cases import TWO, settings, splits
 
 from rankwise.metrics import partial_auroc
-from rankwise.tasks.classification.judging import as_json, judge, judge_scores
+from rankwise.tasks.classification.evaluate import as_json, judge, judge_scores
 from rankwise.tasks.classification.task import new_classifier
-from rankwise.tasks.retrieval.pictures import Pictures
+from rankwise.tasks.retrieval.image_dataset import Pictures
 
 NAMES = ("a", "b", "c")
 

@@ -6,7 +6,7 @@ from sklearn.metrics import average_precision_score
 
 from rankwise.data import DataError
 from rankwise.metrics import delong_interval, delong_test, logit_interval
-from rankwise.tasks.compare.judging import (
+from rankwise.tasks.compare.measures import (
     difference,
     every_metric,
     interval,
