@@ -37,7 +37,7 @@ app = image_app(
     _modules,
     "classification",
     "Train a classifier of images on how each class ranks them, and judge it.",
-    "Train, keep what validation likes best, judge it on the test images.",
+    "Train, keep the best network on validation, evaluate it on the test images.",
 )
 
 
@@ -46,12 +46,12 @@ def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
     part: Part = "test",
-    out: Annotated[Path | None, typer.Option(help="json: all numbers, class by class.")] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file for all metrics, per class.")] = None,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
 ) -> None:
-    """Judge a finished run on its test images, or on another part, class by class."""
+    """Evaluate a finished run on its test images, or on another part, class by class."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.tasks import classification as task  # noqa: PLC0415

@@ -29,59 +29,66 @@ _COLUMNS = 10  # whose importance is shown
 def compare(  # noqa: PLR0917  (a command line is called by names)
     data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
     target: Annotated[
-        str | None, typer.Option(help="Column to be found; svmlight has only one.")
+        str | None, typer.Option(help="Target column; not needed for svmlight.")
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="What counts, such as ap, auc, opauc(max_fpr=.05), ndcg@10.")
+        str,
+        typer.Option(
+            help="Metric to train for and to choose by: ap, auc, opauc(max_fpr=.05), ndcg@10, …"
+        ),
     ] = "ap",
     group: Annotated[
-        str | None, typer.Option(help="Column that says which list a row belongs to.")
+        str | None, typer.Option(help="Column with the list (query, user) of each row.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Column of dates or numbers; the last rows are tested on.")
+        str | None,
+        typer.Option(help="Column of dates or numbers; the latest rows are the test part."),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="Which value of the target is to be found.")
+        str | None, typer.Option(help="Value of the target that is the positive class.")
     ] = None,
     weight: Annotated[
         str | None, typer.Option(help="Column of sample weights, for training and metrics.")
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="Column that is no feature; may be repeated.")
+        list[str] | None, typer.Option(help="Column to leave out of the features; may be repeated.")
     ] = None,
     use: Annotated[
         list[str] | None,
-        typer.Option(help="Column to learn from even if it looks like an id; may be repeated."),
+        typer.Option(
+            help="Column to keep as a feature although it looks like an id; may be repeated."
+        ),
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option(help="Column of free text to learn from (TF-IDF); may be repeated."),
+        typer.Option(help="Column of free text to use as TF-IDF features; may be repeated."),
     ] = None,
     date_format: Annotated[
-        str | None, typer.Option(help="Format of the dates, as strftime has it: %d/%m/%Y.")
+        str | None, typer.Option(help="strftime format of the dates, such as %d/%m/%Y.")
     ] = None,
-    budget: Annotated[str, typer.Option(help="Training time in all, such as 90s, 2m, 1h.")] = "2m",
+    budget: Annotated[str, typer.Option(help="Total training time, such as 90s, 2m, 1h.")] = "2m",
     trials: Annotated[
-        int, typer.Option(min=1, help="The most options that a contender tries.")
+        int, typer.Option(min=1, help="Maximum number of tuning trials per contender.")
     ] = 30,
     contenders: Annotated[
-        str, typer.Option(help="Which, such as boosted,linear:log_loss,neural:both.")
+        str, typer.Option(help="Contenders to train, such as boosted,linear:log_loss,neural:both.")
     ] = "linear,boosted,neural",
     repeats: Annotated[
         int,
         typer.Option(
-            min=0, help="Repeats of cross-validation over all rows, instead of one test part."
+            min=0,
+            help="Number of repeats of 5-fold cross-validation over all rows; 0 for one test part.",
         ),
     ] = 0,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Fits per contender, whose ranks are averaged.")
+        int, typer.Option(min=1, help="Number of fits per contender; their ranks are averaged.")
     ] = 1,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; runs/NAME of the data if not given.")
+        Path | None, typer.Option(help="Output folder of the run. Default: runs/NAME of the data.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder, if there is one.")
+        bool, typer.Option("--resume", help="Resume the run in the output folder.")
     ] = False,
     debug: Debug = False,
 ) -> None:

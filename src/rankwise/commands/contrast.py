@@ -21,30 +21,34 @@ app = App()
 
 @app.callback()
 def contrast() -> None:
-    """Train an image network without labels, by telling images apart."""
+    """Train an image network without labels, by contrastive learning."""
 
 
 @app.command()
 def train(  # noqa: PLR0917  (a command line is called by names)
-    data: Annotated[Path, typer.Argument(help="npz: x_train, y_train, x_test, y_test, classes.")],
+    data: Annotated[
+        Path, typer.Argument(help="npz file with x_train, y_train, x_test, y_test and classes.")
+    ],
     objective: Annotated[
-        str, typer.Option(help="global_contrastive (SogCLR) or nt_xent (SimCLR).")
+        str, typer.Option(help="Loss: global_contrastive (SogCLR) or nt_xent (SimCLR).")
     ] = "global_contrastive",
-    temperature: Annotated[float, typer.Option(help="What the cosines are divided by.")] = 0.2,
-    gamma: Annotated[
-        float, typer.Option(help="How fast an image's average follows its batches.")
-    ] = 0.9,
-    batch: Annotated[int, typer.Option(help="Images in a batch, each in two views.")] = 64,
-    epochs: Annotated[int, typer.Option(help="Passes over the training images.")] = 100,
-    optimizer: Annotated[str, typer.Option(help="adamw or sgd.")] = "adamw",
-    learning_rate: Annotated[float, typer.Option(help="At the start; falls to 0.")] = 1e-3,
-    weight_decay: Annotated[float, typer.Option(help="Of the optimizer.")] = 1e-4,
-    width: Annotated[int, typer.Option(help="Channels of the first layer.")] = 32,
-    dimension: Annotated[int, typer.Option(help="Of the embedding that is contrasted.")] = 64,
+    temperature: Annotated[
+        float, typer.Option(help="Temperature of the cosine similarities.")
+    ] = 0.2,
+    gamma: Annotated[float, typer.Option(help="Rate of the moving average per image.")] = 0.9,
+    batch: Annotated[int, typer.Option(help="Batch size (images; each in two views).")] = 64,
+    epochs: Annotated[int, typer.Option(help="Number of epochs.")] = 100,
+    optimizer: Annotated[str, typer.Option(help="Optimizer: adamw or sgd.")] = "adamw",
+    learning_rate: Annotated[
+        float, typer.Option(help="Initial learning rate; decays to 0 as a cosine.")
+    ] = 1e-3,
+    weight_decay: Annotated[float, typer.Option(help="Weight decay.")] = 1e-4,
+    width: Annotated[int, typer.Option(help="Number of channels of the first layer.")] = 32,
+    dimension: Annotated[int, typer.Option(help="Dimension of the embedding.")] = 64,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/contrast"),
+    out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs/contrast"),
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+        bool, typer.Option("--resume", help="Resume the run in the output folder.")
     ] = False,
     debug: Debug = False,
 ) -> None:

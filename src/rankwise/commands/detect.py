@@ -38,7 +38,7 @@ app = image_app(
     _modules,
     "detection",
     "Train a detector of objects on average precision, judge it, and let it find.",
-    "Train, keep what validation likes best, judge it on the test pictures by COCO's AP.",
+    "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
     "AP",
 )
 
@@ -48,11 +48,13 @@ def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
     part: Part = "test",
-    out: Annotated[Path | None, typer.Option(help="json: all numbers, by class too.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file for all metrics, overall and per class.")
+    ] = None,
     skip_broken: Broken = False,
     debug: Debug = False,
 ) -> None:
-    """Judge a finished run on its test pictures, or on another part, by COCO's AP."""
+    """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
@@ -79,14 +81,16 @@ def evaluate(  # noqa: PLR0917
 def predict(
     images: Annotated[list[Path], typer.Argument(help="Image files.")],
     run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/detection"),
-    out: Annotated[Path, typer.Option(help="Folder to draw into.")] = Path("found"),
+    out: Annotated[Path, typer.Option(help="Output folder of the drawn images.")] = Path("found"),
     least: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Lowest score to draw. Default: the best of validation."),
+        typer.Option(
+            min=0, max=1, help="Smallest score to draw. Default: the best threshold on validation."
+        ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Draw the boxes found in images, with names and scores, and write them as json beside it."""
+    """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
     with one_line(debug=debug):
         from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
         from rankwise.tasks.detection.predicting import predict as find  # noqa: PLC0415

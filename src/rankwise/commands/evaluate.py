@@ -25,27 +25,30 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             "whose held-out test rows are evaluated."
         ),
     ],
-    target: Annotated[str | None, typer.Option(help="Column to be found (of a table).")] = None,
+    target: Annotated[str | None, typer.Option(help="Target column (of a table).")] = None,
     score: Annotated[
         str | None, typer.Option(help="Column of the scores, higher first (of a table).")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="Column that says which list a row belongs to (of a table).")
+        str | None,
+        typer.Option(help="Column with the list (query, user) of each row (of a table)."),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option(help="Which value of the target is to be found (of a table).")
+        str | None,
+        typer.Option(help="Value of the target that is the positive class (of a table)."),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Only this one, such as ndcg@10; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Metric to compute, such as ndcg@10; may be repeated. Default: all."),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the numbers into this file.")] = None,
+    json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=HIGHEST, help="Seed of the bootstrap; the run's own, or 0."),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """All metrics of a column of scores or of a run's test rows, with 95 % intervals."""
+    """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals."""
     with guarded(debug=debug):
         # Here, so that the other commands do not wait for the readers of tables.
         from rankwise.report import write_json  # noqa: PLC0415

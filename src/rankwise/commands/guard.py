@@ -14,7 +14,7 @@ from rankwise.extras import missing_module
 
 __all__ = ["Debug", "guarded"]
 
-Debug = Annotated[bool, typer.Option("--debug", help="Errors with where they were.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 @contextmanager

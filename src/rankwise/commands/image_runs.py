@@ -42,20 +42,18 @@ __all__ = [
 
 _STOPPED = "stopped; the same command with --resume goes on after the last validation"
 
-Config = Annotated[str, typer.Argument(help="A file of yaml, or a name of `configs`.")]
-Root = Annotated[Path | None, typer.Option(help="Where the images are, in place of data.root.")]
+Config = Annotated[
+    str, typer.Argument(help="YAML file, or the name of a configuration listed by `configs`.")
+]
+Root = Annotated[Path | None, typer.Option(help="Folder of the images; overrides data.root.")]
 Change = Annotated[
     list[str] | None,
-    typer.Option("--set", help="section.name=value, such as training.steps=500."),
+    typer.Option("--set", help="Setting to override, such as training.steps=500; may be repeated."),
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
-]
-Part = Annotated[str, typer.Option(help="test, validation or train.")]
-Workers = Annotated[int, typer.Option(min=0, help="Processes that read images.")]
-Broken = Annotated[
-    bool, typer.Option("--skip-broken", help="Go on without images that cannot be read.")
-]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the output folder.")]
+Part = Annotated[str, typer.Option(help="Part of the data: test, validation or train.")]
+Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load images.")]
+Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
 
@@ -164,7 +162,7 @@ def image_app(
         config: Config,
         root: Root = None,
         change: Change = None,
-        out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs", task),
+        out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs", task),
         resume: Resume = False,
         skip_broken: Broken = False,
         workers: Workers = 0,

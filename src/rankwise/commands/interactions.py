@@ -21,13 +21,17 @@ __all__ = [
     "read",
 ]
 
-Format = Annotated[str, typer.Option(help="auto, ml-100k, ml-1m, ml-20m, recbole or columns.")]
-UserColumn = Annotated[str | None, typer.Option(help="Column of the user, in csv or parquet.")]
-ItemColumn = Annotated[str | None, typer.Option(help="Column of the item.")]
-RatingColumn = Annotated[str | None, typer.Option(help="Column of the rating.")]
-TimeColumn = Annotated[str | None, typer.Option(help="Column of the time.")]
-Duplicates = Annotated[str, typer.Option(help="A pair that comes twice: error, or its last row.")]
-RatingRange = Annotated[str | None, typer.Option(help="What ratings may be, such as 1:5.")]
+Format = Annotated[
+    str, typer.Option(help="Layout of the data: auto, ml-100k, ml-1m, ml-20m, recbole or columns.")
+]
+UserColumn = Annotated[str | None, typer.Option(help="User column (csv, parquet).")]
+ItemColumn = Annotated[str | None, typer.Option(help="Item column.")]
+RatingColumn = Annotated[str | None, typer.Option(help="Rating column.")]
+TimeColumn = Annotated[str | None, typer.Option(help="Time column.")]
+Duplicates = Annotated[
+    str, typer.Option(help="Repeated pairs of user and item: error, or last to keep the last row.")
+]
+RatingRange = Annotated[str | None, typer.Option(help="Valid range of the ratings, such as 1:5.")]
 
 
 def read(

@@ -20,7 +20,9 @@ __all__ = ["objectives"]
 
 
 def objectives(
-    metrics: Annotated[bool, typer.Option("--metrics", help="The metrics instead.")] = False,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="List the metrics instead of the objectives.")
+    ] = False,
 ) -> None:
     """List the objectives by name: the metric of each, when to use it, what it needs and costs.
 

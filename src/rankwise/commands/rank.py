@@ -22,7 +22,7 @@ app = App()
 
 _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
 
-Relevant = Annotated[float, typer.Option(help="Relevance from which a document is a positive.")]
+Relevant = Annotated[float, typer.Option(help="Smallest relevance of a positive.")]
 
 
 @app.callback()
@@ -32,31 +32,44 @@ def rank() -> None:
 
 @app.command()
 def train(  # noqa: PLR0917  (a command line is called by names)
-    data: Annotated[Path, typer.Argument(help="Lists to learn from: svmlight with qid or .query.")],
+    data: Annotated[
+        Path, typer.Argument(help="Training lists: svmlight with qid or a .query file.")
+    ],
     validation: Annotated[
-        Path | None, typer.Option(help="Lists that say when to stop; default: a fifth of the data.")
+        Path | None,
+        typer.Option(help="Validation lists for early stopping. Default: a fifth of the queries."),
     ] = None,
-    test: Annotated[Path | None, typer.Option(help="Lists to be judged by.")] = None,
-    model: Annotated[str, typer.Option(help="linear, mlp or boosted.")] = "mlp",
+    test: Annotated[Path | None, typer.Option(help="Test lists.")] = None,
+    model: Annotated[str, typer.Option(help="Model: linear, mlp or boosted.")] = "mlp",
     objective: Annotated[
-        str, typer.Option(help="ndcg@10, listnet, lambda_loss@10, ap, …: see rankwise objectives.")
+        str,
+        typer.Option(
+            help="Objective: ndcg@10, listnet, lambda_loss@10, ap, … (see rankwise objectives)."
+        ),
     ] = "ndcg@10",
-    metric: Annotated[str, typer.Option(help="Of validation: says when to stop.")] = "ndcg@10",
-    metrics: Annotated[str, typer.Option(help="Names parted by commas.")] = _METRICS,
+    metric: Annotated[str, typer.Option(help="Validation metric for early stopping.")] = "ndcg@10",
+    metrics: Annotated[
+        str, typer.Option(help="Metrics to report, separated by commas.")
+    ] = _METRICS,
     relevant: Relevant = 1,
     validation_share: Annotated[
-        float, typer.Option(help="Of the queries, where there is no validation file.")
+        float,
+        typer.Option(
+            help="Share of the queries used for validation if there is no validation file."
+        ),
     ] = 0.2,
     option: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Of the model, such as epochs=50 or hidden=[64,32]."),
+        typer.Option(
+            "--set", help="Model option, such as epochs=50 or hidden=[64,32]; may be repeated."
+        ),
     ] = None,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/rank"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs/rank"),
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Fit a scorer on lists, keep what validation likes best, judge every file given."""
+    """Fit a ranker on lists, stop by validation, evaluate it on every file given."""
     with one_line(debug=debug, stopped="stopped; --resume goes on from the last checkpoint"):
         from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
         from rankwise.tasks import ranking as task  # noqa: PLC0415
@@ -91,17 +104,23 @@ def evaluate(  # noqa: PLR0917
     run: Annotated[Path, typer.Argument(help="Folder of a finished run, or a run file of TREC.")],
     data: Annotated[Path, typer.Argument(help="Lists as for train, or qrels for a run file.")],
     metrics: Annotated[
-        str | None, typer.Option(help=f"Parted by commas. Default: {_METRICS}; run file: {TREC}.")
+        str | None,
+        typer.Option(help=f"Metrics, separated by commas. Default: {_METRICS}; run file: {TREC}."),
     ] = None,
     relevant: Annotated[
-        float | None, typer.Option(help="Relevance of a positive. Default: as trained, or 1.")
+        float | None,
+        typer.Option(help="Smallest relevance of a positive. Default: as trained, or 1."),
     ] = None,
-    write_run: Annotated[Path | None, typer.Option(help="Write the ranking as a run.")] = None,
-    write_qrels: Annotated[Path | None, typer.Option(help="Write the relevances as qrels.")] = None,
-    out: Annotated[Path | None, typer.Option(help="csv: every metric of every query.")] = None,
+    write_run: Annotated[
+        Path | None, typer.Option(help="Run file to write the ranking to.")
+    ] = None,
+    write_qrels: Annotated[
+        Path | None, typer.Option(help="qrels file to write the relevances to.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="csv file for the metrics per query.")] = None,
     debug: Debug = False,
 ) -> None:
-    """Judge a finished run on other lists, or a run file of TREC by its qrels."""
+    """Evaluate a finished run on other lists, or a TREC run file against its qrels."""
     with one_line(debug=debug):
         from rankwise.tasks import ranking as task  # noqa: PLC0415
 

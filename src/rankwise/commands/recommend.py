@@ -41,7 +41,7 @@ Data = Annotated[
     typer.Argument(help="u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder."),
 ]
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
-Metrics = Annotated[str, typer.Option(help="Names parted by commas.")]
+Metrics = Annotated[str, typer.Option(help="Metrics to report, separated by commas.")]
 
 
 @app.callback()
@@ -53,43 +53,73 @@ def recommend() -> None:
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Data,
     objective: Annotated[
-        str, typer.Option(help="softmax, bpr, pap@8, ndcg@10, ap, …: see rankwise objectives.")
+        str,
+        typer.Option(
+            help="Objective: softmax, bpr, pap@8, ndcg@10, ap, … (see rankwise objectives)."
+        ),
     ] = "softmax",
-    model: Annotated[str, typer.Option(help="mf, or two_tower.")] = "mf",
-    dimension: Annotated[int, typer.Option(help="Of the vectors of users and items.")] = 64,
-    hidden: Annotated[str, typer.Option(help="Layers of a tower, parted by commas.")] = "128",
+    model: Annotated[
+        str, typer.Option(help="Model: mf (matrix factorization) or two_tower.")
+    ] = "mf",
+    dimension: Annotated[int, typer.Option(help="Embedding dimension.")] = 64,
+    hidden: Annotated[
+        str, typer.Option(help="Hidden layer sizes of a tower, separated by commas.")
+    ] = "128",
     user_features: Annotated[
-        Path | None, typer.Option(help="csv, parquet or .user; ids first. For two_tower.")
+        Path | None,
+        typer.Option(
+            help="User features (csv, parquet or .user; ids in the first column), for two_tower."
+        ),
     ] = None,
     item_features: Annotated[
-        Path | None, typer.Option(help="csv, parquet or .item; ids first. For two_tower.")
+        Path | None,
+        typer.Option(
+            help="Item features (csv, parquet or .item; ids in the first column), for two_tower."
+        ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Rating from which it is a positive. Default: all are.")
+        float | None,
+        typer.Option(help="Smallest rating of a positive. Default: every interaction is one."),
     ] = None,
-    split: Annotated[str, typer.Option(help="Of every user's interactions: random or time.")] = (
-        "random"
-    ),
-    validation: Annotated[float, typer.Option(help="A share, or how many to leave out.")] = 0.1,
-    test: Annotated[float, typer.Option(help="A share, or how many to leave out.")] = 0.2,
+    split: Annotated[
+        str, typer.Option(help="Split of each user's interactions: random or time.")
+    ] = ("random"),
+    validation: Annotated[
+        float,
+        typer.Option(help="Validation part of each user: a share, or a number of interactions."),
+    ] = 0.1,
+    test: Annotated[
+        float, typer.Option(help="Test part of each user: a share, or a number of interactions.")
+    ] = 0.2,
     lists: Annotated[
-        str, typer.Option(help="All positives of a user, or one interaction: auto decides.")
+        str,
+        typer.Option(
+            help="Positives per list: all of a user, one interaction, or auto (by objective)."
+        ),
     ] = "auto",
-    batch: Annotated[int, typer.Option(help="Positives of a step, about.")] = 1024,
-    negatives: Annotated[int, typer.Option(help="Drawn for a step; 0: all items.")] = 256,
-    sampling: Annotated[str, typer.Option(help="Of the negatives: uniform or popularity.")] = (
-        "uniform"
-    ),
+    batch: Annotated[int, typer.Option(help="Batch size (positive interactions per step).")] = 1024,
+    negatives: Annotated[
+        int, typer.Option(help="Number of negatives sampled per step; 0 for the whole catalog.")
+    ] = 256,
+    sampling: Annotated[
+        str, typer.Option(help="Sampling distribution of the negatives: uniform or popularity.")
+    ] = ("uniform"),
     correction: Annotated[
-        bool, typer.Option(help="Weigh the negatives for how they were drawn (log q).")
+        bool, typer.Option(help="Correct for the sampling distribution of the negatives (log q).")
     ] = True,
-    epochs: Annotated[int, typer.Option(help="At most.")] = 100,
-    warm_start: Annotated[int, typer.Option(help="At most so many epochs of softmax first.")] = 20,
-    patience: Annotated[int, typer.Option(help="Epochs without a better metric.")] = 5,
-    metric: Annotated[str, typer.Option(help="Of validation, chooses the epoch.")] = "ndcg@10",
+    epochs: Annotated[int, typer.Option(help="Maximum number of epochs.")] = 100,
+    warm_start: Annotated[
+        int, typer.Option(help="Maximum number of softmax epochs before the objective.")
+    ] = 20,
+    patience: Annotated[
+        int, typer.Option(help="Number of epochs without improvement before stopping.")
+    ] = 5,
+    metric: Annotated[
+        str, typer.Option(help="Validation metric that chooses the epoch.")
+    ] = "ndcg@10",
     metrics: Metrics = _METRICS,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 3e-3,
-    weight_decay: Annotated[float, typer.Option(help="Of AdamW.")] = 0.5,
+    learning_rate: Annotated[float, typer.Option(help="AdamW learning rate.")] = 3e-3,
+    weight_decay: Annotated[float, typer.Option(help="AdamW weight decay.")] = 0.5,
     seed: Seed = 0,
     format: Format = "auto",
     user_column: UserColumn = None,
@@ -98,9 +128,9 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     time_column: TimeColumn = None,
     rating_range: RatingRange = None,
     duplicates: Duplicates = "error",
-    out: Annotated[Path, typer.Option(help="Folder of the run.")] = Path("runs/recommend"),
+    out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs/recommend"),
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder, if there is one.")
+        bool, typer.Option("--resume", help="Resume the run in the output folder.")
     ] = False,
     debug: Debug = False,
 ) -> None:
@@ -175,7 +205,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 def evaluate(  # noqa: PLR0917
     run: Run,
     data: Annotated[
-        Path | None, typer.Option(help="Later interactions; default: the run's own test part.")
+        Path | None,
+        typer.Option(help="Later interactions to evaluate on. Default: the run's own test part."),
     ] = None,
     metrics: Metrics = _METRICS,
     format: Format = "auto",
@@ -185,7 +216,7 @@ def evaluate(  # noqa: PLR0917
     time_column: TimeColumn = None,
     rating_range: RatingRange = None,
     duplicates: Duplicates = "error",
-    out: Annotated[Path | None, typer.Option(help="csv: every metric of every user.")] = None,
+    out: Annotated[Path | None, typer.Option(help="csv file for the metrics per user.")] = None,
     debug: Debug = False,
 ) -> None:
     """Measure a finished run: its test part, or interactions that came later."""
@@ -212,12 +243,14 @@ def evaluate(  # noqa: PLR0917
 @app.command()
 def topk(  # noqa: PLR0917
     run: Run,
-    k: Annotated[int, typer.Option(help="Items for each user.")] = 10,
+    k: Annotated[int, typer.Option(help="Number of items per user.")] = 10,
     users: Annotated[
-        str | None, typer.Option(help="Ids parted by commas, or a file of one a line.")
+        str | None,
+        typer.Option(help="User ids separated by commas, or a file with one id per line."),
     ] = None,
     include_seen: Annotated[
-        bool, typer.Option("--include-seen", help="Also what a user already had.")
+        bool,
+        typer.Option("--include-seen", help="Include items that the user already interacted with."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="File to write: .csv or .parquet. Default: print csv.")

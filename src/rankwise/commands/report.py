@@ -17,7 +17,7 @@ def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run of `rankwise compare`.")],
     debug: Debug = False,
 ) -> None:
-    """Write the page of a comparison again, from its results and predictions."""
+    """Write the report of a comparison again, from its results and predictions."""
     with guarded(debug=debug):
         # Here, so that the other commands wait for neither.
         from rankwise.data import DataError  # noqa: PLC0415

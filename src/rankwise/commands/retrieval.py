@@ -39,7 +39,7 @@ app = image_app(
     _modules,
     "retrieval",
     "Train an embedding of images on the order of a gallery, judge it, and search with it.",
-    "Train, keep what validation likes best, judge it on the test images' whole gallery.",
+    "Train, keep the best network on validation, evaluate it on the whole test gallery.",
 )
 
 
@@ -48,12 +48,14 @@ def evaluate(  # noqa: PLR0917
     run: Run,
     root: Root = None,
     part: Part = "test",
-    out: Annotated[Path | None, typer.Option(help="json: all numbers and the PR curve.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file for all metrics and the precision-recall curve.")
+    ] = None,
     skip_broken: Broken = False,
     workers: Workers = 0,
     debug: Debug = False,
 ) -> None:
-    """Judge a finished run on the whole gallery of its test images, or of another part."""
+    """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.tasks import retrieval as task  # noqa: PLC0415
@@ -72,13 +74,16 @@ def index(  # noqa: PLR0917
     root: Root = None,
     part: Part = "test",
     images: Annotated[
-        Path | None, typer.Option(help="A folder of images of your own, with any folders inside.")
+        Path | None, typer.Option(help="Folder of your own images; subfolders are included.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="npz. Default: index.npz of the run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="npz file to write. Default: index.npz of the run.")
+    ] = None,
     approximate: Annotated[
         bool,
         typer.Option(
-            "--approximate", help="With cells for faiss, and the recall of such a search."
+            "--approximate",
+            help="Build a faiss index for approximate search, and report its recall.",
         ),
     ] = False,
     skip_broken: Broken = False,
@@ -111,14 +116,18 @@ def index(  # noqa: PLR0917
 
 @app.command()
 def search(  # noqa: PLR0917
-    image: Annotated[Path, typer.Argument(help="An image file.")],
+    image: Annotated[Path, typer.Argument(help="Query image.")],
     run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/retrieval"),
     within: Annotated[
-        Path | None, typer.Option("--index", help="npz of `index`. Default: that of the run.")
+        Path | None,
+        typer.Option("--index", help="npz file written by `index`. Default: index.npz of the run."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many to print.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Number of images to print.")] = 10,
     exact: Annotated[
-        bool, typer.Option("--exact", help="All of an index that was made with --approximate.")
+        bool,
+        typer.Option(
+            "--exact", help="Search exactly in an index that was made with --approximate."
+        ),
     ] = False,
     debug: Debug = False,
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Seed", "names_of", "one_line", "say", "show", "whole_numbers"]
 
-Seed = Annotated[int, typer.Option(min=0, max=HIGHEST, help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, max=HIGHEST, help="Random seed.")]
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def say(lines: Iterable[str], *, error: bool = False) -> None:
 
 
 def names_of(option: str, text: str) -> list[str]:
-    """Names parted by commas outside of parentheses."""
+    """Names separated by commas outside of parentheses."""
     from rankwise.tasks.usage import UsageError  # noqa: PLC0415
 
     names, depth = [""], 0
@@ -74,17 +74,17 @@ def names_of(option: str, text: str) -> list[str]:
             names[-1] += letter
     found = [name.strip() for name in names if name.strip()]
     if not found:
-        raise UsageError(f"--{option} must name at least one, parted by commas, got {text!r}")
+        raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
     return found
 
 
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
-    """Whole numbers parted by commas."""
+    """Whole numbers separated by commas."""
     from rankwise.tasks.usage import UsageError  # noqa: PLC0415
 
     try:
         return tuple(int(part) for part in text.split(",") if part.strip())
     except ValueError:
         raise UsageError(
-            f"--{option} must be whole numbers parted by commas, got {text!r}"
+            f"--{option} must be whole numbers separated by commas, got {text!r}"
         ) from None

@@ -85,7 +85,7 @@ def objective_for(metric: str) -> str:
 
 
 def _words(words: str) -> list[str]:
-    """Parted by commas, but not by those inside parentheses."""
+    """Split at the commas that are not inside parentheses."""
     found = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
     if not all(found):
         raise DataError(f"--contenders has an empty place, got {words!r}")
