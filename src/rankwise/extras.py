@@ -97,6 +97,7 @@ _PACKAGES = {
 _DISTRIBUTIONS = {
     "PIL": "Pillow",
     "faiss": "faiss-cpu",
+    "lightning_fabric": "lightning-fabric",
     "sentence_transformers": "sentence-transformers",
     "sklearn": "scikit-learn",
     "xgboost": "xgboost-cpu",
