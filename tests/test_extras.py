@@ -128,7 +128,8 @@ def test_with_the_command_line_alone_every_command_is_one_line_and_2():
 )
 def test_one_missing_package_is_named_with_the_extra_of_the_command(monkeypatch, command, module):
     monkeypatch.setitem(sys.modules, module, None)
-    name = {"PIL": "Pillow", "sklearn": "scikit-learn", "yaml": "PyYAML"}.get(module, module)
+    name = {"PIL": "Pillow", "sklearn": "scikit-learn", "yaml": "PyYAML"}.get(module)
+    name = name or module.replace("_", "-")
     line = f'rankwise {command} needs {name}: pip install "rankwise[{EXTRA_OF[command]}]"\n'
     for path, found in commands(app):
         if path[0] == command:
