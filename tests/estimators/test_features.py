@@ -144,7 +144,7 @@ def test_columns_of_the_same_name_are_refused() -> None:
         learn_features(NeuralRanker(), _Frame(), Y)
 
 
-@pytest.mark.parametrize("asked", ["color", ["color"], [7]])
+@pytest.mark.parametrize("asked", ["color", ["hue"], [7]])
 def test_text_names_columns_of_the_table(asked) -> None:
     with pytest.raises(ValueError, match="text must be a list of columns of X, got"):
         learn_features(LinearRanker(text=asked), TABLE, Y)
