@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,13 @@ def data(tmp_path_factory):
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
     return folder
+
+
+def test_stubs_are_in_the_wheel(wheel):
+    with zipfile.ZipFile(wheel) as file:
+        packed = {name for name in file.namelist() if name.endswith(".pyi")}
+    stubs = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.pyi")}
+    assert packed == stubs
 
 
 def test_every_command_is_tried():

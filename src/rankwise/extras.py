@@ -12,6 +12,7 @@ from importlib.util import find_spec
 __all__ = [
     "COMMANDS",
     "EXTRAS",
+    "MissingExtraError",
     "missing",
     "missing_module",
     "require",
@@ -105,6 +106,10 @@ _DISTRIBUTIONS = {
 }  # where the name that pip knows is another than the module's
 
 
+class MissingExtraError(ModuleNotFoundError):
+    """The error for packages that are not installed; its message names the extra to install."""
+
+
 def missing(modules: Iterable[str]) -> list[str]:
     """Return the modules that are not installed, without importing any."""
     return [module for module in modules if find_spec(module) is None]
@@ -119,11 +124,11 @@ def require(user: str, *modules: str) -> None:
         modules: Top-level names, as they are imported.
 
     Raises:
-        ModuleNotFoundError: With the packages that are missing and the extra that installs them.
+        MissingExtraError: With the packages that are missing and the extra that installs them.
     """
     absent = missing(modules)
     if absent:
-        raise ModuleNotFoundError(sentence(user, absent), name=absent[0])
+        raise MissingExtraError(sentence(user, absent), name=absent[0])
 
 
 def missing_module(error: ModuleNotFoundError) -> str | None:

@@ -9,7 +9,7 @@ import torch
 
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import FACTS, load
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.naming.table import ENTRIES
 

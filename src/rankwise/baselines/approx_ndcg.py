@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankwise.checks import require_positive
-from rankwise.metrics.ndcg import Gain
+from rankwise.metrics.dcg import Gain
 from rankwise.objectives.ndcg import NDCG
 from rankwise.pairs import Sigmoid
 

@@ -14,7 +14,7 @@ from rankwise.baselines.options import require_number_from_zero
 from rankwise.baselines.precision import widened
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.metrics.ndcg import Gain
+from rankwise.metrics.dcg import Gain
 from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
 from rankwise.objectives.ndcg.formulas import normalized_gains

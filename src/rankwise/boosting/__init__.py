@@ -1,6 +1,5 @@
 """Gradients and curvature of ranking objectives for LightGBM and XGBoost, and their metrics."""
 
-from rankwise.boosting.metrics import lightgbm_metric, xgboost_metric
-from rankwise.boosting.objectives import lightgbm_objective, xgboost_objective
+from rankwise._lazy import attach
 
-__all__ = ["lightgbm_objective", "xgboost_objective", "lightgbm_metric", "xgboost_metric"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

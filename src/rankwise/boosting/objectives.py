@@ -14,7 +14,7 @@ from rankwise.boosting.gradient import Curvature, ObjectiveGradient, log_loss_gr
 from rankwise.boosting.mixing import Mixed
 from rankwise.boosting.rows import Floats, rows_of
 from rankwise.naming import objective as named_objective
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.naming.spec import Spec, Value, canonical
 from rankwise.naming.table import find_objective, read

@@ -6,13 +6,13 @@ import io
 import json
 import zipfile
 import zlib
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwise import estimators
 from rankwise.estimators.calibration import Calibrator
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
@@ -27,18 +27,6 @@ R = TypeVar("R", bound="Ranker")
 _FORMAT, _VERSION = "rankwise ranker", 2
 _HEADER = "ranker.json"
 _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
-_HOMES = {
-    "LinearRanker": "rankwise.estimators.linear",
-    "NeuralRanker": "rankwise.estimators.neural",
-    "BoostedRanker": "rankwise.estimators.boosted",
-    "PApAtKRanker": "rankwise.estimators.papk",
-    "PartialAUCAtKRanker": "rankwise.estimators.papk",
-    "PrecisionAtKRanker": "rankwise.estimators.papk",
-    "GreedyPApAtKRanker": "rankwise.estimators.papk",
-    "SelectPApAtKRanker": "rankwise.estimators.papk",
-    "LogisticAtKRanker": "rankwise.estimators.papk",
-    "StructuralAUCRanker": "rankwise.estimators.papk",
-}
 
 
 def save_ranker(ranker: Ranker, path: Path) -> Path:
@@ -127,9 +115,9 @@ def _read(file: zipfile.ZipFile, name: str) -> tuple[str, Any]:
 def _class(cls: type[R], name: str) -> type[Any]:
     if cls.__name__ == name:
         return cls
-    if name not in _HOMES:
+    if name not in estimators.__all__:
         raise ValueError(f"no ranker is called {name!r}")
-    found: type[Any] = getattr(import_module(_HOMES[name]), name)
+    found: type[Any] = getattr(estimators, name)
     return found
 
 

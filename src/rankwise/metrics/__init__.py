@@ -34,57 +34,6 @@ that says how many there are, and it is left out of the mean. :func:`mean_over_l
 of the values of ``average="none"`` with its counts and standard error.
 """
 
-from rankwise.metrics.ap import auprc, average_precision
-from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
-from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
-from rankwise.metrics.curves import (
-    PrecisionRecallCurve,
-    RocCurve,
-    precision_recall_curve,
-    roc_curve,
-)
-from rankwise.metrics.delong import delong_interval, delong_test
-from rankwise.metrics.intervals import Comparison, Interval, logit_interval
-from rankwise.metrics.metric import Metric
-from rankwise.metrics.ndcg import ndcg
-from rankwise.metrics.pap_at_k import pap_at_k
-from rankwise.metrics.setting import ListMean, mean_over_lists
-from rankwise.metrics.top import (
-    hit_at_k,
-    map_at_r,
-    mean_reciprocal_rank,
-    precision_at_k,
-    r_precision,
-    recall_at_k,
-)
+from rankwise._lazy import attach
 
-__all__ = [
-    "average_precision",
-    "auprc",
-    "auroc",
-    "partial_auroc",
-    "two_way_partial_auroc",
-    "pap_at_k",
-    "precision_at_k",
-    "recall_at_k",
-    "hit_at_k",
-    "r_precision",
-    "map_at_r",
-    "mean_reciprocal_rank",
-    "ndcg",
-    "precision_recall_curve",
-    "PrecisionRecallCurve",
-    "roc_curve",
-    "RocCurve",
-    "mean_over_lists",
-    "ListMean",
-    "Metric",
-    "bootstrap_interval",
-    "delong_interval",
-    "logit_interval",
-    "Interval",
-    "compare",
-    "compare_lists",
-    "delong_test",
-    "Comparison",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,6 +1,5 @@
 """Objectives and metrics by name: the string of a config, an estimator, the command line."""
 
-from rankwise.naming.metric import canonical_metric, metric, metric_of
-from rankwise.naming.objective import canonical_objective, objective
+from rankwise._lazy import attach
 
-__all__ = ["objective", "metric", "metric_of", "canonical_metric", "canonical_objective"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

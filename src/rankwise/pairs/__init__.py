@@ -1,36 +1,5 @@
 """The engine: sums of a surrogate over all pairs of scores, forward and backward, in n log n."""
 
-from rankwise.pairs.logsumexp import pair_logsumexp
-from rankwise.pairs.sums import pair_curvature, pair_sum
-from rankwise.pairs.surrogates import (
-    BarrierHinge,
-    Exponential,
-    Hinge,
-    Linear,
-    Logistic,
-    OneSidedHuber,
-    OneSidedSigmoid,
-    Sigmoid,
-    Square,
-    SquaredHinge,
-    Surrogate,
-    ZeroOne,
-)
+from rankwise._lazy import attach
 
-__all__ = [
-    "pair_sum",
-    "pair_logsumexp",
-    "pair_curvature",
-    "Surrogate",
-    "ZeroOne",
-    "OneSidedHuber",
-    "OneSidedSigmoid",
-    "SquaredHinge",
-    "Hinge",
-    "Logistic",
-    "Sigmoid",
-    "Square",
-    "BarrierHinge",
-    "Exponential",
-    "Linear",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -4,18 +4,6 @@ from rankwise.retrieval import evaluate
 print(evaluate(embeddings, labels))  # every item a query, itself left out
 """
 
-from rankwise.retrieval.approximate import ApproximateSearch
-from rankwise.retrieval.cells import Cells, Recall
-from rankwise.retrieval.evaluation import evaluate
-from rankwise.retrieval.exact import Nearest, nearest
-from rankwise.retrieval.result import RetrievalResult
+from rankwise._lazy import attach
 
-__all__ = [
-    "ApproximateSearch",
-    "Cells",
-    "Nearest",
-    "Recall",
-    "RetrievalResult",
-    "evaluate",
-    "nearest",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

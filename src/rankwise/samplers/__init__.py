@@ -3,8 +3,6 @@
 All are seeded, resumable, sharded over processes and new in every epoch: see :mod:`.base`.
 """
 
-from rankwise.samplers.balanced import BalancedBatches
-from rankwise.samplers.classes import ClassBatches
-from rankwise.samplers.lists import ListBatches
+from rankwise._lazy import attach
 
-__all__ = ["BalancedBatches", "ClassBatches", "ListBatches"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

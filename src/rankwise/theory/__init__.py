@@ -1,52 +1,5 @@
 """What the papers prove, measured: bias, interpolation error, bounded differences, stability."""
 
-from rankwise.theory.bias import (
-    ESTIMATORS,
-    Bias,
-    Estimator,
-    batch_ap,
-    estimator_bias,
-    prior_only,
-    soprc,
-)
-from rankwise.theory.differences import (
-    BoundedDifference,
-    Loss,
-    bounded_difference,
-    loglog_slope,
-)
-from rankwise.theory.interpolation import InterpolationError, interpolation_error
-from rankwise.theory.laws import Beta, Law, Normal, Uniform
-from rankwise.theory.population import SIMULATIONS, Population, simulate
-from rankwise.theory.population_pap import population_pap_risk
-from rankwise.theory.stability import Stability, TwinTraining, model_stability
-from rankwise.theory.summary import Mean, mean_of
+from rankwise._lazy import attach
 
-__all__ = [
-    "estimator_bias",
-    "Bias",
-    "Estimator",
-    "ESTIMATORS",
-    "batch_ap",
-    "prior_only",
-    "soprc",
-    "interpolation_error",
-    "InterpolationError",
-    "bounded_difference",
-    "BoundedDifference",
-    "loglog_slope",
-    "model_stability",
-    "Stability",
-    "TwinTraining",
-    "Loss",
-    "Population",
-    "simulate",
-    "SIMULATIONS",
-    "population_pap_risk",
-    "Law",
-    "Normal",
-    "Beta",
-    "Uniform",
-    "Mean",
-    "mean_of",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.estimators.names import entry_of, made, metric_name
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate

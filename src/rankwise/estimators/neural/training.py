@@ -17,7 +17,7 @@ from rankwise.estimators.names import entry_of, is_log_loss, made
 from rankwise.estimators.neural.batches import epoch_batches
 from rankwise.estimators.neural.network import Network
 from rankwise.estimators.time_limit import part_of_time, time_is_up
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.objectives import Objective
 

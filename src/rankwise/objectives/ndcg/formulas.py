@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.metrics.ndcg import Gain, best_gain
+from rankwise.metrics.dcg import Gain, best_gain
 from rankwise.objectives.selection import hardest
 from rankwise.objectives.soft_selection import soft_hardest
 from rankwise.pairs import Surrogate, pair_sum

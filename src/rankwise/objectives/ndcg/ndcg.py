@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
-from rankwise.metrics.ndcg import Gain
+from rankwise.metrics.dcg import Gain
 from rankwise.objectives.base import Objective
 from rankwise.objectives.ndcg.formulas import (
     normalized_gains,

@@ -13,7 +13,7 @@ from rankwise.baselines import LDAM, CrossBatchMemory
 from rankwise.baselines.class_weights import effective_number_weights
 from rankwise.naming import objective as by_name
 from rankwise.naming.grammar import parse
-from rankwise.naming.objective import signature_of_objective
+from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import bind
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, OneVsRest

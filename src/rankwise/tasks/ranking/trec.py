@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
-from rankwise.metrics.ndcg import LARGEST
+from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import read
 from rankwise.tasks import ranked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankwise.metrics import Metric
 from rankwise.naming.entry import MetricEntry, load
-from rankwise.naming.objective import canonical_text, signature_of_objective
+from rankwise.naming.objectives import canonical_text, signature_of_objective
 from rankwise.naming.options import Signature, bind, require_given, signature_of
 from rankwise.naming.spec import Spec
 from rankwise.naming.table import find_metric, find_objective, read, resolve

@@ -6,7 +6,7 @@ import torch
 from sklearn.metrics import ndcg_score
 
 from rankwise import metrics as m
-from rankwise.metrics.ndcg import best_gain
+from rankwise.metrics.dcg import best_gain
 
 SCORES, TARGET = np.array([0.9, 0.8, 0.7, 0.6]), np.array([1, 3, 0, 2])
 

@@ -1,0 +1,46 @@
+from rankwise import (
+    baselines,
+    boosting,
+    data,
+    distributed,
+    estimators,
+    functional,
+    lists,
+    memory,
+    metrics,
+    naming,
+    objectives,
+    pairs,
+    retrieval,
+    samplers,
+    theory,
+    training,
+)
+from rankwise.checks import unchecked
+from rankwise.naming import metric, objective
+from rankwise.objectives import embedding_scores
+
+__version__: str
+
+__all__ = [
+    "baselines",
+    "boosting",
+    "data",
+    "distributed",
+    "embedding_scores",
+    "estimators",
+    "functional",
+    "lists",
+    "memory",
+    "metric",
+    "metrics",
+    "naming",
+    "objective",
+    "objectives",
+    "pairs",
+    "retrieval",
+    "samplers",
+    "theory",
+    "training",
+    "unchecked",
+]

@@ -1,0 +1,22 @@
+from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.model import Model, load_model
+from rankwise.tasks.compare.pipeline import Compared, Event, run
+from rankwise.tasks.compare.predicting import Predicted, predict_file
+from rankwise.tasks.compare.scores import Evaluated, evaluate_run, evaluate_scores
+from rankwise.tasks.compare.settings import Settings, seconds_of
+
+__all__ = [
+    "Compared",
+    "Contender",
+    "Evaluated",
+    "Event",
+    "Model",
+    "Predicted",
+    "Settings",
+    "evaluate_run",
+    "evaluate_scores",
+    "load_model",
+    "predict_file",
+    "run",
+    "seconds_of",
+]
