@@ -37,7 +37,7 @@ def short(monkeypatch, tmp_path_factory) -> None:
     real = demo.arguments
 
     def quick(out: Path, budget: str) -> list[str]:
-        return [*real(out, budget), "--contenders", "linear", "--trials", "1"]
+        return [*real(out, budget), "--candidates", "linear", "--trials", "1"]
 
     monkeypatch.setattr(demo, "DATA", some)
     monkeypatch.setattr(demo, "arguments", quick)
@@ -69,8 +69,8 @@ def test_what_is_no_run_is_left_alone(tmp_path, capsys) -> None:
     assert (tmp_path / "letter.txt").read_text() == "mine"
 
 
-def test_it_asks_for_all_contenders_and_ends_within_three_minutes() -> None:
+def test_it_asks_for_all_candidates_and_ends_within_three_minutes() -> None:
     asked = demo.arguments()
-    assert "--contenders" not in asked
+    assert "--candidates" not in asked
     # What is begun is ended: it may take half as long again, and some seconds to test and write.
     assert seconds_of(asked[asked.index("--budget") + 1]) <= 90

@@ -16,7 +16,7 @@ from rankwise.tasks.compare.arrays import read_arrays
 __all__ = ["stubbed"]
 
 RUN = CliRunner()
-SMALL = ["--target", "y", "--trials", "1", "--contenders", "linear:log_loss"]
+SMALL = ["--target", "y", "--trials", "1", "--candidates", "linear:log_loss"]
 
 pytestmark = pytest.mark.usefixtures("stubbed")
 

@@ -11,7 +11,7 @@ from rankwise.cli import app
 __all__ = ["stubbed"]
 
 RUN = CliRunner()
-SMALL = ["--target", "y", "--trials", "1", "--contenders", "linear"]
+SMALL = ["--target", "y", "--trials", "1", "--candidates", "linear"]
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def test_it_prints_the_table_the_reason_and_where(tmp_path, data):
     done = invoke(data, *SMALL, "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "run" / "results.json").read_text())
-    for row in results["contenders"]:
+    for row in results["candidates"]:
         assert row["name"] in done.stdout
         assert f"{row['test']['value']:.4f}" in done.stdout
     assert done.stdout.count("★") == 1
@@ -92,7 +92,7 @@ def test_a_failure_is_one_line_and_1(tmp_path, data, monkeypatch):
         (["--target", "y", "--metric", "ndcg@10"], "with --group"),
         (["--target", "y", "--metric", "auk"], 'did you mean "auc"'),
         (["--target", "y", "--budget", "long"], "--budget must be a time such as 90s"),
-        (["--target", "y", "--contenders", "tree"], "--contenders must be a list of"),
+        (["--target", "y", "--candidates", "tree"], "--candidates must be a list of"),
         (["--target", "y", "--group", "usr"], "there is no group column 'usr'"),
         ([], "needs --target"),
     ],

@@ -15,7 +15,7 @@ from rankwise.cli import app
 __all__ = ["stubbed"]
 
 RUN = CliRunner()
-SMALL = ["--target", "y", "--trials", "1", "--contenders", "linear:log_loss"]
+SMALL = ["--target", "y", "--trials", "1", "--candidates", "linear:log_loss"]
 
 pytestmark = pytest.mark.usefixtures("stubbed")
 
@@ -49,7 +49,7 @@ def test_predict_refuses_in_one_line(tmp_path, data):
         ("run", "none.csv", "there is no such file"),
         ("none", "data.csv", "there is no such model"),
         ("data.csv", "data.csv", "is not a model that Ranker.save wrote"),
-        ("run/contenders", "data.csv", "holds no model that rankwise wrote"),
+        ("run/candidates", "data.csv", "holds no model that rankwise wrote"),
         ("run", "data.csv --keep a,wrod", "no --keep column 'wrod'; did you mean 'word'?"),
         ("run", "scored.csv --keep all", "--keep cannot keep the column 'score'"),
         ("run", "data.csv --part tset", "--part must be one of test, validation, train"),
@@ -105,7 +105,7 @@ def test_the_test_part_of_a_run_has_the_numbers_of_the_run(tmp_path, data):
         assert done.exit_code == 0, done.output
         found.append(json.loads(path.read_text()))
     assert found[0]["metrics"] == found[1]["metrics"]
-    assert found[0]["contender"] == "linear, log-loss"
+    assert found[0]["candidate"] == "linear, log-loss"
     assert found[0]["rows"] == 120
 
 
@@ -150,7 +150,7 @@ def test_the_documented_predict_and_evaluate_commands_run(tmp_path, monkeypatch,
     for name, seed in (("data.csv", 0), ("new.csv", 5)):
         made = table(seed=seed).drop("user", "day").with_columns(id=ids).rename({"y": "fraud"})
         made.write_csv(name)
-    quick = ["--trials", "1", "--contenders", "linear:log_loss"]
+    quick = ["--trials", "1", "--candidates", "linear:log_loss"]
     for command in commands:
         done = RUN.invoke(app, command + (quick if command[0] == "compare" else []))
         assert done.exit_code == 0, (command, done.output)

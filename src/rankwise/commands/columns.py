@@ -14,16 +14,16 @@ from rankwise.commands.shared import say
 
 if TYPE_CHECKING:
     from rankwise.data.columns import ColumnInfo
-    from rankwise.tasks.compare.contest import Contest
+    from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["show_columns"]
 
 _MANY = 40  # columns from which plain numbers are only counted
 
 
-def show_columns(contest: Contest) -> None:
+def show_columns(problem: Problem) -> None:
     """Print what every column was taken for, the rows left out, and the period of each part."""
-    table, parts = contest.table, contest.plan.parts
+    table, parts = problem.table, problem.plan.parts
     lines = []
     if table.columns:
         paper().print(_shown(table.columns))
@@ -32,7 +32,7 @@ def show_columns(contest: Contest) -> None:
             f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
         )
     for name, period in parts.periods(table).items():
-        lines.append(f"{name}: {len(getattr(parts, name))} rows, {contest.settings.time} {period}")
+        lines.append(f"{name}: {len(getattr(parts, name))} rows, {problem.settings.time} {period}")
     for count, what in (
         (table.without_target, "without a target"),
         (table.without_weight, "of weight 0"),

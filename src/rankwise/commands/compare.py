@@ -68,10 +68,10 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     ] = None,
     budget: Annotated[str, typer.Option(help="Total training time, such as 90s, 2m, 1h.")] = "2m",
     trials: Annotated[
-        int, typer.Option(min=1, help="Maximum number of tuning trials per contender.")
+        int, typer.Option(min=1, help="Maximum number of tuning trials per candidate.")
     ] = 30,
-    contenders: Annotated[
-        str, typer.Option(help="Contenders to train, such as boosted,linear:log_loss,neural:both.")
+    candidates: Annotated[
+        str, typer.Option(help="Candidates to train, such as boosted,linear:log_loss,neural:both.")
     ] = "linear,boosted,neural",
     repeats: Annotated[
         int,
@@ -81,7 +81,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         ),
     ] = 0,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Number of fits per contender; their ranks are averaged.")
+        int, typer.Option(min=1, help="Number of fits per candidate; their ranks are averaged.")
     ] = 1,
     seed: Seed = 0,
     out: Annotated[
@@ -113,7 +113,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             use=tuple(use or ()),
             text=tuple(text or ()),
             date_format=date_format,
-            contenders=contenders,
+            candidates=candidates,
             budget=seconds_of(budget),
             trials=trials,
             repeats=repeats,
@@ -182,10 +182,10 @@ def _show(found: Compared) -> None:
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    shown.add_column("contender", no_wrap=True)
+    shown.add_column("candidate", no_wrap=True)
     for name in ("validation", "test", "95 %", "difference", "p", "time"):
         shown.add_column(name, justify="right", no_wrap=True)
-    for number, row in enumerate(results["contenders"]):
+    for number, row in enumerate(results["candidates"]):
         recommended = number == results["recommended"]
         mark = " ★" if recommended else ""
         shown.add_row(row["name"] + mark, *_cells(row), style="bold" if recommended else None)

@@ -22,7 +22,7 @@ from rankwise.metrics import (
 )
 
 # Name, model, objective, how far apart its classes are, seconds, trials.
-CONTENDERS = (
+CANDIDATES = (
     ("linear, log-loss", "linear", "log_loss", 1.9, 3.1, 24),
     ("linear, ap", "linear", "ap", 2.15, 8.4, 24),
     ("boosted, log-loss", "boosted", "log_loss", 2.55, 21.7, 24),
@@ -40,7 +40,7 @@ def arrays(rows: int = 5000, share: float = 0.02, seed: int = 0) -> dict[str, np
     target[rng.choice(rows, max(1, round(share * rows)), replace=False)] = 1
     common, easy = rng.normal(size=rows), rng.uniform(0.4, 1.6, size=rows)
     held = {"target": target, "row": np.sort(rng.choice(5 * rows, rows, replace=False))}
-    for place, (*_, distance, _, _) in enumerate(CONTENDERS):
+    for place, (*_, distance, _, _) in enumerate(CANDIDATES):
         own = 0.85 * common + 0.53 * rng.normal(size=rows)
         mean = distance * target * easy
         scores = own + mean
@@ -54,7 +54,7 @@ def results(held: dict[str, np.ndarray], resamples: int = 100) -> dict[str, Any]
     """What compare would write of these predictions."""
     target, rng = held["target"], np.random.default_rng(1)
     rows = []
-    for place, (name, model, objective, _, seconds, trials) in enumerate(CONTENDERS):
+    for place, (name, model, objective, _, seconds, trials) in enumerate(CANDIDATES):
         scores = held[f"score_{place}"]
         test = bootstrap_interval(average_precision, scores, target, resamples=resamples)
         against = None
@@ -86,7 +86,7 @@ def results(held: dict[str, np.ndarray], resamples: int = 100) -> dict[str, Any]
             }
         )
     others = {"auc": auroc, "precision@100": lambda s, t: precision_at_k(s, t, k=100)}
-    scores = [held[f"score_{place}"] for place in range(len(CONTENDERS))]
+    scores = [held[f"score_{place}"] for place in range(len(CANDIDATES))]
     return {
         "metric": "ap",
         "data": {
@@ -99,7 +99,7 @@ def results(held: dict[str, np.ndarray], resamples: int = 100) -> dict[str, Any]
             "test": len(target),
         },
         "choice": "5-fold cross-validation × 2 (stratified split)",
-        "contenders": rows,
+        "candidates": rows,
         "recommended": RECOMMENDED,
         "why": "Boosted trees trained on average precision had the best mean over five "
         "validation splits, and beat boosted log-loss in each of them.",
@@ -133,7 +133,7 @@ CONFIG = {
     "metric": "ap",
     "splits": {"kind": "stratified", "train": 0.6, "validation": 0.2, "test": 0.2},
     "drop": ["card", "customer name"],
-    "contenders": "linear,boosted,neural",
+    "candidates": "linear,boosted,neural",
     "budget": 120.0,
     "trials": 24,
     "seeds": 5,
@@ -175,7 +175,7 @@ def grouped(folder: Path, lists: int = 60, each: int = 20) -> Path:
         rows.append({"name": name, "baseline": not place, "test": test, "seconds": 4.0 + place})
     difference = rows[1]["test"]["value"] - rows[0]["test"]["value"]
     rows[1]["difference"] = {"value": difference, "low": 0.01, "high": 0.2, "p": 0.002}
-    found = {"metric": "ndcg@10", "contenders": rows, "recommended": 1, "why": "It ranks better."}
+    found = {"metric": "ndcg@10", "candidates": rows, "recommended": 1, "why": "It ranks better."}
     return write_run(folder, held, found, {"data": "letor.txt", "group": "qid"})
 
 

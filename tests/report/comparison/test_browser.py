@@ -142,7 +142,7 @@ def test_the_first_numbers_are_those_that_were_written(browser, page):
         assert browser.text(f"#{each}") == written
 
 
-def test_a_legend_hides_a_contender_in_every_chart(browser):
+def test_a_legend_hides_a_candidate_in_every_chart(browser):
     count = (
         f"[...document.querySelectorAll('[data-series=\"{BASELINE}\"]')]"
         ".filter((g) => getComputedStyle(g).display !== 'none').length"

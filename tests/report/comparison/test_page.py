@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.report.comparison.sample import (
     BASELINE,
+    CANDIDATES,
     CONFIG,
-    CONTENDERS,
     RECOMMENDED,
     arrays,
     grouped,
@@ -93,7 +93,7 @@ def test_the_headline_says_what_and_why(reader, found):
     text = reader.text
     assert "Average precision on transactions.csv" in text
     assert found["why"] in text
-    assert f"{found['contenders'][RECOMMENDED]['test']['value']:.3f}" in text
+    assert f"{found['candidates'][RECOMMENDED]['test']['value']:.3f}" in text
     assert "Recommended" in text
 
 
@@ -102,7 +102,7 @@ def test_the_table_has_every_number(reader, found, held):
         attributes["data-value"] for attributes in reader.of("td") if "data-value" in attributes
     ]
     rows = [cells[n : n + 7] for n in range(0, len(cells), 7)]
-    assert len(rows) == len(CONTENDERS)
+    assert len(rows) == len(CANDIDATES)
     values = [float(row[0]) for row in rows]
     assert values == sorted(values, reverse=True)
     wanted = [float(average_precision(held[f"score_{n}"], held["target"])) for n in range(6)]
@@ -179,7 +179,7 @@ def test_what_was_run(reader):
 
 def test_names_from_data_are_text_wherever_they_are(tmp_path, held, found):
     nasty = copy.deepcopy(found)
-    for n, each in enumerate(nasty["contenders"]):
+    for n, each in enumerate(nasty["candidates"]):
         each["name"] = f"{NASTY}{n}"
         each["params"] = {NASTY: NASTY}
     nasty |= {
@@ -248,7 +248,7 @@ def test_what_drives_the_scores_is_on_the_page(reader, found):
 
 def test_a_run_that_knows_little_still_has_a_page(tmp_path):
     held = {"target": np.array([0, 1, 0, 1]), "score_0": np.array([-np.inf, 0.0, 1.0, np.inf])}
-    found = {"contenders": [{}, {"name": "without scores"}], "recommended": 0}
+    found = {"candidates": [{}, {"name": "without scores"}], "recommended": 0}
     reader = read(write_report(write_run(tmp_path, held, found, {})))
     assert "without scores" in reader.text
     assert "time" not in [section["id"] for section in reader.of("section")]

@@ -46,10 +46,10 @@ def test_what_is_no_number_is_nan(value):
 
 
 def test_what_is_missing_is_named_with_what_would_be_right(tmp_path):
-    error = missing(tmp_path / "results.json", "contenders", "a list of objects")
+    error = missing(tmp_path / "results.json", "candidates", "a list of objects")
     assert isinstance(error, ValueError)
     assert str(error) == (
-        f"{tmp_path / 'results.json'} must hold 'contenders', a list of objects; "
+        f"{tmp_path / 'results.json'} must hold 'candidates', a list of objects; "
         "write it with `rankwise compare`"
     )
 
@@ -103,7 +103,7 @@ def test_a_folder_in_the_place_of_a_file_is_told_in_one_line(tmp_path):
         read_predictions(tmp_path, 1)
 
 
-def test_arrays_are_floats_by_the_number_of_their_contender(saved):
+def test_arrays_are_floats_by_the_number_of_their_candidate(saved):
     path = saved(
         target=[True, False, True],
         score_0=np.array([3, 2, 1], dtype=np.int8),
@@ -124,7 +124,7 @@ def test_arrays_are_floats_by_the_number_of_their_contender(saved):
     assert {each.dtype for each in every} == {np.dtype(np.float64)}
 
 
-def test_scores_of_contenders_that_the_results_do_not_have_are_left(saved):
+def test_scores_of_candidates_that_the_results_do_not_have_are_left(saved):
     path = saved(target=[0, 1], score_0=[1.0, 2.0], score_1=[2.0, 1.0])
     assert list(read_predictions(path, 1).scores) == [0]
 

@@ -13,9 +13,9 @@ from rankwise.report.comparison.run import Estimate, read_run
 def test_what_is_read(tmp_path, held, found):
     run = read_run(write_run(tmp_path, held, found))
     assert run.recommended.name == "boosted, ap"
-    assert run.baseline is run.contenders[BASELINE]
+    assert run.baseline is run.candidates[BASELINE]
     assert run.baseline.difference is None
-    assert run.recommended.difference.p == found["contenders"][RECOMMENDED]["difference"]["p"]
+    assert run.recommended.difference.p == found["candidates"][RECOMMENDED]["difference"]["p"]
     assert len(run.drawn) == 6
     assert not run.grouped
     assert (run.predictions.weight == 1).all()
@@ -24,12 +24,12 @@ def test_what_is_read(tmp_path, held, found):
 
 def test_what_is_not_known_is_nan_and_not_an_error(tmp_path, held):
     rows = [{"name": "a", "baseline": True, "test": {"value": None}}, {"seconds": "long"}]
-    run = read_run(write_run(tmp_path, held, {"contenders": rows, "recommended": 0}))
+    run = read_run(write_run(tmp_path, held, {"candidates": rows, "recommended": 0}))
     assert math.isnan(run.recommended.test.value)
-    assert math.isnan(run.contenders[1].seconds)
-    assert run.contenders[1].name == "contender 2"
-    assert run.contenders[1].trials is None
-    assert run.contenders[1].curve == ()
+    assert math.isnan(run.candidates[1].seconds)
+    assert run.candidates[1].name == "candidate 2"
+    assert run.candidates[1].trials is None
+    assert run.candidates[1].curve == ()
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_no_folder(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"contenders": []}, "must hold 'contenders', a list of objects"),
-        ({"contenders": [1]}, "must hold 'contenders', a list of objects"),
+        ({"candidates": []}, "must hold 'candidates', a list of objects"),
+        ({"candidates": [1]}, "must hold 'candidates', a list of objects"),
         ({"recommended": 6}, "must hold 'recommended', a number from 0 to 5"),
         ({"recommended": None}, "must hold 'recommended'"),
     ],

@@ -11,12 +11,12 @@ import pytest
 import rankwise.estimators
 from rankwise.estimators import files
 from rankwise.estimators.base import Ranker
-from rankwise.tasks.compare import contenders, spaces
-from rankwise.tasks.compare.contenders import MODELS
-from rankwise.tasks.compare.contest import Contest, contest_of
+from rankwise.tasks.compare import candidates, spaces
+from rankwise.tasks.compare.candidates import MODELS
+from rankwise.tasks.compare.problem import Problem, read_problem
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = ["StubRanker", "contest", "replace_models", "settings", "stubbed", "table"]
+__all__ = ["StubRanker", "problem", "replace_models", "settings", "stubbed", "table"]
 
 
 class StubRanker(Ranker):
@@ -70,7 +70,7 @@ def replace_models(monkeypatch):
     monkeypatch.setitem(files._HOMES, "StubRanker", __name__)
     span = spaces.Span(1e-3, 1e3)
     for kind in MODELS:
-        monkeypatch.setitem(contenders.CLASSES, kind, "StubRanker")
+        monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(spaces.SPACES, kind, {"alpha": span})
         monkeypatch.setitem(spaces.METRIC_SPACES, kind, {})
 
@@ -104,10 +104,10 @@ def settings(folder: Any, **options: Any) -> Settings:
     path = folder / "table.csv"
     if not path.exists():
         table().write_csv(path)
-    given = {"target": "y", "contenders": "linear", "trials": 3, "drop": ("user", "day")}
+    given = {"target": "y", "candidates": "linear", "trials": 3, "drop": ("user", "day")}
     return Settings(data=path, **{**given, **options})
 
 
-def contest(folder: Any, **options: Any) -> Contest:
+def problem(folder: Any, **options: Any) -> Problem:
     """The same, read and split."""
-    return contest_of(settings(folder, **options))
+    return read_problem(settings(folder, **options))

@@ -3,16 +3,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.tasks.compare.stubs import contest, stubbed
+from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.tasks.compare import budget as module
 from rankwise.tasks.compare.budget import TIMING, open_budget
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
 
 __all__ = ["stubbed"]
 
-PLAIN, METRIC = Contender("linear", "log_loss"), Contender("linear", "ap")
+PLAIN, METRIC = Candidate("linear", "log_loss"), Candidate("linear", "ap")
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
@@ -20,7 +20,7 @@ def opened(tmp_path, monkeypatch, costs, **options):
     """A budget for fits that take so many seconds, whatever their rows."""
     monkeypatch.setattr(module, "measure", lambda each, *_: Cost(costs[each.key], 0.0, 0.0))
     monkeypatch.setattr(module, "warm_up", lambda *_: None)
-    here = contest(tmp_path, **options)
+    here = problem(tmp_path, **options)
     trained = [each for each in (PLAIN, METRIC) if each.key in costs]
     return open_budget(tmp_path, here, trained), here
 
@@ -31,7 +31,7 @@ def test_with_enough_time_nothing_is_announced_and_folds_are_kept(tmp_path, monk
     assert (found.one_part, dict(found.left_out), found.announcements) == (False, {}, [])
 
 
-def test_folds_give_way_before_contenders_do(tmp_path, monkeypatch):
+def test_folds_give_way_before_candidates_do(tmp_path, monkeypatch):
     # Of both with folds: 6 × 2 s and 6 × 4 s; with one part 4 s and 8 s.
     costs = {PLAIN.key: 2.0, METRIC.key: 4.0}
     found, _ = opened(tmp_path, monkeypatch, costs, budget=20.0)
@@ -54,7 +54,7 @@ def test_shares_are_the_shortest_trial_and_equal_parts_of_the_rest(tmp_path, mon
     assert again.share("a", here, [PLAIN, METRIC]) == first
 
 
-def test_another_budget_decides_upon_contenders_again_but_not_upon_splits(tmp_path, monkeypatch):
+def test_another_budget_decides_upon_candidates_again_but_not_upon_splits(tmp_path, monkeypatch):
     costs = {PLAIN.key: 2.0, METRIC.key: 4.0}
     found, _ = opened(tmp_path, monkeypatch, costs, budget=5.0)
     assert list(found.left_out) == [METRIC.name]

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import contest
+from tests.tasks.compare.stubs import problem
 
 from rankwise.metrics import logit_interval
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.choosing import choose, on_common_splits, validation_of
-from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.fit import Judged
 
@@ -17,8 +17,8 @@ NOTHING = np.zeros(0)
 
 def done(objective, *values, model="linear", scores=NOTHING):
     judged = tuple(Judged(scores, scores, value) for value in values)
-    contender = Contender(model, objective)
-    return Finished(contender, {}, 1, 1.0, [], judged, NOTHING, NOTHING, NOTHING, None)
+    candidate = Candidate(model, objective)
+    return Finished(candidate, {}, 1, 1.0, [], judged, NOTHING, NOTHING, NOTHING, None)
 
 
 def test_the_metric_is_recommended_where_it_wins():
@@ -41,14 +41,14 @@ def test_log_loss_where_it_wins_or_ties(other):
 
 
 def test_log_loss_alone():
-    assert "is the only contender" in choose([done("log_loss", 0.5)], "ap").why
+    assert "is the only candidate" in choose([done("log_loss", 0.5)], "ap").why
     both = [done("log_loss", 0.5), done("log_loss", 0.6, model="neural")]
     assert choose(both, "ap").recommended == 1
 
 
 def test_the_interval_over_folds_is_widened_by_what_they_share(tmp_path):
     values = [0.5, 0.7, 0.6, 0.6, 0.7, 0.5, 0.6, 0.6, 0.6, 0.6]
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     assert here.plan.crosses
     found = validation_of(done("ap", *values), here)
     # Student's quantile of nine degrees of freedom; a fold is a quarter of what is fitted on.
@@ -60,7 +60,7 @@ def test_the_interval_over_folds_is_widened_by_what_they_share(tmp_path):
 
 
 def test_the_interval_of_one_part_is_that_of_the_metric(tmp_path):
-    here = contest(tmp_path, time="day", drop=("user",))
+    here = problem(tmp_path, time="day", drop=("user",))
     rows = here.plan.parts.validation
     scores = np.random.default_rng(0).normal(size=len(rows))
     found = validation_of(done("ap", here.value(scores, rows), scores=scores), here)

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import contest, table
+from tests.tasks.compare.stubs import problem, table
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.config import CONFIG, start_run
-from rankwise.tasks.compare.contest import contest_of
+from rankwise.tasks.compare.problem import read_problem
 
 
 def started(tmp_path, **options):
-    here = contest(tmp_path, **options)
+    here = problem(tmp_path, **options)
     start_run(tmp_path / "run", here, resume=False)
     return here, tmp_path / "run" / CONFIG
 
@@ -57,7 +57,7 @@ def test_more_time_may_be_asked_for_and_the_file_be_moved(tmp_path):
     (tmp_path / "moved").mkdir()
     moved = shutil.move(here.settings.data, tmp_path / "moved" / "other.csv")
     asked = replace(here.settings, data=moved, budget=500.0, trials=99)
-    start_run(config.parent, contest_of(asked), resume=True)
+    start_run(config.parent, read_problem(asked), resume=True)
     found = json.loads(config.read_text())
     assert (found["budget"], found["trials"], found["data"]) == (500.0, 99, str(moved))
 
@@ -65,7 +65,7 @@ def test_more_time_may_be_asked_for_and_the_file_be_moved(tmp_path):
 def test_every_setting_that_is_another_is_named_and_the_run_left_alone(tmp_path):
     _, config = started(tmp_path)
     before = config.read_bytes()
-    other = contest(tmp_path, seed=1, drop=("user",), trials=4)
+    other = problem(tmp_path, seed=1, drop=("user",), trials=4)
     with pytest.raises(DataError) as caught:
         start_run(config.parent, other, resume=True)
     assert str(caught.value) == (
@@ -80,7 +80,7 @@ def test_a_table_with_one_letter_changed_is_another(tmp_path):
     text = here.settings.data.read_text()
     here.settings.data.write_text(text.replace("red", "rad", 1))
     with pytest.raises(DataError, match="the run cannot be resumed with other data"):
-        start_run(config.parent, contest_of(here.settings), resume=True)
+        start_run(config.parent, read_problem(here.settings), resume=True)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"command": "rankwise compare"}'])
@@ -94,7 +94,7 @@ def test_a_config_of_something_else_is_not_gone_on_with(tmp_path, text):
 
 @pytest.mark.parametrize("resume", [False, True])
 def test_folders_of_others_are_not_touched_and_empty_ones_are_taken(tmp_path, resume):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")

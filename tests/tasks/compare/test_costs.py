@@ -4,19 +4,19 @@ import time
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import StubRanker, contest, stubbed, table
+from tests.tasks.compare.stubs import StubRanker, problem, stubbed, table
 
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost, measure
 
 __all__ = ["stubbed"]
 
-PLAIN = Contender("linear", "log_loss")
+PLAIN = Candidate("linear", "log_loss")
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
 def test_a_trial_is_a_fit_for_every_tuned_split_and_one_on_all_rows(tmp_path):
-    plan = contest(tmp_path).plan
+    plan = problem(tmp_path).plan
     assert plan.tuned == 5
     cost = Cost(fixed=2.0, per_row=0.01, per_scored_row=0.001)
     judged = 5 * 2.0 + 0.01 * sum(len(a) for a, _ in plan.splits[:5]) + 0.001 * 480
@@ -39,7 +39,7 @@ def test_what_grows_with_the_rows_is_told_from_what_does_not(tmp_path, monkeypat
 
     monkeypatch.setattr(StubRanker, "_fit_scores", work)
     table(rows=8000).write_csv(tmp_path / "table.csv")
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found = measure(PLAIN, here, 30.0)
     # A fifth of the rows is held out by the ranker; the rest of a fit is fast.
     assert found.fit(6400) == pytest.approx(0.1 + 0.8 * 6400e-4, rel=0.5)
@@ -56,11 +56,11 @@ def test_pilots_have_both_classes_and_whole_lists(tmp_path, monkeypatch):
 
     monkeypatch.setattr(StubRanker, "fit", watched)
     monkeypatch.setattr("rankwise.tasks.compare.costs._SIZES", (60,))
-    measure(PLAIN, contest(tmp_path), 1.0)
+    measure(PLAIN, problem(tmp_path), 1.0)
     y, groups = seen.pop()
     assert len(y) < 80
     assert 8 <= (y > 0).sum() < 20
-    here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
+    here = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5")
     measure(PLAIN, here, 1.0)
     _, groups = seen.pop()
     sizes = np.bincount(here.table.groups)
@@ -68,6 +68,6 @@ def test_pilots_have_both_classes_and_whole_lists(tmp_path, monkeypatch):
         assert size == sizes[each]
 
 
-def test_a_contender_that_fails_costs_nothing_yet(tmp_path, monkeypatch):
+def test_a_candidate_that_fails_costs_nothing_yet(tmp_path, monkeypatch):
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
-    assert measure(PLAIN, contest(tmp_path), 1.0) == Cost(0.0, 0.0, 0.0)
+    assert measure(PLAIN, problem(tmp_path), 1.0) == Cost(0.0, 0.0, 0.0)

@@ -8,13 +8,13 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import settings, stubbed
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.contest import contest_of
 from rankwise.tasks.compare.corrected import corrected
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.parts import rows_of_part
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.plan import plans_of_folds
 from rankwise.tasks.compare.predicting import predict_file
+from rankwise.tasks.compare.problem import read_problem
 
 __all__ = ["stubbed"]
 
@@ -29,37 +29,37 @@ def test_repeated_cross_validation_tests_every_row_once_a_repeat(tmp_path):
     assert found["data"]["test"] == 600
     arrays = np.load(out / "predictions.npz")
     assert arrays["row"].tolist() == list(range(600))
-    table = contest_of(asked).table
+    table = read_problem(asked).table
     np.testing.assert_array_equal(arrays["target"], table.target)
     plans = plans_of_folds(table, 0, 2)
     assert len(plans) == 10
-    folders = [out / "contenders" / f"fold-{n + 1}-linear-ap" for n in range(10)]
+    folders = [out / "candidates" / f"fold-{n + 1}-linear-ap" for n in range(10)]
     tests = [np.load(folder / "scores.npz")["test"] for folder in folders]
     values = [
         average_precision_score(table.target[plan.parts.test], scores)
         for plan, scores in zip(plans, tests, strict=True)
     ]
-    row = found["contenders"][1]
+    row = found["candidates"][1]
     expected = corrected(values, 480, 120).within(0, 1)
     assert row["name"] == "linear, ap"
     assert row["test"]["value"] == pytest.approx(expected.mean)
     assert row["test"]["low"] == pytest.approx(expected.low)
     assert row["test"]["high"] == pytest.approx(expected.high)
-    base = next(each for each in found["contenders"] if each["baseline"])
-    for each in found["contenders"]:
+    base = next(each for each in found["candidates"] if each["baseline"])
+    for each in found["candidates"]:
         if each is not base:
             gain = each["test"]["value"] - base["test"]["value"]
             assert each["difference"]["value"] == pytest.approx(gain)
             assert each["difference"]["low"] <= gain <= each["difference"]["high"]
             assert 0 <= each["difference"]["p"] <= 1
-    assert load_model(out).about["contender"] == found["contenders"][found["recommended"]]["name"]
+    assert load_model(out).about["candidate"] == found["candidates"][found["recommended"]]["name"]
     assert "chosen anew within every fold" in found["notes"][0]
     assert found["importance"]["rows"] == 600
     assert found["importance"]["part"] == found["evaluation"]
 
 
 def test_the_rows_of_a_fold_have_no_say_in_what_it_tests(tmp_path):
-    table = contest_of(settings(tmp_path)).table
+    table = read_problem(settings(tmp_path)).table
     plans = plans_of_folds(table, 3, 2)
     for repeat in (plans[:5], plans[5:]):
         tested = np.concatenate([plan.parts.test for plan in repeat])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.tasks.compare.stubs import settings, table
 
-from rankwise.tasks.compare.contenders import MODELS
+from rankwise.tasks.compare.candidates import MODELS
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.predicting import predict_file
@@ -27,10 +27,10 @@ def short(monkeypatch):
     ids=["by time", "lists"],
 )
 def test_words_gaps_times_and_lists(tmp_path, model, options):
-    asked = settings(tmp_path, contenders=model, trials=1, **options)
+    asked = settings(tmp_path, candidates=model, trials=1, **options)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
-    assert [row["model"] for row in found["contenders"]] == [model] * 3
+    assert [row["model"] for row in found["candidates"]] == [model] * 3
     table(rows=40, seed=3).write_csv(tmp_path / "new.csv")
     predicted = predict_file(tmp_path / "run", tmp_path / "new.csv").frame
     assert predicted.shape == (40, 2)
@@ -54,8 +54,8 @@ def test_relevances_in_svmlight(tmp_path, model):
     path = tmp_path / "table.svm"
     path.write_text("\n".join(lines))
     asked = settings(tmp_path, drop=())
-    asked = type(asked)(path, None, metric="ndcg@5", group="qid", contenders=model, trials=1)
+    asked = type(asked)(path, None, metric="ndcg@5", group="qid", candidates=model, trials=1)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
     assert load_model(tmp_path / "run").names == ("f1", "f2", "f3")
-    assert found["contenders"][found["recommended"]]["test"]["value"] > 0.75
+    assert found["candidates"][found["recommended"]]["test"]["value"] > 0.75

@@ -6,25 +6,25 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests.tasks.compare.stubs import StubRanker, contest, stubbed, table
+from tests.tasks.compare.stubs import StubRanker, problem, stubbed, table
 
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, judge, ranker_of, scored
 from rankwise.tasks.compare.ranks import apply_ranks
 
 __all__ = ["stubbed"]
 
-METRIC = Contender("linear", "ap")
-PLAIN = Contender("linear", "log_loss")
+METRIC = Candidate("linear", "ap")
+PLAIN = Candidate("linear", "log_loss")
 
 
-def members(here, contender=METRIC, seeds=1, **params):
-    return fit_members(contender, params, here, here.plan.parts.train, range(seeds))
+def members(here, candidate=METRIC, seeds=1, **params):
+    return fit_members(candidate, params, here, here.plan.parts.train, range(seeds))
 
 
 @pytest.mark.parametrize("model", ["linear", "boosted", "neural"])
 def test_an_estimator_is_told_what_it_is_fitted_and_judged_by(model):
-    made = ranker_of(Contender(model, "pap@10"), {}, metric="auc", seed=11, rows=400)
+    made = ranker_of(Candidate(model, "pap@10"), {}, metric="auc", seed=11, rows=400)
     known = made.get_params()
     assert (known["objective"], known["metric"], known["random_state"]) == ("pap@10", "auc", 11)
 
@@ -37,14 +37,14 @@ def test_chosen_options_are_the_estimators(stubbed):
 
 
 def test_a_member_for_every_seed(stubbed, tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     made = fit_members(METRIC, {}, here, here.plan.parts.train, range(4, 7))
     assert [member.ranker.random_state for member in made] == [4, 5, 6]
     assert all(member.ranker.metric == "ap" for member in made)
 
 
 def test_nothing_is_learned_from_the_rows_it_is_judged_by(stubbed, tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     fitted, judged = here.plan.splits[0]
     target, frame = here.table.target.copy(), here.table.features
     target[judged] = 1 - target[judged]
@@ -63,7 +63,7 @@ def test_nothing_is_learned_from_the_rows_it_is_judged_by(stubbed, tmp_path):
 
 
 def test_a_judgment_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     fitted, rows = here.plan.splits[2]
     found = judge(METRIC, {"alpha": 2.0}, here, (fitted, rows), range(2))
     made = fit_members(METRIC, {"alpha": 2.0}, here, fitted, range(2))
@@ -75,7 +75,7 @@ def test_a_judgment_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_pat
 
 
 def test_ranks_of_one_member_are_in_the_order_of_its_scores(stubbed, tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     made, rows = members(here), here.plan.parts.test
     scores, ranked = scored(made, here, rows)
     np.testing.assert_array_equal(scores, made[0].scores(here.table.of(rows)))
@@ -97,8 +97,8 @@ def test_log_loss_knows_of_relevances_only_some_and_none(
 
     monkeypatch.setattr(StubRanker, "_fit_scores", watched)
     table().with_columns(y=np.arange(600) % 3).write_csv(tmp_path / "table.csv")
-    here = contest(tmp_path, metric="ndcg@5", group="user", drop=("day",))
-    members(here, Contender("linear", objective))
+    here = problem(tmp_path, metric="ndcg@5", group="user", drop=("day",))
+    members(here, Candidate("linear", objective))
     assert seen == [classes]
 
 
@@ -112,7 +112,7 @@ def test_lists_are_given_whole(stubbed, tmp_path, monkeypatch):
 
     monkeypatch.setattr(StubRanker, "fit", fit)
     monkeypatch.setattr(StubRanker, "decision_function", lambda self, X: np.zeros(len(X)))
-    here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
+    here = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5")
     rows = here.plan.parts.train
     members(here)
     ((count, groups),) = seen
@@ -128,15 +128,15 @@ def test_a_poor_fit_does_not_speak_of_it(stubbed, tmp_path, monkeypatch):
         real(self, data)
 
     monkeypatch.setattr(StubRanker, "_fit_scores", loud)
-    assert len(members(contest(tmp_path))) == 1  # a warning would be an error here
+    assert len(members(problem(tmp_path))) == 1  # a warning would be an error here
 
 
 @pytest.mark.parametrize("model", ["linear", "boosted"])
 def test_words_and_gaps_are_prepared_as_by_the_estimator_alone(tmp_path, model):
-    here = contest(tmp_path)
-    (member,) = members(here, Contender(model, "log_loss"))
+    here = problem(tmp_path)
+    (member,) = members(here, Candidate(model, "log_loss"))
     train = here.plan.parts.train
-    alone = ranker_of(Contender(model, "log_loss"), {}, metric="ap", seed=0, rows=len(train))
+    alone = ranker_of(Candidate(model, "log_loss"), {}, metric="ap", seed=0, rows=len(train))
     alone.fit(here.table.of(train), here.table.target[train].astype(int))
     everything = here.table.of(np.arange(600))
     np.testing.assert_array_equal(member.scores(everything), alone.decision_function(everything))

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
-from tests.tasks.compare.stubs import contest, settings, stubbed, table
+from tests.tasks.compare.stubs import problem, settings, stubbed, table
 from tests.tasks.compare.test_results import done
 
 from rankwise.tasks.compare import importance
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.importance import _amount, _shuffled, _telling, importance_of
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 def held_out(here):
     """A stub that was fitted on the rows before the test part."""
     plan = here.plan
-    members = fit_members(Contender("linear", "ap"), {}, here, plan.parts.development, range(1))
+    members = fit_members(Candidate("linear", "ap"), {}, here, plan.parts.development, range(1))
     each = done(here, "ap", 1, Model(members, here.table.names, here.table.kinds, {}))
     test, _ = scored(members, here, plan.parts.test)
     object.__setattr__(each, "test", test)
@@ -38,7 +38,7 @@ def by_name(found):
 
 def test_the_columns_that_drive_the_target_are_first_and_noise_is_about_zero(tmp_path):
     table(rows=3000).write_csv(tmp_path / "table.csv")
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found = importance_of(tmp_path, 0, here, held_out(here))
     assert found["columns"][0]["name"] == "a"
     columns = by_name(found)
@@ -53,7 +53,7 @@ def test_the_columns_that_drive_the_target_are_first_and_noise_is_about_zero(tmp
 
 
 def test_the_importance_is_the_metric_lost_on_the_rows_held_out(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     evaluation = held_out(here)
     rows = here.plan.parts.test
     found = importance_of(tmp_path, 0, here, evaluation)
@@ -86,7 +86,7 @@ def test_less_time_takes_fewer_shuffles_and_then_fewer_rows():
 
 
 def test_fewer_rows_are_drawn_in_each_class_and_said(tmp_path, monkeypatch):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     monkeypatch.setattr(importance, "_LEAST_ROWS", 60)
     monkeypatch.setattr(importance, "_LEAST_SECONDS", 0.0)
     object.__setattr__(here.settings, "budget", 1e-9)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import contest, stubbed
+from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.ranks import apply_ranks
@@ -19,15 +19,15 @@ __all__ = ["stubbed"]
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
-def model(here, seeds, contender=Contender("linear", "ap")):  # noqa: B008
+def model(here, seeds, candidate=Candidate("linear", "ap")):  # noqa: B008
     rows = here.plan.parts.development
-    members = fit_members(contender, {"alpha": 1.0}, here, rows, range(seeds))
+    members = fit_members(candidate, {"alpha": 1.0}, here, rows, range(seeds))
     return Model(members, here.table.reading, {"metric": "ap"})
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_a_model_survives_its_folder(tmp_path, seeds):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     made, new = model(here, seeds), here.table.of(here.plan.parts.test)
     made.save(tmp_path / "run" / "model")
     for path in (tmp_path / "run", tmp_path / "run" / "model"):
@@ -39,7 +39,7 @@ def test_a_model_survives_its_folder(tmp_path, seeds):
 
 
 def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     rows = TrainingRows.of(here.table, here.plan.parts)
     folder = replace(model(here, 1), training_rows=rows).save(tmp_path / "model")
     again = load_model(folder).training_rows
@@ -58,7 +58,7 @@ def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
 
 
 def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     rows = here.plan.parts.test
     new = here.table.of(rows)
     single = model(here, 1)
@@ -74,7 +74,7 @@ def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp
 
 
 def test_a_file_of_an_estimator_is_a_model(tmp_path):
-    here = contest(tmp_path, drop=("user", "day", "word", "b"))
+    here = problem(tmp_path, drop=("user", "day", "word", "b"))
     (member,) = model(here, 1).members
     member.ranker.save(tmp_path / "one.ranker")
     again = load_model(tmp_path / "one.ranker")
@@ -84,7 +84,7 @@ def test_a_file_of_an_estimator_is_a_model(tmp_path):
 
 
 def test_what_is_no_model(tmp_path):
-    folder = model(contest(tmp_path), 1).save(tmp_path / "model")
+    folder = model(problem(tmp_path), 1).save(tmp_path / "model")
     with pytest.raises(DataError, match="there is no such model"):
         load_model(tmp_path / "none")
     (tmp_path / "file").write_text("hello")

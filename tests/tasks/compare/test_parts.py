@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import contest, settings, stubbed
+from tests.tasks.compare.stubs import problem, settings, stubbed
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.parts import data_of_run, rows_of_part
@@ -22,7 +22,7 @@ def folder(tmp_path, stubbed):
 
 
 def test_the_rows_of_every_part_are_those_the_run_split(tmp_path, folder):
-    parts = contest(tmp_path).plan.parts
+    parts = problem(tmp_path).plan.parts
     for part in ("train", "validation", "test"):
         np.testing.assert_array_equal(rows_of_part(folder, part), getattr(parts, part))
     with pytest.raises(DataError, match="--part must be one of test, validation, train, got 'all'"):

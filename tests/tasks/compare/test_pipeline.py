@@ -27,12 +27,12 @@ def results(folder):
 
 def test_a_run_is_written_whole(tmp_path):
     out = tmp_path / "run"
-    asked = settings(tmp_path, contenders="linear,boosted")
+    asked = settings(tmp_path, candidates="linear,boosted")
     events = []
     found = run(asked, out, on_event=events.append)
     assert found.results == results(out)
     assert not found.results["left_out"]
-    rows = found.results["contenders"]
+    rows = found.results["candidates"]
     assert [row["name"] for row in rows][:3] == [
         "linear, log-loss",
         "linear, ap",
@@ -56,7 +56,7 @@ def test_a_run_is_written_whole(tmp_path):
     assert best["validation"]["mean"] >= base["validation"]["mean"]
     assert best["difference"] is None or 0 < best["difference"]["p"] <= 1
     model = load_model(out)
-    assert model.about["contender"] == best["name"]
+    assert model.about["candidate"] == best["name"]
     features = frame.with_columns(pl.col("b").cast(pl.Float64).fill_null(float("nan")))
     scores = model.scores(features[arrays["row"]])
     np.testing.assert_allclose(scores, arrays[f"score_{found.results['recommended']}"])
@@ -77,7 +77,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
 
     def stop(self, data):
         fits.append(self.objective)
-        if len(fits) == 30:  # in the second contender
+        if len(fits) == 30:  # in the second candidate
             raise KeyboardInterrupt
         real(self, data)
 
@@ -86,12 +86,12 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(asked, out)
     assert not (out / "results.json").exists()
-    kept = {path.name: path.read_bytes() for path in out.glob("contenders/*/result.json")}
-    finished = [path.parent.name for path in out.glob("contenders/*/result.json")]
+    kept = {path.name: path.read_bytes() for path in out.glob("candidates/*/result.json")}
+    finished = [path.parent.name for path in out.glob("candidates/*/result.json")]
     assert finished == ["linear-log-loss"]
     again = run(asked, out, resume=True).results
-    assert {p.name: p.read_bytes() for p in out.glob("contenders/linear-log-loss/*.json")} == kept
-    for one, other in zip(whole["contenders"], again["contenders"], strict=True):
+    assert {p.name: p.read_bytes() for p in out.glob("candidates/linear-log-loss/*.json")} == kept
+    for one, other in zip(whole["candidates"], again["candidates"], strict=True):
         for row in (one, other):
             row.pop("seconds")
             row.pop("curve")
@@ -99,14 +99,14 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     assert whole["recommended"] == again["recommended"]
     # A run that is finished is resumed without a fit.
     monkeypatch.setattr(StubRanker, "_fit_scores", None)
-    assert run(asked, out, resume=True).results["contenders"]
+    assert run(asked, out, resume=True).results["candidates"]
 
 
 def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_path):
     said = []
     found = run(settings(tmp_path, trials=1), tmp_path / "run", on_note=said.append).results
     assert found["choice"] == "5-fold cross-validation × 2 (stratified split)"
-    assert not any(row["cut_short"] for row in found["contenders"])
+    assert not any(row["cut_short"] for row in found["candidates"])
     assert said == found["notes"] == []
 
 
@@ -132,8 +132,8 @@ def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_p
     found = run(settings(tmp_path, budget=budget), out).results
     timing = json.loads((out / "timing.json").read_text())
     assert sum(timing["seconds"].values()) + timing["pilot_seconds"] <= 1.15 * budget
-    assert [row["trials"] for row in found["contenders"]] == [1, 1, 2]
-    assert all(row["cut_short"] for row in found["contenders"])
+    assert [row["trials"] for row in found["candidates"]] == [1, 1, 2]
+    assert all(row["cut_short"] for row in found["candidates"])
     names = "linear, log-loss; linear, ap"
     assert f"cut short by --budget, and maybe better with more of it: {names}" in found["notes"]
 
@@ -151,7 +151,7 @@ def busy(monkeypatch, seconds_per_row):
     monkeypatch.setattr(StubRanker, "_fit_scores", work)
 
 
-def test_a_contender_longer_than_the_budget_is_announced_before_and_left_out(tmp_path, monkeypatch):
+def test_a_candidate_longer_than_the_budget_is_announced_before_and_left_out(tmp_path, monkeypatch):
     busy(monkeypatch, 2e-3)
     said, events = [], []
 
@@ -160,12 +160,12 @@ def test_a_contender_longer_than_the_budget_is_announced_before_and_left_out(tmp
 
     asked = settings(tmp_path, budget=1.5)
     found = run(asked, tmp_path / "run", on_note=said.append, on_event=told).results
-    assert [row["name"] for row in found["contenders"]] == ["linear, log-loss"]
+    assert [row["name"] for row in found["candidates"]] == ["linear, log-loss"]
     (why,) = found["left_out"].values()
     assert why in said
     assert re.fullmatch(
         r"linear, ap: one trial takes about [\d.]+ s, longer than its share of 0\.\d s of "
-        r"--budget 1\.5s; it is left out: pass --budget \S+, or fewer --contenders",
+        r"--budget 1\.5s; it is left out: pass --budget \S+, or fewer --candidates",
         why,
     )
     assert "left out, too long for --budget: linear, ap" in found["notes"]
@@ -177,7 +177,7 @@ def test_a_contender_longer_than_the_budget_is_announced_before_and_left_out(tmp
 def test_a_budget_too_short_for_anything_announces_its_only_trial_as_longer(tmp_path):
     said = []
     found = run(settings(tmp_path, budget=1e-6), tmp_path / "run", on_note=said.append).results
-    assert [row["name"] for row in found["contenders"]] == ["linear, log-loss"]
+    assert [row["name"] for row in found["candidates"]] == ["linear, log-loss"]
     assert found["choice"] == "one validation part (stratified split)"
     assert any(
         "one trial takes about" in words and "longer than --budget" in words for words in said
@@ -212,13 +212,13 @@ def test_what_was_decided_by_timing_is_the_same_when_resumed(tmp_path, monkeypat
         assert after["shares"][name] == share
     more = run(settings(tmp_path, budget=500.0), out, resume=True).results
     assert not more["left_out"]  # with more time they are all trained
-    assert len(more["contenders"]) == 3
+    assert len(more["candidates"]) == 3
 
 
 def test_seeds_are_averaged_and_saved_together(tmp_path):
     out = tmp_path / "run"
     run(settings(tmp_path, seeds=2, trials=1), out)
-    name = results(out)["contenders"][results(out)["recommended"]]["name"]
+    name = results(out)["candidates"][results(out)["recommended"]]["name"]
     assert len(load_model(out).members) == (4 if "+" in name else 2)
 
 
@@ -236,7 +236,7 @@ def test_other_splits_and_metrics(tmp_path, options):
     found = run(settings(tmp_path, trials=1, **options), out).results
     assert found["metric"] == options.get("metric", "ap")
     assert not found["left_out"]
-    assert len(found["contenders"]) == 3
+    assert len(found["candidates"]) == 3
     arrays = np.load(out / "predictions.npz")
     assert ("group" in arrays) == ("group" in options)
     assert found["metric"] not in found["other_metrics"]
@@ -253,7 +253,7 @@ def test_relevances(tmp_path):
     asked = settings(tmp_path, metric="ndcg@5", group="q", drop=(), trials=1)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
-    assert all(row["test"]["value"] > 0.8 for row in found["contenders"])
+    assert all(row["test"]["value"] > 0.8 for row in found["candidates"])
 
 
 def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
@@ -267,7 +267,7 @@ def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
     monkeypatch.setattr(StubRanker, "_fit_scores", fail)
     found = run(settings(tmp_path, trials=1), tmp_path / "run")
     assert found.results["left_out"] == {"linear, ap": "linear, ap: no"}
-    assert [row["name"] for row in found.results["contenders"]] == ["linear, log-loss"]
+    assert [row["name"] for row in found.results["candidates"]] == ["linear, log-loss"]
     assert found.results["notes"] == ["left out, it failed: linear, ap: no"]
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
     with pytest.raises(RuntimeError, match="no log-loss model could be fitted"):
@@ -305,11 +305,11 @@ def test_nothing_is_written_for_a_table_that_cannot_be_used(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_half_written_contender_is_done_again(tmp_path):
+def test_a_half_written_candidate_is_done_again(tmp_path):
     asked = settings(tmp_path, trials=1)
     out = tmp_path / "run"
     before = run(asked, out).results
-    (out / pipeline.CONTENDERS / "linear-ap" / "scores.npz").write_bytes(b"PK")
+    (out / pipeline.CANDIDATES / "linear-ap" / "scores.npz").write_bytes(b"PK")
     after = run(asked, out, resume=True).results
-    values = [[row["test"] for row in found["contenders"]] for found in (before, after)]
+    values = [[row["test"] for row in found["candidates"]] for found in (before, after)]
     assert values[0] == values[1]

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tests.tasks.compare.stubs import contest, stubbed
+from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.tasks.compare import results as files
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.choosing import Choice, choose
-from rankwise.tasks.compare.contenders import Contender
 from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.fit import Judged, fit_members
@@ -41,9 +41,9 @@ def done(here, objective, seed, model=None):
     )
     test = scores[here.plan.parts.test]
     probability = 1 / (1 + np.exp(-test))
-    contender = Contender("linear", objective)
+    candidate = Candidate("linear", objective)
     return Finished(
-        contender, {"alpha": 2.0}, 3, 1.5, [[0.5, 0.25]], judged, test, test, probability, model
+        candidate, {"alpha": 2.0}, 3, 1.5, [[0.5, 0.25]], judged, test, test, probability, model
     )
 
 
@@ -52,7 +52,7 @@ def two(here):
 
 
 def with_models(here):
-    members = fit_members(Contender("linear", "ap"), {}, here, here.plan.parts.train, range(1))
+    members = fit_members(Candidate("linear", "ap"), {}, here, here.plan.parts.train, range(1))
     return [
         replace(each, model=Model(members, here.table.reading, {"number": number}))
         for number, each in enumerate(two(here))
@@ -60,12 +60,12 @@ def with_models(here):
 
 
 def test_the_numbers_are_of_the_test_part(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     finished = two(here)
     found = results_of(finished, Choice(1, 0, "because"), here, {"neural, ap": "no"})
     target = here.table.target[here.plan.parts.test]
     values = [average_precision_score(target, each.test) for each in finished]
-    plain, metrical = found["contenders"]
+    plain, metrical = found["candidates"]
     assert plain["test"]["value"] == pytest.approx(values[0])
     assert metrical["test"]["value"] == pytest.approx(values[1])
     assert metrical["difference"]["value"] == pytest.approx(values[1] - values[0])
@@ -81,7 +81,7 @@ def test_the_numbers_are_of_the_test_part(tmp_path):
 
 
 def test_what_it_says_of_the_data(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found = results_of(two(here), Choice(0, 0, ""), here, {})["data"]
     assert found["path"] == str(tmp_path / "table.csv")
     assert (found["rows"], found["features"], found["positives"]) == (600, 4, 60)
@@ -89,8 +89,8 @@ def test_what_it_says_of_the_data(tmp_path):
     assert found["test"] == 120
 
 
-def test_other_metrics_are_there_for_every_contender(tmp_path):
-    here = contest(tmp_path)
+def test_other_metrics_are_there_for_every_candidate(tmp_path):
+    here = problem(tmp_path)
     finished = two(here)
     found = results_of(finished, Choice(0, 0, ""), here, {})["other_metrics"]
     target = here.table.target[here.plan.parts.test]
@@ -101,7 +101,7 @@ def test_other_metrics_are_there_for_every_contender(tmp_path):
 
 
 def test_the_choice_says_how_many_folds_it_rests_on(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     finished = two(here)
     some = [replace(each, judged=each.judged[:5]) for each in finished]
     assert results_of(finished, Choice(0, 0, ""), here, {})["choice"].startswith(
@@ -113,24 +113,24 @@ def test_the_choice_says_how_many_folds_it_rests_on(tmp_path):
 
 
 def test_looking_at_the_test_part_does_not_change_the_choice(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     finished = two(here)
     best = choose(finished, "ap")
     worse = [replace(each, test=-each.test) for each in finished]
     before, after = (results_of(each, best, here, {}) for each in (finished, worse))
     assert before["recommended"] == after["recommended"] == best.recommended
-    for one, other in zip(before["contenders"], after["contenders"], strict=True):
+    for one, other in zip(before["candidates"], after["candidates"], strict=True):
         assert one["validation"] == other["validation"]
         assert one["test"]["value"] > other["test"]["value"]
 
 
 def test_what_is_no_number_is_null_or_empty(tmp_path):
-    here, out = contest(tmp_path), tmp_path / "run"
+    here, out = problem(tmp_path), tmp_path / "run"
     finished = with_models(here)
     first = replace(finished[0].judged[0], value=math.nan)
     finished[0] = replace(finished[0], judged=(first, *finished[0].judged[1:]))
     found = results_of(finished, Choice(1, 0, ""), here, {})
-    validation = found["contenders"][0]["validation"]
+    validation = found["candidates"][0]["validation"]
     assert (validation["mean"], validation["low"], validation["high"]) == (None, None, None)
     write_results(out, found, finished, here)
     assert json.loads((out / "results.json").read_text()) == found
@@ -140,7 +140,7 @@ def test_what_is_no_number_is_null_or_empty(tmp_path):
 
 
 def test_the_files_go_together(tmp_path):
-    here, out = contest(tmp_path), tmp_path / "run"
+    here, out = problem(tmp_path), tmp_path / "run"
     finished = with_models(here)
     found = results_of(finished, Choice(1, 0, "because"), here, {})
     write_results(out, found, finished, here)
@@ -161,21 +161,21 @@ def test_the_files_go_together(tmp_path):
 
 
 def test_the_table_has_a_row_for_each_and_no_difference_for_the_baseline(tmp_path):
-    here, out = contest(tmp_path), tmp_path / "run"
+    here, out = problem(tmp_path), tmp_path / "run"
     finished = with_models(here)
     found = results_of(finished, Choice(1, 0, ""), here, {})
     write_results(out, found, finished, here)
     plain, metrical = csv.DictReader((out / "tables.csv").read_text().splitlines())
-    assert (plain["contender"], metrical["contender"]) == ("linear, log-loss", "linear, ap")
-    assert float(metrical["test value"]) == found["contenders"][1]["test"]["value"]
-    assert float(metrical["validation low"]) == found["contenders"][1]["validation"]["low"]
-    assert float(metrical["difference p"]) == found["contenders"][1]["difference"]["p"]
+    assert (plain["candidate"], metrical["candidate"]) == ("linear, log-loss", "linear, ap")
+    assert float(metrical["test value"]) == found["candidates"][1]["test"]["value"]
+    assert float(metrical["validation low"]) == found["candidates"][1]["validation"]["low"]
+    assert float(metrical["difference p"]) == found["candidates"][1]["difference"]["p"]
     assert [plain[f"difference {key}"] for key in ("value", "low", "high", "p")] == [""] * 4
     assert (plain["seconds"], plain["trials"]) == ("1.5", "3")
 
 
 def test_with_lists_the_predictions_say_which(tmp_path):
-    here, out = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5"), tmp_path / "run"
+    here, out = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5"), tmp_path / "run"
     finished = with_models(here)
     write_results(out, results_of(finished, Choice(0, 0, ""), here, {}), finished, here)
     with np.load(out / "predictions.npz") as arrays:
@@ -183,7 +183,7 @@ def test_with_lists_the_predictions_say_which(tmp_path):
 
 
 def test_without_all_the_rest_there_are_no_results(tmp_path):
-    here, out = contest(tmp_path), tmp_path / "run"
+    here, out = problem(tmp_path), tmp_path / "run"
     finished = with_models(here)
     found = results_of(finished, Choice(1, 0, ""), here, {})
     (out / "predictions.npz").mkdir(parents=True)  # a place where no file can be written

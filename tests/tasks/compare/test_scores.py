@@ -145,14 +145,14 @@ def test_a_run_is_evaluated_with_the_numbers_of_its_results(tmp_path, stubbed, a
     results = run(settings(tmp_path, **options), tmp_path / "run").results
     (tmp_path / "table.csv").unlink()  # the run has kept the scores
     found = evaluate_run(tmp_path / "run")
-    best = results["contenders"][results["recommended"]]
+    best = results["candidates"][results["recommended"]]
     assert list(found.metrics) == [results["metric"], *results["other_metrics"]]
     first = found.metrics[results["metric"]]
     assert best["test"] == {"value": first.value, "low": first.low, "high": first.high}
     for name, values in results["other_metrics"].items():
         assert found.metrics[name].value == pytest.approx(values[results["recommended"]])
         assert found.metrics[name].low <= found.metrics[name].value <= found.metrics[name].high
-    assert found.contender == best["name"]
+    assert found.candidate == best["name"]
     assert found.rows == results["data"]["test"]
     assert (found.lists is not None) == ("group" in asked)
     assert found.caption.startswith(f"{best['name']}, held-out test rows of {tmp_path / 'run'}: ")
@@ -166,7 +166,7 @@ def test_a_run_of_relevances_takes_only_metrics_of_relevances(tmp_path, stubbed)
     results = run(asked, tmp_path / "run").results
     found = evaluate_run(tmp_path / "run")
     assert list(found.metrics) == ["ndcg@10", "ndcg", "ndcg@5"]
-    best = results["contenders"][results["recommended"]]["test"]
+    best = results["candidates"][results["recommended"]]["test"]
     assert found.metrics["ndcg@10"].value == best["value"]
     with pytest.raises(DataError, match="target holds relevances, which metric 'ap' does not take"):
         evaluate_run(tmp_path / "run", metrics=["ap"])

@@ -4,7 +4,7 @@ import optuna
 import pytest
 
 import rankwise.estimators
-from rankwise.tasks.compare.contenders import CLASSES, MODELS, Contender
+from rankwise.tasks.compare.candidates import CLASSES, MODELS, Candidate
 from rankwise.tasks.compare.fit import ranker_of
 from rankwise.tasks.compare.spaces import defaults, length_of, options_of, space_of, suggested
 
@@ -12,13 +12,13 @@ from rankwise.tasks.compare.spaces import defaults, length_of, options_of, space
 @pytest.mark.parametrize("objective", ["log_loss", "ap"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, objective):
-    contender = Contender(model, objective)
+    candidate = Candidate(model, objective)
     study = optuna.create_study()
-    study.enqueue_trial(defaults(contender))
-    first = suggested(contender, study.ask())
-    assert first == defaults(contender)
-    second = suggested(contender, study.ask())
-    for name, span in space_of(contender).items():
+    study.enqueue_trial(defaults(candidate))
+    first = suggested(candidate, study.ask())
+    assert first == defaults(candidate)
+    second = suggested(candidate, study.ask())
+    for name, span in space_of(candidate).items():
         assert span.low <= second[name] <= span.high
         assert isinstance(second[name], int) == span.whole
     options = options_of(first)
@@ -39,7 +39,7 @@ def test_a_width_is_that_of_two_layers():
 
 
 def test_a_metric_may_have_options_of_its_own():
-    plain, metrical = (set(space_of(Contender("linear", o))) for o in ("log_loss", "ap"))
+    plain, metrical = (set(space_of(Candidate("linear", o))) for o in ("log_loss", "ap"))
     assert plain < metrical
 
 
@@ -63,7 +63,7 @@ def test_what_knows_no_epochs_is_left_alone():
 
 def test_both_objectives_are_trained_equally_long():
     made = [
-        ranker_of(Contender("neural", objective), {}, metric="ap", seed=0, rows=2_560)
+        ranker_of(Candidate("neural", objective), {}, metric="ap", seed=0, rows=2_560)
         for objective in ("log_loss", "ap")
     ]
     assert made[0].epochs == made[1].epochs >= 300
@@ -72,5 +72,5 @@ def test_both_objectives_are_trained_equally_long():
 
 @pytest.mark.parametrize(("rows", "threads"), [(1_000, 1), (50_000, -1)])
 def test_trees_of_small_tables_are_not_shared_by_threads(rows, threads):
-    made = ranker_of(Contender("boosted", "ap"), {}, metric="ap", seed=0, rows=rows)
+    made = ranker_of(Candidate("boosted", "ap"), {}, metric="ap", seed=0, rows=rows)
     assert made.n_jobs == threads

@@ -3,10 +3,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.tasks.compare.stubs import StubRanker, contest, stubbed
+from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
 from rankwise.estimators.time_limit import time_is_up
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import judge
 from rankwise.tasks.compare.training import finish
@@ -14,7 +14,7 @@ from rankwise.tasks.compare.tuning import Tuned
 
 __all__ = ["stubbed"]
 
-PLAIN = Contender("linear", "log_loss")
+PLAIN = Candidate("linear", "log_loss")
 FREE = Cost(0.0, 0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
@@ -27,7 +27,7 @@ def tuned(here, seconds, per_fit):
 
 
 def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     with_time = finish(PLAIN, here, tuned(here, 1.0, 0.01), 100.0, FREE)
     without = finish(PLAIN, here, tuned(here, 1.0, 0.01), 1.01, FREE)
     assert (len(with_time.judged), len(without.judged)) == (10, 5)
@@ -37,7 +37,7 @@ def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
 def test_the_last_fit_has_as_long_as_those_it_was_chosen_by_even_where_the_time_is_up(
     tmp_path, monkeypatch
 ):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     known, steps = tuned(here, 1.0, 0.2), []
     real = StubRanker._fit_scores
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tests.tasks.compare.stubs import contest, table
+from tests.tasks.compare.stubs import problem, table
 
 from rankwise.tasks.compare.row_hashes import row_hashes
 from rankwise.tasks.compare.training_rows import TrainingRows
@@ -14,7 +14,7 @@ def known(repeated, held_out=1_000):
 
 
 def test_training_rows_are_all_but_the_test_part(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found, parts = TrainingRows.of(here.table, here.plan.parts), here.plan.parts
     names = here.table.names
     assert found.hashes.dtype == np.uint64
@@ -28,7 +28,7 @@ def test_training_rows_are_all_but_the_test_part(tmp_path):
 
 def test_duplicates_among_the_held_out_rows_are_counted(tmp_path):
     pl.concat([table(), table()]).write_csv(tmp_path / "table.csv")
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found, parts = TrainingRows.of(here.table, here.plan.parts), here.plan.parts
     features = here.table.features
     trained = set(map(str, features[parts.development].iter_rows()))  # nan is not nan

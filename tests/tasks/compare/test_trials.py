@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Judged
 from rankwise.tasks.compare.trials import Place, open_storage
 
-PLAIN = Contender("linear", "log_loss")
+PLAIN = Candidate("linear", "log_loss")
 
 
 def test_a_damaged_file_of_trials_is_named(tmp_path):

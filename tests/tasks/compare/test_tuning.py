@@ -3,32 +3,32 @@ from __future__ import annotations
 import numpy as np
 import optuna
 import pytest
-from tests.tasks.compare.stubs import StubRanker, contest, stubbed
+from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
 from rankwise.tasks.compare import tuning
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.trials import Place, open_storage
-from rankwise.tasks.compare.tuning import ContenderError, tune
+from rankwise.tasks.compare.tuning import CandidateError, tune
 
 __all__ = ["stubbed"]
 
-PLAIN = Contender("linear", "log_loss")
-METRIC = Contender("linear", "ap")
+PLAIN = Candidate("linear", "log_loss")
+METRIC = Candidate("linear", "ap")
 FREE = Cost(0.0, 0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
-def tuned(tmp_path, name="study.db", *, contender=PLAIN, seconds=1e6, **options):
-    here = contest(tmp_path, **options)
+def tuned(tmp_path, name="study.db", *, candidate=PLAIN, seconds=1e6, **options):
+    here = problem(tmp_path, **options)
     with open_storage(tmp_path / name) as storage:
         place = Place(storage, tmp_path / f"{name}.trials")
-        return tune(contender, here, place=place, seconds=seconds, cost=FREE)
+        return tune(candidate, here, place=place, seconds=seconds, cost=FREE)
 
 
-def trials(tmp_path, name="study.db", contender=PLAIN):
+def trials(tmp_path, name="study.db", candidate=PLAIN):
     storage = f"sqlite:///{tmp_path / name}"
-    return optuna.load_study(study_name=contender.key, storage=storage).trials
+    return optuna.load_study(study_name=candidate.key, storage=storage).trials
 
 
 def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
@@ -49,16 +49,16 @@ def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
 def test_a_metric_tries_what_was_best_for_log_loss_first_and_then_the_defaults(tmp_path):
     plain = tuned(tmp_path, trials=4)
     assert plain.params != {"alpha": 1.0}
-    tuned(tmp_path, contender=METRIC, trials=3)
-    tried = [trial.params for trial in trials(tmp_path, contender=METRIC)]
+    tuned(tmp_path, candidate=METRIC, trials=3)
+    tried = [trial.params for trial in trials(tmp_path, candidate=METRIC)]
     assert tried[:2] == [plain.params, {"alpha": 1.0}]
     assert tried[2] not in tried[:2]
 
 
 def test_a_metric_alone_or_beside_another_kind_of_model_tries_the_defaults_first(tmp_path):
-    tuned(tmp_path, contender=Contender("neural", "log_loss"), trials=4)
-    tuned(tmp_path, contender=METRIC, trials=1)
-    assert trials(tmp_path, contender=METRIC)[0].params == {"alpha": 1.0}
+    tuned(tmp_path, candidate=Candidate("neural", "log_loss"), trials=4)
+    tuned(tmp_path, candidate=METRIC, trials=1)
+    assert trials(tmp_path, candidate=METRIC)[0].params == {"alpha": 1.0}
 
 
 def test_stopped_in_its_first_trial_it_begins_with_the_same_one_again(tmp_path, monkeypatch):
@@ -125,13 +125,13 @@ def test_options_that_fail_are_passed_over(tmp_path, monkeypatch):
 
     monkeypatch.setattr(StubRanker, "_fit_scores", fail)
     assert tuned(tmp_path, trials=3).params["alpha"] != 1
-    with pytest.raises(ContenderError, match="linear, log-loss: it has diverged"):
+    with pytest.raises(CandidateError, match="linear, log-loss: it has diverged"):
         tuned(tmp_path, "other.db", trials=1)
 
 
 def test_progress_is_told(tmp_path):
     told = []
-    here = contest(tmp_path, trials=2)
+    here = problem(tmp_path, trials=2)
     with open_storage(tmp_path / "study.db") as storage:
         place = Place(storage, tmp_path)
         tune(PLAIN, here, place=place, seconds=1e6, cost=FREE, on_trial=told.append)

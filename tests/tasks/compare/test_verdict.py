@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.tasks.compare.stubs import contest, table
+from tests.tasks.compare.stubs import problem, table
 from tests.tasks.compare.test_results import done
 
 from rankwise.tasks.compare.choosing import Choice
@@ -20,7 +20,7 @@ def verdict(here, finished, recommended=1):
 
 
 def shifted(here, by):
-    """The baseline, and a contender with positives that score higher by so much."""
+    """The baseline, and a candidate with positives that score higher by so much."""
     base, other = done(here, "log_loss", 1), done(here, "ap", 1)
     test = base.test + by * here.table.target[here.plan.parts.test]
     return [base, replace(other, test=test)]
@@ -29,11 +29,11 @@ def shifted(here, by):
 @pytest.fixture
 def many(tmp_path):
     table(rows=3000).write_csv(tmp_path / "table.csv")
-    return contest(tmp_path)
+    return problem(tmp_path)
 
 
 def test_few_positives_decide_nothing_and_repeated_cross_validation_is_offered(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     found = verdict(here, shifted(here, 3.0))
     assert found == (
         "Nothing can be decided: the test part has 12 positives, fewer than 50. "
@@ -43,14 +43,14 @@ def test_few_positives_decide_nothing_and_repeated_cross_validation_is_offered(t
 
 
 def test_folds_are_not_offered_for_what_is_split_by_time(tmp_path):
-    here = contest(tmp_path, time="day", drop=("user",))
+    here = problem(tmp_path, time="day", drop=("user",))
     found = verdict(here, shifted(here, 3.0))
     assert found.startswith("Nothing can be decided")
     assert "--repeats" not in found
 
 
 def test_lists_are_counted_where_there_are_lists(tmp_path):
-    here = contest(tmp_path, group="user", drop=("day",), metric="ndcg@5")
+    here = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5")
     assert "lists with a positive, fewer than 50" in verdict(here, shifted(here, 3.0))
 
 
@@ -100,13 +100,13 @@ def test_log_loss_that_won_is_not_talked_away(many):
     assert verdict(many, shifted(many, 0.0)[:1], recommended=0) == ""
 
 
-def test_contenders_that_rank_as_the_baseline_does_are_named_beside_their_zero(many):
+def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(many):
     base, other = shifted(many, 0.0)
     finished = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
     evaluation = HeldOut(finished, many)
     for recommended, named in ((0, True), (1, False)):
         found = results_of(finished, Choice(recommended, 0, ""), many, {}, evaluation)
-        assert (found["contenders"][1]["difference"]["value"], evaluation.same_ranking(1, 0)) == (
+        assert (found["candidates"][1]["difference"]["value"], evaluation.same_ranking(1, 0)) == (
             0.0,
             True,
         )

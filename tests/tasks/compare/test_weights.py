@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
-from tests.tasks.compare.stubs import StubRanker, contest, settings, stubbed, table
+from tests.tasks.compare.stubs import StubRanker, problem, settings, stubbed, table
 
 from rankwise.data import DataError
 from rankwise.metrics import Interval
 from rankwise.report.comparison.run import read_run
 from rankwise.tasks.compare.arrays import read_arrays
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members
 from rankwise.tasks.compare.measures import difference, interval, value
 from rankwise.tasks.compare.pipeline import run
@@ -31,7 +31,7 @@ def weighted(tmp_path):
 
 
 def test_weights_are_no_feature_and_count_in_every_metric(weighted) -> None:
-    here = contest(weighted, weight="w")
+    here = problem(weighted, weight="w")
     assert here.table.names == ("a", "b", "c", "word")
     rows = here.plan.parts.test
     scores = np.random.default_rng(0).normal(size=len(rows)) + here.table.target[rows]
@@ -68,13 +68,13 @@ def test_a_row_of_weight_two_is_the_row_twice_in_value_and_difference(name) -> N
 @pytest.mark.parametrize("model", ["linear", "boosted", "neural"])
 @pytest.mark.parametrize("objective", ["log_loss", "ap", "auc", "opauc(max_fpr=.1)"])
 def test_every_model_and_objective_is_trained_with_the_weights(weighted, model, objective) -> None:
-    here = contest(weighted, weight="w")
+    here = problem(weighted, weight="w")
     plain = replace(here, table=replace(here.table, weight=None))
     rows, options = here.plan.parts.train, {}
     if model == "neural":
         options = {"epochs": 2, "hidden": (4,)}
     (one,), (other,) = (
-        fit_members(Contender(model, objective), options, each, rows, range(1))
+        fit_members(Candidate(model, objective), options, each, rows, range(1))
         for each in (here, plain)
     )
     features = here.table.of(rows)
@@ -100,9 +100,9 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
     test = average_precision_score(
         arrays["target"], arrays["score_0"], sample_weight=arrays["weight"]
     )
-    assert found.results["contenders"][0]["test"]["value"] == pytest.approx(test)
+    assert found.results["candidates"][0]["test"]["value"] == pytest.approx(test)
     assert (read_run(weighted / "run").predictions.weight == arrays["weight"]).all()
-    chosen = found.results["contenders"][found.results["recommended"]]
+    chosen = found.results["candidates"][found.results["recommended"]]
     again = evaluate_run(weighted / "run").metrics["ap"]
     assert again.value == pytest.approx(chosen["test"]["value"])
     assert again.low == pytest.approx(chosen["test"]["low"])
@@ -113,5 +113,5 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
 def test_a_metric_of_counts_refuses_parts_of_a_row(weighted) -> None:
     lists = {"group": "user", "drop": ("day",), "weight": "w"}
     with pytest.raises(DataError, match="counts rows: --weight must hold whole numbers"):
-        contest(weighted, metric="hit@3", **lists)
-    assert contest(weighted, metric="ndcg@5", **lists).table.weight is not None
+        problem(weighted, metric="hit@3", **lists)
+    assert problem(weighted, metric="ndcg@5", **lists).table.weight is not None

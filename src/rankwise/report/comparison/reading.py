@@ -19,12 +19,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Predictions:
-    """The test part: truth, and what every contender said of it."""
+    """The test part: truth, and what every candidate said of it."""
 
     target: Floats
     weight: Floats  # one everywhere if the run had none
     group: NDArray[np.int64] | None
-    scores: Mapping[int, Floats]  # by the number of the contender
+    scores: Mapping[int, Floats]  # by the number of the candidate
     probabilities: Mapping[int, Floats]  # calibrated, where there are any
 
 
@@ -64,7 +64,7 @@ def read_object(path: Path) -> dict[str, Any]:
     return value
 
 
-def read_predictions(path: Path, contenders: int) -> Predictions:
+def read_predictions(path: Path, candidates: int) -> Predictions:
     """The arrays of a run, checked against each other; pickled objects are refused."""
     arrays = _arrays(path)
     target = arrays.get("target")
@@ -86,7 +86,7 @@ def read_predictions(path: Path, contenders: int) -> Predictions:
             raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     columns: dict[str, dict[int, Floats]] = {"score": {}, "probability": {}}
     for kind, found in columns.items():
-        for place in range(contenders):
+        for place in range(candidates):
             if (array := arrays.get(f"{kind}_{place}")) is not None:
                 found[place] = _floats(path, f"{kind}_{place}", array, len(truth))
     for place, each in columns["probability"].items():

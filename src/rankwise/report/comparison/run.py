@@ -20,7 +20,7 @@ from rankwise.report.comparison.reading import (
     read_predictions,
 )
 
-__all__ = ["Contender", "Estimate", "Importance", "Run", "read_run"]
+__all__ = ["Candidate", "Estimate", "Importance", "Run", "read_run"]
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Contender:
+class Candidate:
     """One row of the results."""
 
     number: int  # its place in results.json, and in the names of the predictions
@@ -75,31 +75,31 @@ class Run:
     folder: Path
     metric: str
     data: Mapping[str, Any]
-    contenders: tuple[Contender, ...]
-    recommended: Contender
+    candidates: tuple[Candidate, ...]
+    recommended: Candidate
     why: str
     choice: str  # how it was made, in words
-    left_out: Mapping[str, Any]  # contenders that could not be trained, and why
+    left_out: Mapping[str, Any]  # candidates that could not be trained, and why
     other_metrics: Mapping[str, list[Any]]
     config: Mapping[str, Any]
     predictions: Predictions
     columns: tuple[Mapping[str, Any], ...] = ()  # of the data, with what each was taken for
     verdict: str = ""
-    decided: bool = True  # whether there were enough positives to tell contenders apart
+    decided: bool = True  # whether there were enough positives to tell candidates apart
     evaluation: str = "the test part"  # what it was tested on, in words
     notes: tuple[str, ...] = ()
     importance: Importance | None = None
 
     @cached_property
-    def baseline(self) -> Contender | None:
-        """The log-loss contender that differences are taken to."""
-        marked = [each for each in self.contenders if each.baseline]
+    def baseline(self) -> Candidate | None:
+        """The log-loss candidate that differences are taken to."""
+        marked = [each for each in self.candidates if each.baseline]
         return next((each for each in marked if each.difference is None), next(iter(marked), None))
 
     @property
-    def drawn(self) -> list[Contender]:
-        """The contenders with scores on the test part."""
-        return [each for each in self.contenders if each.number in self.predictions.scores]
+    def drawn(self) -> list[Candidate]:
+        """The candidates with scores on the test part."""
+        return [each for each in self.candidates if each.number in self.predictions.scores]
 
     @property
     def grouped(self) -> bool:
@@ -112,10 +112,10 @@ def read_run(folder: Path) -> Run:
     if not folder.is_dir():
         raise ValueError(f"folder must be that of a run of `rankwise compare`, got {str(folder)!r}")
     results = read_object(folder / "results.json")
-    rows = results.get("contenders")
+    rows = results.get("candidates")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise missing(folder / "results.json", "contenders", "a list of objects")
-    contenders = tuple(_contender(place, row) for place, row in enumerate(rows))
+        raise missing(folder / "results.json", "candidates", "a list of objects")
+    candidates = tuple(_candidate(place, row) for place, row in enumerate(rows))
     chosen = results.get("recommended")
     if not isinstance(chosen, int) or not 0 <= chosen < len(rows):
         wanted = f"a number from 0 to {len(rows) - 1}"
@@ -127,8 +127,8 @@ def read_run(folder: Path) -> Run:
         folder=folder,
         metric=str(results.get("metric", "metric")),
         data=_mapping(results.get("data")),
-        contenders=contenders,
-        recommended=contenders[chosen],
+        candidates=candidates,
+        recommended=candidates[chosen],
         why=str(results.get("why") or ""),
         choice=str(results.get("choice") or ""),
         left_out=_mapping(results.get("left_out")),
@@ -148,12 +148,12 @@ def read_run(folder: Path) -> Run:
     )
 
 
-def _contender(place: int, row: Mapping[str, Any]) -> Contender:
+def _candidate(place: int, row: Mapping[str, Any]) -> Candidate:
     trials = row.get("trials")
     points = row.get("curve") or []
-    return Contender(
+    return Candidate(
         number=place,
-        name=str(row.get("name", f"contender {place + 1}")),
+        name=str(row.get("name", f"candidate {place + 1}")),
         baseline=bool(row.get("baseline")),
         validation=_estimate(row.get("validation"), "mean"),
         test=_estimate(row.get("test"), "value"),

@@ -1,39 +1,39 @@
-"""Which contender has which color, wherever it is drawn."""
+"""Which candidate has which color, wherever it is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from rankwise.report.comparison.markup import Markup, element
-from rankwise.report.comparison.run import Contender, Run
+from rankwise.report.comparison.run import Candidate, Run
 
 __all__ = ["color_class", "legend", "swatch"]
 
 _COLORS = 6  # beside those of the recommended and of the baseline; see page.css
 
 
-def color_class(run: Run, contender: Contender) -> str:
+def color_class(run: Run, candidate: Candidate) -> str:
     """The class of its color: the recommended and the baseline have their own."""
-    if contender is run.recommended:
+    if candidate is run.recommended:
         return "best"
-    if contender is run.baseline:
+    if candidate is run.baseline:
         return "base"
-    others = [c for c in run.contenders if c is not run.recommended and c is not run.baseline]
-    place = others.index(contender)
+    others = [c for c in run.candidates if c is not run.recommended and c is not run.baseline]
+    place = others.index(candidate)
     return f"c{place % _COLORS}" + (" dashed" if place >= _COLORS else "")
 
 
-def swatch(run: Run, contender: Contender) -> Markup:
+def swatch(run: Run, candidate: Candidate) -> Markup:
     """A short piece of its line."""
     line = element("line", class_="line", x1=1, x2=21, y1=5, y2=5)
-    classes = f"swatch {color_class(run, contender)}"
+    classes = f"swatch {color_class(run, candidate)}"
     return element("svg", line, class_=classes, viewBox="0 0 22 10", aria_hidden="true")
 
 
-def legend(run: Run, shown: Iterable[Contender], *, bands: bool = False) -> Markup:
-    """Buttons that show and hide contenders in every chart of the page."""
+def legend(run: Run, shown: Iterable[Candidate], *, bands: bool = False) -> Markup:
+    """Buttons that show and hide candidates in every chart of the page."""
 
-    def first(each: Contender) -> tuple[bool, bool]:
+    def first(each: Candidate) -> tuple[bool, bool]:
         return each is not run.recommended, each is not run.baseline
 
     keys = [
@@ -53,5 +53,5 @@ def legend(run: Run, shown: Iterable[Contender], *, bands: bool = False) -> Mark
     box = element("input", type="checkbox", data_bands=True)
     every = element("label", box, "bands of all", class_="bands") if bands else None
     return element(
-        "div", keys, every, class_="legend", role="group", aria_label="Contenders that are shown"
+        "div", keys, every, class_="legend", role="group", aria_label="Candidates that are shown"
     )

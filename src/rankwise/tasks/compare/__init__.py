@@ -1,4 +1,4 @@
-"""Contenders for a metric on a table, tuned alike, chosen by validation and tested once."""
+"""Candidates for a metric on a table, tuned alike, chosen by validation and tested once."""
 
 from rankwise._lazy import attach
 

@@ -1,4 +1,4 @@
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import Compared, Event, run
 from rankwise.tasks.compare.predicting import Predicted, predict_file
@@ -7,7 +7,7 @@ from rankwise.tasks.compare.settings import Settings, seconds_of
 
 __all__ = [
     "Compared",
-    "Contender",
+    "Candidate",
     "Evaluated",
     "Event",
     "Model",

@@ -1,6 +1,6 @@
-"""The time of a run, shared by its contenders; what it decides is written down.
+"""The time of a run, shared by its candidates; what it decides is written down.
 
-A run that is resumed reads what was decided, so that it comes to the same contenders, the same
+A run that is resumed reads what was decided, so that it comes to the same candidates, the same
 splits and the same shares however long the machine takes this time.
 """
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.report import write_json
-from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost, measure, warm_up
 from rankwise.tasks.compare.importance import SHARE
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["TIMING", "Budget", "open_budget"]
 
@@ -42,7 +42,7 @@ class Budget:
 
     @property
     def left_out(self) -> Mapping[str, str]:
-        """Contenders by name that one trial alone would take too long of, and that in words."""
+        """Candidates by name that one trial alone would take too long of, and that in words."""
         return dict(self._record["left_out"])
 
     @property
@@ -50,15 +50,15 @@ class Budget:
         """What a user should know before the training begins, beside what is left out."""
         return list(self._record["announced"])
 
-    def share(self, name: str, contest: Contest, left: Sequence[Contender]) -> float:
+    def share(self, name: str, problem: Problem, left: Sequence[Candidate]) -> float:
         """Seconds of the first of those left: its shortest trial, and as much more as the others.
 
         ``name`` is that of its place in the run.
         """
         shares: dict[str, float] = self._record["shares"]
         if name not in shares:
-            seeds = contest.settings.seeds
-            least = [self.costs[each.key].trial(contest.plan, seeds) for each in left]
+            seeds = problem.settings.seeds
+            least = [self.costs[each.key].trial(problem.plan, seeds) for each in left]
             least = [each + self._overhead() for each in least]
             remaining = _training(float(self._record["budget"])) - self._spent()
             slack = max(0.0, remaining - sum(least)) / len(left)
@@ -72,7 +72,7 @@ class Budget:
         self._write()
 
     def _overhead(self) -> float:
-        """Seconds of a contender beside its share: keeping trials takes a while, too."""
+        """Seconds of a candidate beside its share: keeping trials takes a while, too."""
         seconds, shares = self._record["seconds"], self._record["shares"]
         over = [max(0.0, seconds[name] - shares[name]) for name in seconds if name in shares]
         return sum(over) / len(over) if over else 0.0
@@ -86,26 +86,26 @@ class Budget:
 
 def open_budget(
     folder: Path,
-    contest: Contest,
-    trained: Sequence[Contender],
+    problem: Problem,
+    trained: Sequence[Candidate],
     *,
     rounds: int = 1,
-    on_contender: Callable[[Contender], None] = lambda contender: None,
+    on_candidate: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Budget:
-    """Estimate what every contender costs and decide, or read what was decided before.
+    """Estimate what every candidate costs and decide, or read what was decided before.
 
-    ``rounds`` is how often all contenders are trained. With another budget than before the
-    contenders are decided upon again, but not the splits: what is done was done on these.
+    ``rounds`` is how often all candidates are trained. With another budget than before the
+    candidates are decided upon again, but not the splits: what is done was done on these.
     """
-    path, seconds = folder / TIMING, contest.settings.budget
+    path, seconds = folder / TIMING, problem.settings.budget
     record = _read(path)
     if record is None:
-        for contender in {each.model: each for each in trained}.values():
-            warm_up(contender, contest)
+        for candidate in {each.model: each for each in trained}.values():
+            warm_up(candidate, problem)
         began, worked, costs = time.perf_counter(), time.process_time(), {}
-        for contender in trained:
-            on_contender(contender)
-            costs[contender.key] = measure(contender, contest, _PILOT * seconds / len(trained))
+        for candidate in trained:
+            on_candidate(candidate)
+            costs[candidate.key] = measure(candidate, problem, _PILOT * seconds / len(trained))
         taken, worked = time.perf_counter() - began, time.process_time() - worked
         # How busy the machine is with other work, where that can be told.
         busy = max(1.0, taken / worked) if worked > _TELLING else 1.0
@@ -117,24 +117,24 @@ def open_budget(
         }
     if record.get("budget") != seconds:
         costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
-        decided = _decide(contest, trained, costs, rounds, record)
+        decided = _decide(problem, trained, costs, rounds, record)
         record |= {"budget": seconds, "shares": {}, **decided}
         write_json(path, record)
     return Budget(path, record)
 
 
 def _decide(
-    contest: Contest,
-    trained: Sequence[Contender],
+    problem: Problem,
+    trained: Sequence[Candidate],
     costs: Mapping[str, Cost],
     rounds: int,
     before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    settings, plan, pilot = contest.settings, contest.plan, float(before["pilot_seconds"])
+    settings, plan, pilot = problem.settings, problem.plan, float(before["pilot_seconds"])
     available = _training(settings.budget) - pilot
 
-    def needed(contender: Contender) -> float:
-        return rounds * costs[contender.key].trial(plan, settings.seeds)
+    def needed(candidate: Candidate) -> float:
+        return rounds * costs[candidate.key].trial(plan, settings.seeds)
 
     announced = []
     folds = sum(map(needed, trained))
@@ -150,22 +150,22 @@ def _decide(
     by_cost = sorted(trained, key=needed)
     first = next((each for each in by_cost if each.is_log_loss), by_cost[0])
     everything = _as_budget(1.2 * (sum(map(needed, trained)) + pilot))
-    for contender in [first, *(each for each in by_cost if each is not first)]:
-        takes = needed(contender)
-        if contender is first or total + takes <= available:
+    for candidate in [first, *(each for each in by_cost if each is not first)]:
+        takes = needed(candidate)
+        if candidate is first or total + takes <= available:
             total += takes
             if total > available:
                 announced.append(
-                    f"{contender.name}: one trial takes about {_shown(takes)}, longer than "
+                    f"{candidate.name}: one trial takes about {_shown(takes)}, longer than "
                     f"--budget {_as_budget(settings.budget)}; it is trained all the same, since "
                     "a comparison needs a model of log-loss"
                 )
             continue
-        left_out[contender.name] = (
-            f"{contender.name}: one trial takes about {_shown(takes)}, longer than its share of "
+        left_out[candidate.name] = (
+            f"{candidate.name}: one trial takes about {_shown(takes)}, longer than its share of "
             f"{_shown(max(0.0, available / len(trained)))} of --budget "
             f"{_as_budget(settings.budget)}; it is left out: pass --budget {everything}, or fewer "
-            "--contenders"
+            "--candidates"
         )
     ordered = {each.name: left_out[each.name] for each in trained if each.name in left_out}
     return {"one_part": one_part, "left_out": ordered, "announced": announced}

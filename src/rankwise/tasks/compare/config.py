@@ -14,7 +14,7 @@ from typing import Any
 
 from rankwise.data import DataError
 from rankwise.report import write_json
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.usage import UsageError
 from rankwise.training import RunFolder
@@ -53,9 +53,9 @@ def _require_own(out: Path) -> None:
         raise DataError(f"{out} is there and holds no run; pass another --out")
 
 
-def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
+def start_run(out: Path, problem: Problem, *, resume: bool) -> None:
     """Write ``config.json``, or see that the run which is there was asked the same."""
-    settings, table = contest.settings, contest.table
+    settings, table = problem.settings, problem.table
     config = out / CONFIG
     asked = _plain(settings)
     digest = digest_of(settings.data)
@@ -74,7 +74,7 @@ def start_run(out: Path, contest: Contest, *, resume: bool) -> None:
         "features": dict(zip(table.names, table.kinds, strict=True)),
         "left_out_columns": list(table.left_out),
         "positive_value": table.positive,
-        "splits": contest.plan.as_json(),
+        "splits": problem.plan.as_json(),
         "versions": {"python": platform.python_version(), **_versions()},
     }
     write_json(config, known)

@@ -1,4 +1,4 @@
-"""What a fit of a contender costs, estimated by short fits on few rows before it is paid."""
+"""What a fit of a candidate costs, estimated by short fits on few rows before it is paid."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.plan import Plan
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["Cost", "measure", "warm_up"]
 
@@ -57,15 +57,15 @@ class Cost:
         return self.fit(len(fitted)) + self.per_scored_row * len(judged)
 
 
-def warm_up(contender: Contender, contest: Contest) -> None:
+def warm_up(candidate: Candidate, problem: Problem) -> None:
     """Fit once on few rows: what a process loads at its first fit is no cost of the next ones."""
     try:
-        _timed(contender, contest, _some(contest, contest.plan.splits[0][0], _SIZES[0]))
+        _timed(candidate, problem, _some(problem, problem.plan.splits[0][0], _SIZES[0]))
     except (ValueError, ArithmeticError):
         return  # the trials will fail, too, and say why
 
 
-def measure(contender: Contender, contest: Contest, seconds: float) -> Cost:
+def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
     """Fit shortly on 500 and on 4000 rows, on 32 000 where there is time, and draw the line.
 
     In seconds of the processor: those of the clock depend on what else a machine does in the few
@@ -74,14 +74,14 @@ def measure(contender: Contender, contest: Contest, seconds: float) -> Cost:
     must not hide what grows.
     """
     ends = time.perf_counter() + seconds
-    rows = contest.plan.splits[0][0]
+    rows = problem.plan.splits[0][0]
     points: list[tuple[int, float, float]] = []
     try:
         for size in _SIZES:
             if len(points) > 1 and time.perf_counter() + _GROWTH * points[-1][1] > ends:
                 break
-            some = _some(contest, rows, size)
-            points.append((len(some), *_timed(contender, contest, some)))
+            some = _some(problem, rows, size)
+            points.append((len(some), *_timed(candidate, problem, some)))
             if len(some) == len(rows):
                 break
     except (ValueError, ArithmeticError):
@@ -93,26 +93,26 @@ def measure(contender: Contender, contest: Contest, seconds: float) -> Cost:
     return Cost(max(0.0, last - slope * many), slope, scoring / many)
 
 
-def _timed(contender: Contender, contest: Contest, rows: Rows) -> tuple[float, float]:
+def _timed(candidate: Candidate, problem: Problem, rows: Rows) -> tuple[float, float]:
     """Seconds of a short fit, and of scoring its rows."""
     began = time.process_time()
-    members = fit_members(contender, {}, contest, rows, contest.seeds[:1], short=True)
+    members = fit_members(candidate, {}, problem, rows, problem.seeds[:1], short=True)
     fitted = time.process_time()
-    scored(members, contest, rows)
+    scored(members, problem, rows)
     return fitted - began, time.process_time() - fitted
 
 
-def _some(contest: Contest, rows: Rows, size: int) -> Rows:
+def _some(problem: Problem, rows: Rows, size: int) -> Rows:
     """Some of the rows with both classes; whole lists, where there are lists."""
     if size >= len(rows):
         return rows
-    rng = np.random.default_rng(contest.settings.seed)
-    groups = contest.groups(rows)
+    rng = np.random.default_rng(problem.settings.seed)
+    groups = problem.groups(rows)
     if groups is not None:
         ids, which = np.unique(groups, return_inverse=True)
         place = rng.permutation(len(ids))[which]
         return rows[place < max(_LEAST, size * len(ids) // len(rows))]
-    positive = contest.table.target[rows] > 0
+    positive = problem.table.target[rows] > 0
     chosen = []
     for members in (rows[positive], rows[~positive]):
         count = max(_LEAST, round(size * len(members) / len(rows)))

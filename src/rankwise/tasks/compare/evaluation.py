@@ -1,4 +1,4 @@
-"""What contenders are worth on rows that had no say in their training: one part, or all in turn."""
+"""What candidates are worth on rows that had no say in their training: one part, or all in turn."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from rankwise.tasks.compare.choosing import choose
-from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.corrected import Estimate, corrected
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.model import Model
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["CrossValidated", "Evaluation", "HeldOut", "Tested"]
 
@@ -31,7 +31,7 @@ class Tested:
 
 
 class Evaluation(ABC):
-    """Contenders by number on tested rows."""
+    """Candidates by number on tested rows."""
 
     words: str  # what was tested on, for a reader
 
@@ -50,7 +50,7 @@ class Evaluation(ABC):
 
     @abstractmethod
     def value(self, number: int, metric: str) -> float:
-        """A metric of a contender."""
+        """A metric of a candidate."""
 
     @abstractmethod
     def estimate(self, number: int) -> Estimate:
@@ -58,15 +58,15 @@ class Evaluation(ABC):
 
     @abstractmethod
     def difference(self, number: int, base: int) -> Estimate:
-        """The metric of one contender minus that of another, paired."""
+        """The metric of one candidate minus that of another, paired."""
 
     @abstractmethod
     def tested(self, number: int) -> list[Tested]:
-        """The models of a contender, each with the rows that it was tested on; each row once."""
+        """The models of a candidate, each with the rows that it was tested on; each row once."""
 
     @abstractmethod
     def same_ranking(self, number: int, base: int) -> bool:
-        """Whether two contenders put all tested rows in the same order, ties included."""
+        """Whether two candidates put all tested rows in the same order, ties included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,12 @@ class HeldOut(Evaluation):
     """One test part."""
 
     finished: Sequence[Finished]
-    contest: Contest
+    problem: Problem
     words: str = "the test part"
 
     @property
     def rows(self) -> Rows:
-        return self.contest.plan.parts.test
+        return self.problem.plan.parts.test
 
     def scores(self, number: int) -> Floats:
         return self.finished[number].test
@@ -88,16 +88,16 @@ class HeldOut(Evaluation):
         return self.finished[number].probability
 
     def value(self, number: int, metric: str) -> float:
-        return self.contest.value(self.scores(number), self.rows, metric)
+        return self.problem.value(self.scores(number), self.rows, metric)
 
     def estimate(self, number: int) -> Estimate:
-        found = self.contest.interval(self.scores(number), self.rows)
+        found = self.problem.interval(self.scores(number), self.rows)
         return Estimate(found.value, found.low, found.high)
 
     def difference(self, number: int, base: int) -> Estimate:
         if self.same_ranking(number, base):
             return Estimate(0.0, 0.0, 0.0, 1.0)
-        found = self.contest.difference(self.scores(number), self.scores(base), self.rows)
+        found = self.problem.difference(self.scores(number), self.scores(base), self.rows)
         return Estimate(found.difference, found.low, found.high, found.p_value)
 
     def tested(self, number: int) -> list[Tested]:
@@ -109,9 +109,9 @@ class HeldOut(Evaluation):
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated(Evaluation):
-    """Folds that are test parts in turn; ``folds`` holds the contenders of each, in one order."""
+    """Folds that are test parts in turn; ``folds`` holds the candidates of each, in one order."""
 
-    folds: Sequence[tuple[Contest, Sequence[Finished]]]
+    folds: Sequence[tuple[Problem, Sequence[Finished]]]
     repeats: int
 
     @property
@@ -120,13 +120,13 @@ class CrossValidated(Evaluation):
         return f"{count}-fold cross-validation of all rows × {self.repeats}"
 
     @property
-    def _first(self) -> Sequence[tuple[Contest, Sequence[Finished]]]:
+    def _first(self) -> Sequence[tuple[Problem, Sequence[Finished]]]:
         """The folds of the first repeat, which together are all rows."""
         return self.folds[: len(self.folds) // self.repeats]
 
     @property
     def _order(self) -> Rows:
-        return np.concatenate([contest.plan.parts.test for contest, _ in self._first])
+        return np.concatenate([problem.plan.parts.test for problem, _ in self._first])
 
     @property
     def rows(self) -> Rows:
@@ -155,8 +155,8 @@ class CrossValidated(Evaluation):
         """The metric of what would have been recommended in each fold without its test part."""
         metric = self.folds[0][0].metric
         values = [
-            contest.value(done[choose(done, metric).recommended].test, contest.plan.parts.test)
-            for contest, done in self.folds
+            problem.value(done[choose(done, metric).recommended].test, problem.plan.parts.test)
+            for problem, done in self.folds
         ]
         return float(np.mean(values))
 
@@ -168,8 +168,8 @@ class CrossValidated(Evaluation):
 
     def _values(self, number: int, metric: str | None = None) -> list[float]:
         return [
-            contest.value(done[number].test, contest.plan.parts.test, metric)
-            for contest, done in self.folds
+            problem.value(done[number].test, problem.plan.parts.test, metric)
+            for problem, done in self.folds
         ]
 
     @property

@@ -1,4 +1,4 @@
-"""A contender that is done, in memory and in its folder."""
+"""A candidate that is done, in memory and in its folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rankwise.report import write_json
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
-from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Judged
 from rankwise.tasks.compare.model import Model, load_model, renamed
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["Finished", "ensemble", "load_finished", "save_finished"]
 
@@ -27,9 +27,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """What a contender came to: chosen options, scores of every split, scores of the test part."""
+    """What a candidate came to: chosen options, scores of every split, scores of the test part."""
 
-    contender: Contender
+    candidate: Candidate
     params: dict[str, Any]
     trials: int
     seconds: float
@@ -48,7 +48,7 @@ class Finished:
 
     @property
     def mean(self) -> float:
-        """What contenders are chosen by."""
+        """What candidates are chosen by."""
         return float(np.mean(self.values))
 
 
@@ -56,10 +56,10 @@ def save_finished(folder: Path, finished: Finished) -> None:
     """Write into a folder of its own, which is there whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
-        made = Path(name) / "contender"
+        made = Path(name) / "candidate"
         made.mkdir()
         record = {
-            "name": finished.contender.name,
+            "name": finished.candidate.name,
             "params": finished.params,
             "trials": finished.trials,
             "seconds": finished.seconds,
@@ -80,7 +80,7 @@ def save_finished(folder: Path, finished: Finished) -> None:
         renamed(made, folder)
 
 
-def load_finished(folder: Path, contender: Contender) -> Finished | None:
+def load_finished(folder: Path, candidate: Candidate) -> Finished | None:
     """What :func:`save_finished` wrote; None where there is nothing, or nothing whole."""
     try:
         record = json.loads((folder / "result.json").read_text())
@@ -90,7 +90,7 @@ def load_finished(folder: Path, contender: Contender) -> Finished | None:
             for number, value in enumerate(record["values"])
         )
         return Finished(
-            contender=contender,
+            candidate=candidate,
             params=record["params"],
             trials=record["trials"],
             seconds=record["seconds"],
@@ -106,18 +106,18 @@ def load_finished(folder: Path, contender: Contender) -> Finished | None:
         return None
 
 
-def ensemble(contender: Contender, parts: Sequence[Finished], contest: Contest) -> Finished:
-    """The contender that is the mean of the ranks of others, which are done."""
+def ensemble(candidate: Candidate, parts: Sequence[Finished], problem: Problem) -> Finished:
+    """The candidate that is the mean of the ranks of others, which are done."""
     judged = []
-    for number, (_, rows) in enumerate(contest.plan.splits[: len(parts[0].judged)]):
+    for number, (_, rows) in enumerate(problem.plan.splits[: len(parts[0].judged)]):
         mean: Floats = np.mean([part.judged[number].ranked for part in parts], axis=0)
-        judged.append(Judged(mean, mean, contest.value(mean, rows)))
+        judged.append(Judged(mean, mean, problem.value(mean, rows)))
     test: Floats = np.mean([part.test_ranked for part in parts], axis=0)
     first = parts[0].model
     members = tuple(member for part in parts for member in part.model.members)
-    about = {**first.about, "contender": contender.name}
+    about = {**first.about, "candidate": candidate.name}
     return Finished(
-        contender=contender,
+        candidate=candidate,
         params={},
         trials=sum(part.trials for part in parts),
         seconds=sum(part.seconds for part in parts),

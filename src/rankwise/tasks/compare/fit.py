@@ -1,4 +1,4 @@
-"""One contender with its options, fitted on some rows and judged by others."""
+"""One candidate with its options, fitted on some rows and judged by others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 import rankwise.estimators
 from rankwise.estimators import Ranker
 from rankwise.estimators.time_limit import part_of_time, time_limit
-from rankwise.tasks.compare.contenders import CLASSES, Contender
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.candidates import CLASSES, Candidate
 from rankwise.tasks.compare.model import Member, mean_of_ranks
+from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.ranks import apply_ranks
 from rankwise.tasks.compare.spaces import length_of, shortest
 
@@ -39,7 +39,7 @@ class Judged:
 
 
 def ranker_of(
-    contender: Contender,
+    candidate: Candidate,
     params: Mapping[str, Any],
     *,
     metric: str,
@@ -48,9 +48,9 @@ def ranker_of(
     text: tuple[str, ...] = (),
     short: bool = False,
 ) -> Ranker:
-    """The estimator of a contender, to be fitted on so many rows, as long as usual or shortly."""
-    made: Ranker = getattr(rankwise.estimators, CLASSES[contender.model])(
-        objective=contender.objective, metric=metric, random_state=seed, **params
+    """The estimator of a candidate, to be fitted on so many rows, as long as usual or shortly."""
+    made: Ranker = getattr(rankwise.estimators, CLASSES[candidate.model])(
+        objective=candidate.objective, metric=metric, random_state=seed, **params
     )
     known = made.get_params()
     made.set_params(**(shortest(known) if short else length_of(known, rows)))
@@ -62,25 +62,25 @@ def ranker_of(
 
 
 def fit_members(
-    contender: Contender,
+    candidate: Candidate,
     params: Mapping[str, Any],
-    contest: Contest,
+    problem: Problem,
     rows: Rows,
     seeds: range,
     *,
     short: bool = False,
 ) -> tuple[Member, ...]:
     """One fitted ranker per seed."""
-    table = contest.table
+    table = problem.table
     features = table.of(rows)
     # Log-loss knows two classes: of relevances, some and none.
-    target = table.target[rows] > 0 if contender.is_log_loss else table.target[rows]
+    target = table.target[rows] > 0 if candidate.is_log_loss else table.target[rows]
     made = []
     for place, seed in enumerate(seeds):
         ranker = ranker_of(
-            contender,
+            candidate,
             params,
-            metric=contest.metric,
+            metric=problem.metric,
             seed=seed,
             rows=len(rows),
             text=table.reading.text,
@@ -91,16 +91,16 @@ def fit_members(
             ranker.fit(
                 features,
                 target.astype(np.float64 if table.graded else np.int64),
-                groups=contest.groups(rows),
-                sample_weight=contest.weight(rows),
+                groups=problem.groups(rows),
+                sample_weight=problem.weight(rows),
             )
         made.append(Member.of(ranker, features))
     return tuple(made)
 
 
-def scored(members: tuple[Member, ...], contest: Contest, rows: Rows) -> tuple[Floats, Floats]:
+def scored(members: tuple[Member, ...], problem: Problem, rows: Rows) -> tuple[Floats, Floats]:
     """Scores of some rows by the mean of the members, and the same as log-odds of ranks."""
-    features = contest.table.of(rows)
+    features = problem.table.of(rows)
     each = [member.scores(features) for member in members]
     knots = [member.knots for member in members]
     ranked = np.mean([apply_ranks(k, s) for k, s in zip(knots, each, strict=True)], axis=0)
@@ -108,9 +108,9 @@ def scored(members: tuple[Member, ...], contest: Contest, rows: Rows) -> tuple[F
 
 
 def judge(
-    contender: Contender,
+    candidate: Candidate,
     params: Mapping[str, Any],
-    contest: Contest,
+    problem: Problem,
     split: tuple[Rows, Rows],
     seeds: range,
     *,
@@ -119,6 +119,6 @@ def judge(
     """Fit on the first rows of a split for at most ``seconds``, judge by the others."""
     fitted, judged = split
     with time_limit(seconds) as limit:
-        members = fit_members(contender, params, contest, fitted, seeds)
-    scores, ranked = scored(members, contest, judged)
-    return Judged(scores, ranked, contest.value(scores, judged), limit.reached)
+        members = fit_members(candidate, params, problem, fitted, seeds)
+    scores, ranked = scored(members, problem, judged)
+    return Judged(scores, ranked, problem.value(scores, judged), limit.reached)

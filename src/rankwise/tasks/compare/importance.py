@@ -18,8 +18,8 @@ from scipy.stats import t as student
 
 from rankwise.data import Features
 from rankwise.report import write_json
-from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation, Tested
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["IMPORTANCE", "SHARE", "importance_of"]
 
@@ -43,9 +43,9 @@ class _Amount:
 
 
 def importance_of(
-    folder: Path, number: int, contest: Contest, evaluation: Evaluation
+    folder: Path, number: int, problem: Problem, evaluation: Evaluation
 ) -> dict[str, Any]:
-    """The permutation importance of the columns for a contender, on rows it has not seen.
+    """The permutation importance of the columns for a candidate, on rows it has not seen.
 
     A column as it stands in the table is shuffled whole, with all that is made of it, 3 to 10
     times; what the metric loses is its importance, with Student's 95 % interval over the shuffles.
@@ -59,37 +59,37 @@ def importance_of(
     known = _read(path)
     if known is not None and known.get("scores") == key:
         return {name: value for name, value in known.items() if name != "scores"}
-    seconds = max(_LEAST_SECONDS, SHARE * contest.settings.budget)
-    found = _measured(evaluation.tested(number), contest, seconds)
+    seconds = max(_LEAST_SECONDS, SHARE * problem.settings.budget)
+    found = _measured(evaluation.tested(number), problem, seconds)
     found["part"] = evaluation.words
     write_json(path, {"scores": key, **found})
     return found
 
 
-def _measured(tested: Sequence[Tested], contest: Contest, seconds: float) -> dict[str, Any]:
-    rng = np.random.default_rng(contest.settings.seed)
+def _measured(tested: Sequence[Tested], problem: Problem, seconds: float) -> dict[str, Any]:
+    rng = np.random.default_rng(problem.settings.seed)
     total = sum(len(each.rows) for each in tested)
-    names = contest.table.names
+    names = problem.table.names
     began = time.perf_counter()
-    scores = [each.model.scores(contest.table.of(each.rows)) for each in tested]
+    scores = [each.model.scores(problem.table.of(each.rows)) for each in tested]
     one_pass = time.perf_counter() - began
-    columns = _telling(contest.table.of(tested[0].rows), scores[0])
+    columns = _telling(problem.table.of(tested[0].rows), scores[0])
     amount = _amount(seconds / (one_pass * len(columns)), total)
     losses: dict[int, list[float]] = {column: [] for column in columns}
     used, bases = 0, []
     for each in tested:
-        rows = _some(contest, each.rows, amount.share, rng)
-        features = contest.table.of(rows)
+        rows = _some(problem, each.rows, amount.share, rng)
+        features = problem.table.of(rows)
         used += len(rows)
-        base = contest.value(each.model.scores(features), rows)
+        base = problem.value(each.model.scores(features), rows)
         bases.append(base)
         for _ in range(amount.repeats):
             for column in columns:
                 shuffled = _shuffled(features, column, rng.permutation(len(rows)))
-                losses[column].append(base - contest.value(each.model.scores(shuffled), rows))
+                losses[column].append(base - problem.value(each.model.scores(shuffled), rows))
     measured = [_column(names[column], values) for column, values in losses.items()]
     return {
-        "metric": contest.metric,
+        "metric": problem.metric,
         "value": float(np.mean(bases)),
         "rows": used,
         "of_rows": total,
@@ -158,15 +158,15 @@ def _dense(features: Any, column: int) -> Floats:
     return np.asarray(picked.toarray() if issparse(picked) else picked)
 
 
-def _some(contest: Contest, rows: Rows, share: float, rng: np.random.Generator) -> Rows:
+def _some(problem: Problem, rows: Rows, share: float, rng: np.random.Generator) -> Rows:
     """A share of the rows of each class, or of the lists."""
     if share >= 1:
         return rows
-    groups = contest.groups(rows)
+    groups = problem.groups(rows)
     if groups is not None:
         ids, which = np.unique(groups, return_inverse=True)
         return rows[rng.permutation(len(ids))[which] < max(2, round(share * len(ids)))]
-    positive = contest.table.target[rows] > 0
+    positive = problem.table.target[rows] > 0
     chosen = [
         rng.permutation(part)[: max(2, round(share * len(part)))]
         for part in (rows[positive], rows[~positive])

@@ -73,7 +73,7 @@ class Model:
 
     members: tuple[Member, ...]
     reading: Reading  # how the features are read from a file
-    about: dict[str, Any]  # target, positive, metric, contender: for those who find the folder
+    about: dict[str, Any]  # target, positive, metric, candidate: for those who find the folder
     training_rows: TrainingRows | None = None  # None: an estimator saved by itself
 
     @property

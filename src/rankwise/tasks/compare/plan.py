@@ -1,4 +1,4 @@
-"""Which rows a contender is fitted on and judged by."""
+"""Which rows a candidate is fitted on and judged by."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def plan_for(table: Table, seed: int) -> Plan:
 
     Where the validation part has fewer than 100 positives (lists with one, if there are groups),
     one part would choose by luck: the choice is then made by 5-fold cross-validation of the first
-    two parts, twice. Options are tuned on the first five folds, contenders are compared on all
+    two parts, twice. Options are tuned on the first five folds, candidates are compared on all
     ten (on the first five where the time is up before). With a time column there is always one
     part, since folds would learn from the future.
     """

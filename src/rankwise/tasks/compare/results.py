@@ -11,11 +11,11 @@ from typing import Any
 from rankwise.report import write_csv, write_json
 from rankwise.tasks.compare.arrays import write_arrays
 from rankwise.tasks.compare.choosing import Choice, validation_of
-from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.finished import Finished
 from rankwise.tasks.compare.measures import every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["results_of", "write_results"]
 
@@ -23,22 +23,22 @@ __all__ = ["results_of", "write_results"]
 def results_of(
     finished: Sequence[Finished],
     choice: Choice,
-    contest: Contest,
+    problem: Problem,
     left_out: Mapping[str, str],
     evaluation: Evaluation,
 ) -> dict[str, Any]:
     """Everything that was found. The tested rows are looked at here, once, after the choice."""
-    table, parts = contest.table, contest.plan.parts
+    table, parts = problem.table, problem.plan.parts
     base = finished[choice.baseline]
     grouped = table.groups is not None
     names = every_metric(len(evaluation.rows), grouped=grouped, graded=table.graded)
     others = {
         name: [_number(evaluation.value(number, name)) for number in range(len(finished))]
         for name in names
-        if name != contest.metric and takes_weights(name, table.weight)
+        if name != problem.metric and takes_weights(name, table.weight)
     }
     return {
-        "metric": contest.metric,
+        "metric": problem.metric,
         "data": {
             "path": str(table.path),
             "rows": len(table),
@@ -47,14 +47,14 @@ def results_of(
             "train": len(parts.train),
             "validation": len(parts.validation),
             "test": len(evaluation.rows),
-            **_left_out_rows(contest),
-            **_periods(contest),
+            **_left_out_rows(problem),
+            **_periods(problem),
         },
         "columns": [asdict(column) for column in table.columns],
         "evaluation": evaluation.words,
-        "choice": contest.plan.words(len(base.judged)),
-        "contenders": [
-            _contender(number, finished, choice.baseline, contest, evaluation)
+        "choice": problem.plan.words(len(base.judged)),
+        "candidates": [
+            _candidate(number, finished, choice.baseline, problem, evaluation)
             for number in range(len(finished))
         ],
         "recommended": choice.recommended,
@@ -68,30 +68,30 @@ def write_results(
     folder: Path,
     results: Mapping[str, Any],
     finished: Sequence[Finished],
-    contest: Contest,
+    problem: Problem,
     evaluation: Evaluation,
 ) -> None:
     """The model first, the results last: who finds results finds what belongs to them."""
-    table, rows = contest.table, evaluation.rows
+    table, rows = problem.table, evaluation.rows
     finished[results["recommended"]].model.save(folder / "model")
     arrays = {"target": table.target[rows], "row": table.in_file(rows)}
-    weight = contest.weight(rows)
+    weight = problem.weight(rows)
     if weight is not None:
         arrays["weight"] = weight
-    groups = contest.groups(rows)
+    groups = problem.groups(rows)
     if groups is not None:
         arrays["group"] = groups
     for number in range(len(finished)):
         arrays[f"score_{number}"] = evaluation.scores(number)
         arrays[f"probability_{number}"] = evaluation.probabilities(number)
     write_arrays(folder / "predictions.npz", arrays)
-    write_parts(folder, contest.plan.parts.in_file(table))
-    write_csv(folder / "tables.csv", [_row(each) for each in results["contenders"]])
+    write_parts(folder, problem.plan.parts.in_file(table))
+    write_csv(folder / "tables.csv", [_row(each) for each in results["candidates"]])
     write_json(folder / "results.json", results)
 
 
-def _left_out_rows(contest: Contest) -> dict[str, int]:
-    table = contest.table
+def _left_out_rows(problem: Problem) -> dict[str, int]:
+    table = problem.table
     found = {
         "rows_without_target": table.without_target,
         "rows_of_weight_0": table.without_weight,
@@ -99,29 +99,29 @@ def _left_out_rows(contest: Contest) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def _periods(contest: Contest) -> dict[str, dict[str, str]]:
+def _periods(problem: Problem) -> dict[str, dict[str, str]]:
     """From when to when each part goes, where there is a time column."""
-    found = contest.plan.parts.periods(contest.table)
+    found = problem.plan.parts.periods(problem.table)
     return {"periods": found} if found else {}
 
 
-def _contender(
+def _candidate(
     number: int,
     finished: Sequence[Finished],
     base: int,
-    contest: Contest,
+    problem: Problem,
     evaluation: Evaluation,
 ) -> dict[str, Any]:
     each = finished[number]
-    chosen, test = validation_of(each, contest), evaluation.estimate(number)
+    chosen, test = validation_of(each, problem), evaluation.estimate(number)
     against = None
     if number != base:
         found = evaluation.difference(number, base)
         against = _numbers(value=found.mean, low=found.low, high=found.high, p=found.p)
     return {
-        "name": each.contender.name,
-        "model": each.contender.model,
-        "objective": each.contender.objective,
+        "name": each.candidate.name,
+        "model": each.candidate.model,
+        "objective": each.candidate.objective,
         "baseline": number == base,
         "validation": _numbers(mean=chosen.mean, low=chosen.low, high=chosen.high),
         "test": _numbers(value=test.mean, low=test.low, high=test.high),
@@ -134,15 +134,15 @@ def _contender(
     }
 
 
-def _row(contender: Mapping[str, Any]) -> dict[str, object]:
-    against = contender["difference"] or {}
+def _row(candidate: Mapping[str, Any]) -> dict[str, object]:
+    against = candidate["difference"] or {}
     return {
-        "contender": contender["name"],
-        **{f"validation {key}": number for key, number in contender["validation"].items()},
-        **{f"test {key}": number for key, number in contender["test"].items()},
+        "candidate": candidate["name"],
+        **{f"validation {key}": number for key, number in candidate["validation"].items()},
+        **{f"test {key}": number for key, number in candidate["test"].items()},
         **{f"difference {key}": against.get(key) for key in ("value", "low", "high", "p")},
-        "seconds": contender["seconds"],
-        "trials": contender["trials"],
+        "seconds": candidate["seconds"],
+        "trials": candidate["trials"],
     }
 
 

@@ -45,7 +45,7 @@ class Evaluated:
     graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
     trained_on: int | None = None  # rows that the model was trained on, where the file marks them
     without_target: int = 0  # rows that are left out
-    contender: str | None = None  # whose scores they are, where they are those of a run
+    candidate: str | None = None  # whose scores they are, where they are those of a run
 
     @property
     def warning(self) -> str | None:
@@ -64,8 +64,8 @@ class Evaluated:
         words = f"{self.rows} rows, {self.positives} positives"
         if self.without_target:
             words += f" ({self.without_target} more rows without a target, left out)"
-        if self.contender is not None:
-            words = f"{self.contender}, held-out test rows of {self.path}: {words}"
+        if self.candidate is not None:
+            words = f"{self.candidate}, held-out test rows of {self.path}: {words}"
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
@@ -86,7 +86,7 @@ class Evaluated:
         }
         return {
             "data": str(self.path),
-            "contender": self.contender,
+            "candidate": self.candidate,
             "rows": self.rows,
             "positives": self.positives,
             "rows_trained_on": self.trained_on,
@@ -181,7 +181,7 @@ def evaluate_run(
         left_out,
         found,
         whole,
-        contender=run.recommended.name,
+        candidate=run.recommended.name,
     )
 
 

@@ -30,9 +30,9 @@ class Settings:
     use: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     date_format: str | None = None
-    contenders: str = "linear,boosted,neural"
-    budget: float = 120.0  # seconds of training, shared evenly by the contenders
-    trials: int = 30  # the most that a contender tries, however much time is left
+    candidates: str = "linear,boosted,neural"
+    budget: float = 120.0  # seconds of training, shared evenly by the candidates
+    trials: int = 30  # the most that a candidate tries, however much time is left
     repeats: int = 0  # of cross-validation over all rows, in place of one test part
     seeds: int = 1  # fits with different seeds, whose ranks are averaged
     seed: int = 0

@@ -10,7 +10,7 @@ from typing import Any
 from optuna.trial import Trial
 
 import rankwise.estimators
-from rankwise.tasks.compare.contenders import CLASSES, Contender
+from rankwise.tasks.compare.candidates import CLASSES, Candidate
 
 __all__ = ["Span", "defaults", "length_of", "options_of", "shortest", "space_of", "suggested"]
 
@@ -64,23 +64,23 @@ def shortest(params: Mapping[str, Any]) -> dict[str, int]:
     return {name: length for name, length in SHORTEST.items() if name in params}
 
 
-def space_of(contender: Contender) -> dict[str, Span]:
-    """The options of a contender with what they may be."""
-    beside = {} if contender.is_log_loss else METRIC_SPACES.get(contender.model, {})
-    return {**SPACES[contender.model], **beside}
+def space_of(candidate: Candidate) -> dict[str, Span]:
+    """The options of a candidate with what they may be."""
+    beside = {} if candidate.is_log_loss else METRIC_SPACES.get(candidate.model, {})
+    return {**SPACES[candidate.model], **beside}
 
 
-def defaults(contender: Contender) -> dict[str, Any]:
+def defaults(candidate: Candidate) -> dict[str, Any]:
     """What is tried first: the estimator's own choice."""
-    own = getattr(rankwise.estimators, CLASSES[contender.model])().get_params()
+    own = getattr(rankwise.estimators, CLASSES[candidate.model])().get_params()
     if "hidden" in own:
         own[WIDTH] = own["hidden"][0]
-    return {name: own[name] for name in space_of(contender)}
+    return {name: own[name] for name in space_of(candidate)}
 
 
-def suggested(contender: Contender, trial: Trial) -> dict[str, Any]:
+def suggested(candidate: Candidate, trial: Trial) -> dict[str, Any]:
     """What a trial draws."""
-    return {name: span.suggest(name, trial) for name, span in space_of(contender).items()}
+    return {name: span.suggest(name, trial) for name, span in space_of(candidate).items()}
 
 
 def options_of(drawn: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The contenders of one contest: tuned, judged and fitted, each within its share of the time."""
+"""The candidates of one problem: tuned, judged and fitted, each within its share of the time."""
 
 from __future__ import annotations
 
@@ -12,85 +12,85 @@ import numpy as np
 from rankwise.data import Split
 from rankwise.estimators.time_limit import time_limit
 from rankwise.tasks.compare.budget import Budget
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.choosing import on_common_splits
-from rankwise.tasks.compare.contenders import Contender
-from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.finished import Finished, load_finished, save_finished
 from rankwise.tasks.compare.fit import fit_members, judge, scored
 from rankwise.tasks.compare.model import Model
+from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.trials import Place
-from rankwise.tasks.compare.tuning import ContenderError, Progress, Tuned, fits_of_last, tune
+from rankwise.tasks.compare.tuning import CandidateError, Progress, Tuned, fits_of_last, tune
 
 __all__ = ["Trainer"]
 
 
 @dataclass(frozen=True, eq=False)
 class Trainer:
-    """Trains contenders within a budget, and keeps what is done."""
+    """Trains candidates within a budget, and keeps what is done."""
 
-    folder: Path  # of the contenders that are done
+    folder: Path  # of the candidates that are done
     budget: Budget
     place: Place  # of the trials
-    on_progress: Callable[[Contender, Progress], None]
+    on_progress: Callable[[Candidate, Progress], None]
 
     def train(
-        self, contenders: Sequence[Contender], contest: Contest, rounds_left: int = 1
+        self, candidates: Sequence[Candidate], problem: Problem, rounds_left: int = 1
     ) -> tuple[dict[str, Finished], dict[str, str]]:
-        """Contenders by name that are done, now or in an earlier run, and why others failed.
+        """Candidates by name that are done, now or in an earlier run, and why others failed.
 
         They are trained ``rounds_left`` times in all before the budget must be used up.
         """
         finished: dict[str, Finished] = {}
         failed: dict[str, str] = {}
-        for place, contender in enumerate(contenders):
-            folder = self.folder / self.place.name(contender)
-            done = load_finished(folder, contender)
+        for place, candidate in enumerate(candidates):
+            folder = self.folder / self.place.name(candidate)
+            done = load_finished(folder, candidate)
             if done is None:
-                left = [*contenders[place:], *(rounds_left - 1) * list(contenders)]
+                left = [*candidates[place:], *(rounds_left - 1) * list(candidates)]
                 try:
-                    done = self._trained(contender, contest, left)
-                except ContenderError as error:
-                    failed[contender.name] = str(error)
+                    done = self._trained(candidate, problem, left)
+                except CandidateError as error:
+                    failed[candidate.name] = str(error)
                     continue
                 save_finished(folder, done)
-            finished[contender.name] = done
+            finished[candidate.name] = done
         common = on_common_splits(list(finished.values()))
         return dict(zip(finished, common, strict=True)), failed
 
-    def _trained(self, contender: Contender, contest: Contest, left: list[Contender]) -> Finished:
-        name = self.place.name(contender)
-        share = self.budget.share(name, contest, left)
-        cost = self.budget.costs[contender.key]
+    def _trained(self, candidate: Candidate, problem: Problem, left: list[Candidate]) -> Finished:
+        name = self.place.name(candidate)
+        share = self.budget.share(name, problem, left)
+        cost = self.budget.costs[candidate.key]
         began, used = time.perf_counter(), 0.0
         try:
             tuned = tune(
-                contender,
-                contest,
+                candidate,
+                problem,
                 place=self.place,
                 seconds=share,
                 cost=cost,
-                on_trial=lambda progress: self.on_progress(contender, progress),
+                on_trial=lambda progress: self.on_progress(candidate, progress),
             )
             used = tuned.seconds
-            return finish(contender, contest, tuned, share, cost)
+            return finish(candidate, problem, tuned, share, cost)
         finally:
             self.budget.spend(name, max(used, time.perf_counter() - began))
 
 
 def finish(
-    contender: Contender, contest: Contest, tuned: Tuned, seconds: float, cost: Cost
+    candidate: Candidate, problem: Problem, tuned: Tuned, seconds: float, cost: Cost
 ) -> Finished:
     """With its options chosen: judge on more splits if there is time, fit on all but the test.
 
     The last fit has the time that is left, and never less than those that it was chosen by had.
     """
     began = time.perf_counter()
-    plan, seeds, params = contest.plan, contest.seeds, tuned.params
+    plan, seeds, params = problem.plan, problem.seeds, tuned.params
     judged = list(tuned.judged) if len(seeds) == 1 else []  # tuned with the first seed alone
     per_fit = tuned.per_fit * len(seeds)
-    last = per_fit * fits_of_last(contest)
+    last = per_fit * fits_of_last(problem)
     ends = began + seconds - tuned.seconds
     further = per_fit * (len(plan.splits) - len(judged))
     wanted = len(plan.splits) if began + further + last <= ends else plan.tuned
@@ -98,23 +98,23 @@ def finish(
     for step, split in enumerate(rest):
         part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
         training = part - len(seeds) * cost.after(*map(len, split))
-        judged.append(judge(contender, params, contest, split, seeds, seconds=training))
+        judged.append(judge(candidate, params, problem, split, seeds, seconds=training))
     after = len(seeds) * cost.after(len(plan.parts.development), 2 * len(plan.parts.test))
     with time_limit(max(last, ends - time.perf_counter()) - after) as limit:
-        members = fit_members(contender, params, contest, plan.parts.development, seeds)
+        members = fit_members(candidate, params, problem, plan.parts.development, seeds)
     about = {
-        "contender": contender.name,
-        "metric": contest.metric,
-        "target": contest.settings.target,
-        "positive": contest.table.positive,
+        "candidate": candidate.name,
+        "metric": problem.metric,
+        "target": problem.settings.target,
+        "positive": problem.table.positive,
     }
-    model = Model(members, contest.table.reading, about, _training_rows(contest))
+    model = Model(members, problem.table.reading, about, _training_rows(problem))
     test = ranked = probability = np.zeros(0)
     if len(plan.parts.test):
-        test, ranked = scored(members, contest, plan.parts.test)
-        probability = model.probabilities(contest.table.of(plan.parts.test))
+        test, ranked = scored(members, problem, plan.parts.test)
+        probability = model.probabilities(problem.table.of(plan.parts.test))
     return Finished(
-        contender=contender,
+        candidate=candidate,
         params=params,
         trials=tuned.trials,
         seconds=tuned.seconds + time.perf_counter() - began,
@@ -128,12 +128,12 @@ def finish(
     )
 
 
-def _training_rows(contest: Contest) -> TrainingRows:
+def _training_rows(problem: Problem) -> TrainingRows:
     """The rows of the last fit; without a test part a fold says how often rows repeat."""
-    table, parts = contest.table, contest.plan.parts
+    table, parts = problem.table, problem.plan.parts
     known = TrainingRows.of(table, parts)
     if len(parts.test):
         return known
-    fitted, judged = contest.plan.splits[0]
+    fitted, judged = problem.plan.splits[0]
     fold = TrainingRows.of(table, Split(fitted, fitted[:0], judged, parts.kind))
     return replace(known, held_out=fold.held_out, repeated=fold.repeated)

@@ -16,7 +16,7 @@ from optuna.storages import RDBStorage
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.arrays import read_arrays, write_arrays
-from rankwise.tasks.compare.contenders import Contender
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Judged
 
 __all__ = ["Place", "open_storage"]
@@ -50,20 +50,20 @@ def open_storage(path: Path) -> Iterator[RDBStorage]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the trials of a contender are kept, so that none is repeated after a stop."""
+    """Where the trials of a candidate are kept, so that none is repeated after a stop."""
 
     storage: RDBStorage
-    folder: Path  # scores of the best trial of every contender
-    prefix: str = ""  # of the names in both, where a contender is tuned several times
+    folder: Path  # scores of the best trial of every candidate
+    prefix: str = ""  # of the names in both, where a candidate is tuned several times
 
-    def name(self, contender: Contender) -> str:
-        """The contender's name in the storage and in the folder."""
-        return f"{self.prefix}{contender.key}"
+    def name(self, candidate: Candidate) -> str:
+        """The candidate's name in the storage and in the folder."""
+        return f"{self.prefix}{candidate.key}"
 
-    def best(self, contender: Contender, number: int) -> tuple[Judged, ...] | None:
+    def best(self, candidate: Candidate, number: int) -> tuple[Judged, ...] | None:
         """The scores of the trial of a number, if it was the last one that was kept."""
         try:
-            arrays = read_arrays(self._file(contender))
+            arrays = read_arrays(self._file(candidate))
             if int(arrays["number"]) != number:
                 return None
             return tuple(
@@ -73,7 +73,7 @@ class Place:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return None
 
-    def keep(self, contender: Contender, number: int, judged: Sequence[Judged]) -> None:
+    def keep(self, candidate: Candidate, number: int, judged: Sequence[Judged]) -> None:
         """Keep the scores of a trial, in place of those of an earlier one."""
         arrays: dict[str, NDArray[Any]] = {
             "number": np.array(number),
@@ -82,7 +82,7 @@ class Place:
         }
         for n, each in enumerate(judged):
             arrays |= {f"scores_{n}": each.scores, f"ranked_{n}": each.ranked}
-        write_arrays(self._file(contender), arrays)
+        write_arrays(self._file(candidate), arrays)
 
-    def _file(self, contender: Contender) -> Path:
-        return self.folder / f"{self.name(contender)}.npz"
+    def _file(self, candidate: Candidate) -> Path:
+        return self.folder / f"{self.name(candidate)}.npz"

@@ -1,4 +1,4 @@
-"""The options of one contender, tuned by optuna within its share of the time."""
+"""The options of one candidate, tuned by optuna within its share of the time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 import optuna
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from rankwise.tasks.compare.contenders import LOG_LOSS, Contender
-from rankwise.tasks.compare.contest import Contest
+from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import Judged, judge
+from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.spaces import defaults, options_of, suggested
 from rankwise.tasks.compare.trials import Place
 
-__all__ = ["ContenderError", "Progress", "Tuned", "fits_of_last", "tune"]
+__all__ = ["CandidateError", "Progress", "Tuned", "fits_of_last", "tune"]
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
@@ -28,13 +28,13 @@ _LAST_FIT = 1.1  # how much longer than the others the fit on all rows may take,
 _BEFORE_PRUNING = 4  # trials that are always judged on every fold
 
 
-class ContenderError(RuntimeError):
-    """A contender that could not be fitted with any options."""
+class CandidateError(RuntimeError):
+    """A candidate that could not be fitted with any options."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the tuning of a contender is."""
+    """How far the tuning of a candidate is."""
 
     trials: int
     best: float | None
@@ -53,15 +53,15 @@ class Tuned:
     curve: list[list[float]]
 
 
-def fits_of_last(contest: Contest) -> float:
+def fits_of_last(problem: Problem) -> float:
     """The fit on all rows but the test part, in fits of a split."""
-    plan = contest.plan
+    plan = problem.plan
     return _LAST_FIT * len(plan.parts.development) / len(plan.splits[0][0])
 
 
 def tune(
-    contender: Contender,
-    contest: Contest,
+    candidate: Candidate,
+    problem: Problem,
     *,
     place: Place,
     seconds: float,
@@ -75,9 +75,9 @@ def tune(
     what follows the tuning, the other splits and the last fit; a trial that would take it is cut
     short.
     """
-    plan, trials, seeds = contest.plan, contest.settings.trials, contest.settings.seeds
-    study, known = _study(contender, place), _known(contender, place)
-    last = seeds * fits_of_last(contest) + (seeds * plan.tuned if seeds > 1 else 0)
+    plan, trials, seeds = problem.plan, problem.settings.trials, problem.settings.seeds
+    study, known = _study(candidate, place), _known(candidate, place)
+    last = seeds * fits_of_last(problem) + (seeds * plan.tuned if seeds > 1 else 0)
     fits_after = seeds * (len(plan.splits) - plan.tuned) + last
     while True:
         done = _done(study)
@@ -95,15 +95,15 @@ def tune(
             allowed = seconds - used - per_fit * last
         else:
             allowed = seconds * plan.tuned / (plan.tuned + last)
-        _try(study, contender, contest, _Pace(allowed, cost), place)
+        _try(study, candidate, problem, _Pace(allowed, cost), place)
     if at_best is None:
         why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
-        raise ContenderError(f"{contender.name}: {why}")
+        raise CandidateError(f"{candidate.name}: {why}")
     params = options_of(at_best.params)
-    judged = place.best(contender, at_best.number)
+    judged = place.best(candidate, at_best.number)
     if judged is None:  # the file is gone
         pace = _Pace(per_fit * plan.tuned, cost)
-        judged = tuple(pace.judged(contender, params, contest))
+        judged = tuple(pace.judged(candidate, params, problem))
     return Tuned(params, judged, len(done), used, per_fit, _curve(done))
 
 
@@ -115,21 +115,21 @@ class _Pace:
     cost: Cost
 
     def judged(
-        self, contender: Contender, options: Mapping[str, Any], contest: Contest
+        self, candidate: Candidate, options: Mapping[str, Any], problem: Problem
     ) -> Iterator[Judged]:
         """One fit after another on the tuned splits, each within its part of the time."""
-        ends, plan = time.perf_counter() + self.seconds, contest.plan
+        ends, plan = time.perf_counter() + self.seconds, problem.plan
         for step, split in enumerate(plan.splits[: plan.tuned]):
             part = (ends - time.perf_counter()) / (plan.tuned - step)
             training = part - self.cost.after(*map(len, split))
-            yield judge(contender, options, contest, split, contest.seeds[:1], seconds=training)
+            yield judge(candidate, options, problem, split, problem.seeds[:1], seconds=training)
 
 
-def _study(contender: Contender, place: Place) -> optuna.Study:
+def _study(candidate: Candidate, place: Place) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
         storage=place.storage,
-        study_name=place.name(contender),
+        study_name=place.name(candidate),
         direction="maximize",
         load_if_exists=True,
         pruner=optuna.pruners.MedianPruner(n_startup_trials=_BEFORE_PRUNING),
@@ -139,15 +139,15 @@ def _study(contender: Contender, place: Place) -> optuna.Study:
     return study
 
 
-def _known(contender: Contender, place: Place) -> list[dict[str, Any]]:
+def _known(candidate: Candidate, place: Place) -> list[dict[str, Any]]:
     """What is tried first: what was best for log-loss with the same kind of model; the defaults.
 
     A fit on a metric may take ten times as long, and in the same time a few trials would be set
     against thirty: the two would differ in their tuning rather than in what they are trained on.
     """
-    own = defaults(contender)
-    plain = place.name(Contender(contender.model, LOG_LOSS))
-    if contender.is_log_loss or plain not in optuna.get_all_study_names(place.storage):
+    own = defaults(candidate)
+    plain = place.name(Candidate(candidate.model, LOG_LOSS))
+    if candidate.is_log_loss or plain not in optuna.get_all_study_names(place.storage):
         return [own]
     at_best = _best(optuna.load_study(study_name=plain, storage=place.storage))
     found = own if at_best is None else own | at_best.params
@@ -155,24 +155,24 @@ def _known(contender: Contender, place: Place) -> list[dict[str, Any]]:
 
 
 def _try(
-    study: optuna.Study, contender: Contender, contest: Contest, pace: _Pace, place: Place
+    study: optuna.Study, candidate: Candidate, problem: Problem, pace: _Pace, place: Place
 ) -> None:
     """One more trial; its scores are kept if it is the best that was judged on every split."""
-    plan, seed, number = contest.plan, contest.settings.seed, len(_done(study))
+    plan, seed, number = problem.plan, problem.settings.seed, len(_done(study))
     # A sampler of its own for every trial: one that goes on after a stop draws the same.
-    start = zlib.crc32(contender.key.encode()) + seed
+    start = zlib.crc32(candidate.key.encode()) + seed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study.sampler = optuna.samplers.TPESampler(
             seed=(start + 7919 * number) % 2**32, n_startup_trials=5, multivariate=True
         )
     trial = study.ask()
-    options = options_of(suggested(contender, trial))
+    options = options_of(suggested(candidate, trial))
     judged: list[Judged] = []
     began = time.perf_counter()
     state = TrialState.COMPLETE
     try:
-        for step, each in enumerate(pace.judged(contender, options, contest)):
+        for step, each in enumerate(pace.judged(candidate, options, problem)):
             judged.append(each)
             if step + 1 < plan.tuned:
                 trial.report(_mean(judged), step)
@@ -180,7 +180,7 @@ def _try(
                     state = TrialState.PRUNED
                     break
         if not np.isfinite(_mean(judged)):
-            raise ValueError(f"{contest.metric} is not defined for any row it is judged by")
+            raise ValueError(f"{problem.metric} is not defined for any row it is judged by")
     except (ValueError, ArithmeticError) as error:
         trial.set_user_attr(_FAILED, " ".join(str(error).split()))
         state = TrialState.FAIL
@@ -188,7 +188,7 @@ def _try(
     trial.set_user_attr(_FITS, max(1, len(judged)))
     whole, best = state == TrialState.COMPLETE, _best(study)
     if whole and (best is None or _mean(judged) > (best.value or 0.0)):
-        place.keep(contender, trial.number, judged)  # first: a trial that is told has its scores
+        place.keep(candidate, trial.number, judged)  # first: a trial that is told has its scores
     study.tell(trial, _mean(judged) if whole else None, state=state)
 
 

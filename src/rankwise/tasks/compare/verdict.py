@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rankwise.tasks.compare.contest import Contest
 from rankwise.tasks.compare.evaluation import Evaluation
 from rankwise.tasks.compare.plan import units
+from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["FEW", "same_as_baseline", "too_few", "verdict_of"]
 
@@ -21,19 +21,19 @@ _KEPT = {
 }
 
 
-def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Contest) -> str:
-    """What the tested rows say of the recommended contender against the best log-loss model."""
-    rows = results["contenders"]
+def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, problem: Problem) -> str:
+    """What the tested rows say of the recommended candidate against the best log-loss model."""
+    rows = results["candidates"]
     best = results["recommended"]
     base = next(number for number, row in enumerate(rows) if row["baseline"])
     said = []
-    if (few := too_few(evaluation, contest)) is not None:
+    if (few := too_few(evaluation, problem)) is not None:
         said.append(few)
     if best == base:
         if any(row["objective"] != rows[base]["objective"] for row in rows):
             said.append("Training on the metric itself did not pay here.")
         return " ".join(said)
-    if (why := _zero(rows, best, base, evaluation, contest.metric)) is not None:
+    if (why := _zero(rows, best, base, evaluation, problem.metric)) is not None:
         return " ".join([*said, why])
     gain, name = rows[best]["difference"], rows[base]["name"]
     if not said and gain["low"] is not None:
@@ -48,8 +48,8 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, contest: Cont
 
 
 def same_as_baseline(results: Mapping[str, Any], evaluation: Evaluation) -> str | None:
-    """Which contenders have a difference of zero because they rank as the baseline does."""
-    rows = results["contenders"]
+    """Which candidates have a difference of zero because they rank as the baseline does."""
+    rows = results["candidates"]
     base = next(number for number, row in enumerate(rows) if row["baseline"])
     same = [
         row["name"]
@@ -61,11 +61,11 @@ def same_as_baseline(results: Mapping[str, Any], evaluation: Evaluation) -> str 
     return f"difference 0, ranks every tested row as {rows[base]['name']} does: {'; '.join(same)}"
 
 
-def too_few(evaluation: Evaluation, contest: Contest) -> str | None:
+def too_few(evaluation: Evaluation, problem: Problem) -> str | None:
     """That nothing can be decided and what to do about it; None where something can be."""
-    table, settings = contest.table, contest.settings
+    table, settings = problem.table, problem.settings
     noun = "positives" if table.groups is None else "lists with a positive"
-    tested, every = units(table, evaluation.rows), units(table, contest.all_rows)
+    tested, every = units(table, evaluation.rows), units(table, problem.all_rows)
     if tested >= FEW:
         return None
     said = f"Nothing can be decided: {evaluation.words} has {tested} {noun}, fewer than {FEW}."

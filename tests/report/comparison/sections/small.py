@@ -14,7 +14,7 @@ import numpy as np
 from rankwise.report.comparison.markup import Child, join
 from rankwise.report.comparison.measured.levels import Levels, levels_of
 from rankwise.report.comparison.reading import Predictions
-from rankwise.report.comparison.run import Contender, Estimate, Run
+from rankwise.report.comparison.run import Candidate, Estimate, Run
 
 NAMES = ("log-loss", "ap")  # the baseline and the recommended
 TARGET = (1, 0, 1, 0, 0, 0, 0, 0, 0, 0)
@@ -24,8 +24,8 @@ SCORES = {
 }
 
 
-def contender(number: int, name: str, **known: Any) -> Contender:
-    """A contender of which nothing is known but this."""
+def candidate(number: int, name: str, **known: Any) -> Candidate:
+    """A candidate of which nothing is known but this."""
     nothing: dict[str, Any] = {
         "baseline": False,
         "validation": Estimate(nan, nan, nan),
@@ -36,12 +36,12 @@ def contender(number: int, name: str, **known: Any) -> Contender:
         "params": {},
         "curve": (),
     }
-    return Contender(number=number, name=name, **{**nothing, **known})
+    return Candidate(number=number, name=name, **{**nothing, **known})
 
 
-def pair(**known: Any) -> tuple[Contender, Contender]:
-    """The baseline, and a contender of which this is known."""
-    return contender(0, NAMES[0], baseline=True), contender(1, NAMES[1], **known)
+def pair(**known: Any) -> tuple[Candidate, Candidate]:
+    """The baseline, and a candidate of which this is known."""
+    return candidate(0, NAMES[0], baseline=True), candidate(1, NAMES[1], **known)
 
 
 def predictions(
@@ -63,14 +63,14 @@ def predictions(
 
 
 def small_run(
-    contenders: tuple[Contender, ...] | None = None,
+    candidates: tuple[Candidate, ...] | None = None,
     given: Predictions | None = None,
     *,
     recommended: int = 1,
     **known: Any,
 ) -> Run:
-    """A run by average precision in which the second contender is recommended."""
-    contenders = pair() if contenders is None else contenders
+    """A run by average precision in which the second candidate is recommended."""
+    candidates = pair() if candidates is None else candidates
     nothing: dict[str, Any] = {
         "folder": Path("a-run"),
         "metric": "ap",
@@ -82,8 +82,8 @@ def small_run(
         "config": {},
     }
     return Run(
-        contenders=contenders,
-        recommended=contenders[recommended],
+        candidates=candidates,
+        recommended=candidates[recommended],
         predictions=predictions() if given is None else given,
         **{**nothing, **known},
     )

@@ -7,7 +7,7 @@ from sklearn.metrics import brier_score_loss
 from tests.report.comparison.sections.small import (
     SCORES,
     TARGET,
-    contender,
+    candidate,
     predictions,
     rows_of,
     small_run,
@@ -44,7 +44,7 @@ def test_without_probabilities_there_is_nothing_to_compare_and_it_is_said():
     assert found.find(".//svg") is None
 
 
-def test_probabilities_of_another_contender_do_not_stand_in():
+def test_probabilities_of_another_candidate_do_not_stand_in():
     assert "nothing to compare" in text_of(tree(run_of(_0=TWO)))
 
 
@@ -123,9 +123,9 @@ def test_a_baseline_that_won_is_told_once():
     assert told.count("log-loss") == 1
 
 
-def test_contenders_of_one_name_are_both_told():
+def test_candidates_of_one_name_are_both_told():
     other = tuple(each / 10 for each in SCORES[0])
-    names = contender(0, "linear", baseline=True), contender(1, "linear")
+    names = candidate(0, "linear", baseline=True), candidate(1, "linear")
     told = brier(small_run(names, predictions(probabilities={0: other, 1: TWO})))
     assert f"{brier_score_loss(TARGET, TWO):.4f} for linear; " in told
     assert f"{brier_score_loss(TARGET, other):.4f} for linear; " in told
@@ -145,7 +145,7 @@ def test_probabilities_at_the_ends_can_be_drawn(said):
 
 
 def test_names_are_text_and_no_markup():
-    names = contender(0, "<b>0", baseline=True), contender(1, "<b>1")
+    names = candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")
     run = small_run(names, predictions(probabilities={0: TWO, 1: TWO}))
     assert tree(run).find(".//b") is None
     assert " for <b>1; " in brier(run)

@@ -6,7 +6,7 @@ from sklearn.metrics import precision_recall_curve, roc_auc_score, roc_curve
 from tests.report.comparison.sections.small import (
     SCORES,
     TARGET,
-    contender,
+    candidate,
     levels_by_number,
     pair,
     predictions,
@@ -90,8 +90,8 @@ def test_the_note_says_how_many_resamples_there_are():
 def test_both_charts_have_a_label_and_a_name_that_scripts_know():
     pictures = tree_of(part_of(small_run()).body).findall(".//figure//svg")
     assert {each.attrib["data-chart"]: each.attrib["aria-label"] for each in pictures} == {
-        "pr": "Precision against recall, one line for each of 2 contenders",
-        "roc": "True positive rate against false positive rate, one line for each of 2 contenders",
+        "pr": "Precision against recall, one line for each of 2 candidates",
+        "roc": "True positive rate against false positive rate, one line for each of 2 candidates",
     }
     charts = part_of(small_run()).charts
     assert {name: (each["title"], each["digits"]) for name, each in charts.items()} == {
@@ -101,22 +101,22 @@ def test_both_charts_have_a_label_and_a_name_that_scripts_know():
 
 
 def test_the_label_of_one_line_speaks_of_one():
-    run = small_run((contender(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
+    run = small_run((candidate(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
     picture = tree_of(part_of(run).body).find(".//svg[@data-chart='pr']")
-    assert picture.attrib["aria-label"] == "Precision against recall, one line for 1 contender"
+    assert picture.attrib["aria-label"] == "Precision against recall, one line for 1 candidate"
 
 
-def test_a_contender_without_scores_is_not_drawn():
-    run = small_run((*pair(), contender(2, "without scores")))
+def test_a_candidate_without_scores_is_not_drawn():
+    run = small_run((*pair(), candidate(2, "without scores")))
     part = part_of(run)
     assert [each["number"] for each in part.charts["pr"]["series"]] == [0, 1]
     assert "without scores" not in text_of(tree_of(part.body))
 
 
 def test_the_recommended_lies_on_top_and_the_baseline_below_it():
-    contenders = (contender(0, "best"), contender(1, "base", baseline=True), contender(2, "other"))
+    candidates = (candidate(0, "best"), candidate(1, "base", baseline=True), candidate(2, "other"))
     given = predictions(scores=dict.fromkeys(range(3), SCORES[0]))
-    run = small_run(contenders, given, recommended=0)
+    run = small_run(candidates, given, recommended=0)
     drawn = tree_of(series_of(run, FRAME, {n: curve(0.5, 0.5) for n in range(3)}))
     assert [each.attrib["data-series"] for each in drawn] == ["2", "1", "0"]
     assert [each.attrib["class"] for each in drawn] == [
@@ -127,7 +127,7 @@ def test_the_recommended_lies_on_top_and_the_baseline_below_it():
 
 
 def test_a_series_is_a_line_inside_its_band():
-    run = small_run((contender(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
+    run = small_run((candidate(0, "only"),), predictions(scores={0: SCORES[0]}), recommended=0)
     (series,) = tree_of(series_of(run, FRAME, {0: curve(0.25, 0.75)}))
     assert [each.attrib["class"] for each in series] == ["band", "line"]
     band, line = (each.attrib["d"] for each in series)
@@ -155,7 +155,7 @@ def test_the_same_run_has_the_same_bands():
 
 
 def test_names_are_text_and_no_markup():
-    run = small_run((contender(0, "<b>0", baseline=True), contender(1, "<b>1")))
+    run = small_run((candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")))
     found = tree_of(part_of(run).body)
     assert found.find(".//b") is None
     assert "<b>0baseline" in text_of(found)

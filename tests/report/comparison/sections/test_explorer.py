@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 from tests.report.comparison.sections.small import (
     TARGET,
-    contender,
+    candidate,
     predictions,
     small_run,
     text_of,
@@ -189,6 +189,6 @@ def test_every_box_has_a_label():
 
 
 def test_names_are_text_and_no_markup():
-    run = small_run((contender(0, "a", baseline=True), contender(1, "<b>1")))
+    run = small_run((candidate(0, "a", baseline=True), candidate(1, "<b>1")))
     assert tree(run).find(".//b") is None
     assert "are flagged by <b>1. " in text_of(tree(run).find("p"))

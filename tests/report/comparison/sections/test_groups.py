@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tests.report.comparison.sections.small import (
-    contender,
+    candidate,
     predictions,
     small_run,
     text_of,
@@ -18,8 +18,8 @@ GROUP = (0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)
 SCORES = {0: (2, 3, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1), 1: (3, 2, 1, 3, 2, 1, 1, 2, 3, 3, 2, 1)}
 
 
-def run_of(contenders=None, target=TARGET, scores=SCORES, group=GROUP, **known):
-    return small_run(contenders, predictions(target, scores, group=group), **known)
+def run_of(candidates=None, target=TARGET, scores=SCORES, group=GROUP, **known):
+    return small_run(candidates, predictions(target, scores, group=group), **known)
 
 
 def tree(run):
@@ -87,7 +87,7 @@ def test_heights_are_shares_of_the_lists_with_a_value():
     assert shares == ["0 %", "20 %", "40 %", "60 %"] * 2
 
 
-def test_contenders_that_tie_everything_are_equal():
+def test_candidates_that_tie_everything_are_equal():
     # One positive tied with two negatives has the precision 1/3 at its score.
     run = run_of(target=[1, 0, 0], scores={0: [1, 1, 1], 1: [2, 2, 2]}, group=[0, 0, 0])
     assert captions(run)[0] == f"ap: median {1 / 3:.3f}."
@@ -114,15 +114,15 @@ def test_graded_lists_are_measured_by_their_metric():
 
 
 @pytest.mark.parametrize(
-    ("contenders", "recommended", "scores"),
+    ("candidates", "recommended", "scores"),
     [
-        ((contender(0, "a", baseline=True), contender(1, "b")), 0, SCORES),  # the baseline won
-        ((contender(0, "a"), contender(1, "b")), 0, SCORES),  # there is none
-        ((contender(0, "a"), contender(1, "b", baseline=True)), 0, {0: SCORES[0]}),  # no scores
+        ((candidate(0, "a", baseline=True), candidate(1, "b")), 0, SCORES),  # the baseline won
+        ((candidate(0, "a"), candidate(1, "b")), 0, SCORES),  # there is none
+        ((candidate(0, "a"), candidate(1, "b", baseline=True)), 0, {0: SCORES[0]}),  # no scores
     ],
 )
-def test_without_a_baseline_beside_it_there_is_one_picture(contenders, recommended, scores):
-    run = run_of(contenders, scores=scores, recommended=recommended)
+def test_without_a_baseline_beside_it_there_is_one_picture(candidates, recommended, scores):
+    run = run_of(candidates, scores=scores, recommended=recommended)
     assert captions(run) == ["a: median 0.500."]
     assert "Against" not in told(run)
 
@@ -133,7 +133,7 @@ def test_a_metric_that_is_not_known_is_named():
 
 
 def test_names_are_text_and_no_markup():
-    run = run_of((contender(0, "<b>0", baseline=True), contender(1, "<b>1")))
+    run = run_of((candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")))
     assert tree(run).find(".//b") is None
     assert captions(run)[0] == "<b>1: median 1.000."
     assert "Against <b>0, list by list" in told(run)

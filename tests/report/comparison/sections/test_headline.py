@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.report.comparison.sections.small import (
-    contender,
+    candidate,
     pair,
     predictions,
     small_run,
@@ -107,7 +107,7 @@ def test_of_a_difference_only_what_is_known_is_told(low, high, p, shown):
 
 
 def test_a_difference_to_a_baseline_that_is_not_among_them():
-    alone = (contender(0, "a"), contender(1, "b", difference=Estimate(0.1, 0.05, 0.2, 0.01)))
+    alone = (candidate(0, "a"), candidate(1, "b", difference=Estimate(0.1, 0.05, 0.2, 0.01)))
     assert tiles(small_run(alone))["against the baseline"][-1] == "the baseline"
     assert "against the baseline" not in tiles(small_run())
 
@@ -149,8 +149,8 @@ def test_the_time_is_that_of_the_recommended(seconds, trials, shown):
 
 def test_names_and_reasons_are_text_and_no_markup():
     names = (
-        contender(0, "<b>base", baseline=True),
-        contender(1, "<b>best", difference=Estimate(0.1, 0.05, 0.2, 0.01)),
+        candidate(0, "<b>base", baseline=True),
+        candidate(1, "<b>best", difference=Estimate(0.1, 0.05, 0.2, 0.01)),
     )
     run = small_run(names, why="<b>why", metric="<b>metric", verdict="<b>verdict")
     assert tree_of(headline(run)).find(".//b") is None

@@ -4,7 +4,7 @@ import pytest
 from tests.report.comparison.sections.small import (
     SCORES,
     TARGET,
-    contender,
+    candidate,
     levels_by_number,
     pair,
     predictions,
@@ -62,15 +62,15 @@ def test_weights_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("contenders", "recommended", "scores"),
+    ("candidates", "recommended", "scores"),
     [
         (pair(), 0, SCORES),  # the baseline won
-        ((contender(0, "a"), contender(1, "b")), 1, SCORES),  # there is none
+        ((candidate(0, "a"), candidate(1, "b")), 1, SCORES),  # there is none
         (pair(), 1, {1: SCORES[1]}),  # it has no scores
     ],
 )
-def test_without_a_baseline_beside_it_there_is_no_column_for_it(contenders, recommended, scores):
-    run = small_run(contenders, predictions(scores=scores), recommended=recommended)
+def test_without_a_baseline_beside_it_there_is_no_column_for_it(candidates, recommended, scores):
+    run = small_run(candidates, predictions(scores=scores), recommended=recommended)
     assert header(run) == ["First k", "Found", "Precision", "Recall", "Lift"]
     assert {len(row) for row in rows_of(tree(run).find(".//table"))} == {5}
 
@@ -130,7 +130,7 @@ def test_lift_is_precision_over_the_share_of_positives():
 
 
 def test_names_are_text_and_no_markup():
-    run = small_run((contender(0, "<b>0", baseline=True), contender(1, "<b>1")))
+    run = small_run((candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")))
     assert tree(run).find(".//b") is None
     assert text_of(tree(run).find(".//caption")) == "Of <b>1."
     assert "<b>0baseline" in text_of(tree(run))

@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 from tests.report.comparison.sections.small import (
-    contender,
+    candidate,
     pair,
     rows_of,
     small_run,
@@ -31,9 +31,9 @@ def drawn_row(run, place):
 
 
 def three(*values):
-    """Contenders with these values on the test part, the first of them the baseline."""
+    """Candidates with these values on the test part, the first of them the baseline."""
     return tuple(
-        contender(n, f"c{n}", baseline=n == 0, test=Estimate(value, value - 0.1, value + 0.1))
+        candidate(n, f"c{n}", baseline=n == 0, test=Estimate(value, value - 0.1, value + 0.1))
         for n, value in enumerate(values)
     )
 
@@ -48,7 +48,7 @@ def test_equal_values_stay_in_the_order_of_the_run():
     assert [row[0].split()[0] for row in found] == ["c0", "c1", "c2"]
 
 
-def test_every_number_of_a_contender_is_in_its_row():
+def test_every_number_of_a_candidate_is_in_its_row():
     known = pair(
         test=Estimate(0.8333, 0.7, 0.9),
         difference=Estimate(0.3833, 0.1, 0.5, 0.04),
@@ -121,19 +121,19 @@ def test_only_the_row_of_the_recommended_stands_out():
 def test_the_column_that_is_sorted_by_is_marked():
     heads = table(small_run()).findall("./thead/tr/th")
     assert [text_of(head) for head in heads] == [
-        "Contender", "Test", f"95{THIN}% interval", "Difference",
+        "Candidate", "Test", f"95{THIN}% interval", "Difference",
         "p", "Validation", "Time", "Trials",
     ]  # fmt: skip
     assert all(head.find("button") is not None for head in heads)
     assert [head.attrib["aria-sort"] for head in heads] == ["none", "descending", *["none"] * 6]
     best_is_low = {text_of(h) for h in heads if h.attrib["data-first"] == "ascending"}
-    assert best_is_low == {"Contender", "p", "Time", "Trials"}
+    assert best_is_low == {"Candidate", "p", "Time", "Trials"}
 
 
 def test_intervals_are_drawn_on_one_scale():
     # The lowest end of all is at 4, the highest at 4 + 132, the baseline's value is the reference.
-    base = contender(0, "base", baseline=True, test=Estimate(0.5, 0.4, 0.6))
-    best = contender(1, "best", test=Estimate(0.75, 0.65, 0.9))
+    base = candidate(0, "base", baseline=True, test=Estimate(0.5, 0.4, 0.6))
+    best = candidate(1, "best", test=Estimate(0.75, 0.65, 0.9))
     run = small_run((base, best))
     wanted = {
         0: (4 + 132 * 0.35 / 0.5, 4 + 132 * 0.25 / 0.5, 4 + 132),
@@ -153,7 +153,7 @@ def test_intervals_are_drawn_on_one_scale():
 def test_intervals_of_no_width_do_not_stop_the_table():
     perfect = Estimate(1.0, 1.0, 1.0)
     run = small_run(
-        (contender(0, "a", baseline=True, test=perfect), contender(1, "b", test=perfect))
+        (candidate(0, "a", baseline=True, test=perfect), candidate(1, "b", test=perfect))
     )
     assert [row[1] for row in rows_of(table(run))] == ["1.000", "1.000"]
     assert [row[2] for row in rows_of(table(run))] == ["1.000 – 1.000", "1.000 – 1.000"]
@@ -169,8 +169,8 @@ def test_an_interval_around_an_unknown_value_is_drawn_without_a_dot():
 
 def test_a_baseline_without_an_interval_is_inside_the_picture():
     # Its value is the lowest of all: at 4, and the highest end of all at 4 + 132.
-    base = contender(0, "base", baseline=True, test=Estimate(0.25, nan, nan))
-    run = small_run((base, contender(1, "best", test=Estimate(0.7, 0.5, 0.75))))
+    base = candidate(0, "base", baseline=True, test=Estimate(0.25, nan, nan))
+    run = small_run((base, candidate(1, "best", test=Estimate(0.7, 0.5, 0.75))))
     picture = drawn_row(run, 0).find("./td/svg")
     assert picture.find("line[@class='reference']").attrib["x1"] == "4"
     whisker = picture.find("line[@class='whisker']").attrib
@@ -178,7 +178,7 @@ def test_a_baseline_without_an_interval_is_inside_the_picture():
 
 
 def test_without_a_baseline_there_is_no_reference_and_the_words_are_general():
-    run = small_run((contender(0, "a"), contender(1, "b", test=Estimate(0.5, 0.4, 0.6))))
+    run = small_run((candidate(0, "a"), candidate(1, "b", test=Estimate(0.5, 0.4, 0.6))))
     assert tree(run).find(".//line[@class='whisker']") is not None
     assert tree(run).find(".//line[@class='reference']") is None
     note = text_of(tree(run).find(".//p[@id='result-note']"))
@@ -199,7 +199,7 @@ def test_the_note_describes_the_table():
     assert table(small_run()).attrib["aria-describedby"] == "result-note"
 
 
-def test_contenders_that_were_left_out_are_told_with_the_reason():
+def test_candidates_that_were_left_out_are_told_with_the_reason():
     notes = tree(small_run(left_out={"neural": "no torch", "linear": 3})).findall("./p")
     assert [text_of(each) for each in notes[1:]] == [
         "neural was left out: no torch",
@@ -211,7 +211,7 @@ def test_other_metrics_are_in_the_order_of_the_run_with_dashes_for_the_unknown()
     run = small_run(other_metrics={"auc": [0.625, None], "mrr": ["none", 1]})
     others = tree(run).find(".//details//table")
     assert [text_of(head) for head in others.findall("./thead/tr/th")] == [
-        "Contender", "auc", "mrr",
+        "Candidate", "auc", "mrr",
     ]  # fmt: skip
     assert rows_of(others) == [["log-loss", "0.625", "–"], ["ap", "–", "1.000"]]
 
@@ -221,7 +221,7 @@ def test_without_other_metrics_there_is_nothing_to_open():
 
 
 def test_names_and_reasons_are_text_and_no_markup():
-    names = contender(0, "<b>0", baseline=True), contender(1, "<b>1")
+    names = candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")
     run = small_run(
         names,
         metric="<b>metric",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.report.comparison.sections.small import (
     SCORES,
-    contender,
+    candidate,
     predictions,
     rows_of,
     small_run,
@@ -228,7 +228,7 @@ def test_the_section_has_a_picture_with_a_label_and_a_key() -> None:
 
 
 def test_names_are_text_and_no_markup() -> None:
-    run = small_run((contender(0, "a", baseline=True), contender(1, "<b>1")))
+    run = small_run((candidate(0, "a", baseline=True), candidate(1, "<b>1")))
     found = tree_of(scores(run).body)
     assert found.find(".//b") is None
     assert text_of(found.find("p")).startswith("Scores of <b>1 on the test part.")

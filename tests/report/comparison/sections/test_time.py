@@ -1,4 +1,4 @@
-"""The metric against time: where contenders end, and how tuning goes on."""
+"""The metric against time: where candidates end, and how tuning goes on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from math import log, nan
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.report.comparison.sections.small import contender, pair, small_run, text_of, tree_of
+from tests.report.comparison.sections.small import candidate, pair, small_run, text_of, tree_of
 
-from rankwise.report.comparison.run import Contender, Estimate, Run
+from rankwise.report.comparison.run import Candidate, Estimate, Run
 from rankwise.report.comparison.sections.time import time
 
 THIN = "\u202f"
@@ -32,14 +32,14 @@ def captions(run: Run) -> list[str]:
 
 
 def timed(*seconds: float) -> Run:
-    """Contenders of which these times are known, and a value each."""
+    """Candidates of which these times are known, and a value each."""
     known = Estimate(0.5, nan, nan)
-    each = [contender(i, f"c {i}", seconds=s, test=known) for i, s in enumerate(seconds)]
+    each = [candidate(i, f"c {i}", seconds=s, test=known) for i, s in enumerate(seconds)]
     return small_run(tuple(each), recommended=0)
 
 
 def tuned(*curves: Curve) -> Run:
-    each = [contender(i, f"c {i}", curve=curve) for i, curve in enumerate(curves)]
+    each = [candidate(i, f"c {i}", curve=curve) for i, curve in enumerate(curves)]
     return small_run(tuple(each), recommended=0)
 
 
@@ -50,7 +50,7 @@ def ticks(run: Run) -> dict[str, float]:
 
 
 def dots(run: Run) -> dict[str, tuple[float, float]]:
-    """Places of the dots by the number of their contender."""
+    """Places of the dots by the number of their candidate."""
     return {
         group.attrib["data-series"]: (float(dot.attrib["cx"]), float(dot.attrib["cy"]))
         for group in tree(run).findall(".//svg/g")
@@ -85,17 +85,17 @@ def test_a_time_that_is_none_is_not_drawn(seconds: float) -> None:
 
 
 def test_a_time_without_a_value_is_not_drawn() -> None:
-    unknown = contender(1, "b", seconds=1e9, test=Estimate(nan, 0.1, 0.9))
-    known = contender(0, "a", seconds=5.0, test=Estimate(0.5, nan, nan))
+    unknown = candidate(1, "b", seconds=1e9, test=Estimate(nan, 0.1, 0.9))
+    known = candidate(0, "a", seconds=5.0, test=Estimate(0.5, nan, nan))
     assert dots(small_run((known, unknown))) == dots(timed(5.0))
 
 
 def test_dots_and_intervals_by_hand() -> None:
-    contenders = (
-        contender(0, "log-loss", baseline=True, seconds=10.0, test=Estimate(0.4, 0.3, 0.5)),
-        contender(1, "ap", seconds=1000.0, test=Estimate(0.7, 0.6, 0.8)),
+    candidates = (
+        candidate(0, "log-loss", baseline=True, seconds=10.0, test=Estimate(0.4, 0.3, 0.5)),
+        candidate(1, "ap", seconds=1000.0, test=Estimate(0.7, 0.6, 0.8)),
     )
-    run = small_run(contenders)
+    run = small_run(candidates)
     x = (10 / 1.4, 1000 * 1.4)
     y = (0.3 - 0.06 * 0.5, 0.8 + 0.06 * 0.5)
     assert dots(run) == {
@@ -110,7 +110,7 @@ def test_dots_and_intervals_by_hand() -> None:
         assert found == pytest.approx([down(end, *y) for end in ends], abs=0.06)
 
 
-def test_one_contender_is_in_the_middle() -> None:
+def test_one_candidate_is_in_the_middle() -> None:
     assert dots(timed(42.0)) == {"0": ((LEFT + RIGHT) / 2, (TOP + FLOOR) / 2)}
 
 
@@ -125,7 +125,7 @@ def test_equal_times_and_values_lie_on_each_other() -> None:
 
 
 def test_half_an_interval_is_no_whisker_and_has_room_yet() -> None:
-    half = contender(0, "a", seconds=5.0, test=Estimate(0.5, nan, 0.9))
+    half = candidate(0, "a", seconds=5.0, test=Estimate(0.5, nan, 0.9))
     run = small_run((half,), recommended=0)
     assert tree(run).findall(".//line[@class='whisker']") == []
     (place,) = dots(run).values()
@@ -235,14 +235,14 @@ def test_a_long_curve_is_thinned_between_its_ends() -> None:
 def test_both_pictures_stand_side_by_side_in_the_order_of_reading() -> None:
     run = small_run(pair(seconds=5.0, test=Estimate(0.5, 0.4, 0.6), curve=((1.0, 0.5), (2.0, 0.6))))
     assert len(tree(run).findall("div[@class='pair']/figure")) == 2
-    assert captions(run)[1] == "The best validation value so far while each contender was tuned."
+    assert captions(run)[1] == "The best validation value so far while each candidate was tuned."
     groups = tree(run).findall(".//svg/g")
     assert [each.attrib for each in groups] == [{"class": "series best", "data-series": "1"}] * 2
 
 
 @pytest.mark.parametrize("known", [pair(seconds=5.0, test=Estimate(0.5, nan, nan)), pair()])
-def test_every_contender_has_a_button(known: tuple[Contender, Contender]) -> None:
-    run = small_run((*known, contender(2, "tuned", curve=((1.0, 0.5), (2.0, 0.6)))))
+def test_every_candidate_has_a_button(known: tuple[Candidate, Candidate]) -> None:
+    run = small_run((*known, candidate(2, "tuned", curve=((1.0, 0.5), (2.0, 0.6)))))
     part = time(run)
     assert part is not None
     assert (part.anchor, part.heading, part.charts) == ("time", "Time", {})
@@ -251,7 +251,7 @@ def test_every_contender_has_a_button(known: tuple[Contender, Contender]) -> Non
 
 
 def test_names_are_text_and_no_markup() -> None:
-    named = contender(0, "<b>0", seconds=5.0, test=Estimate(0.5, nan, nan))
+    named = candidate(0, "<b>0", seconds=5.0, test=Estimate(0.5, nan, nan))
     found = tree(small_run((named,), recommended=0))
     assert found.find(".//b") is None
     assert text_of(found.find(".//circle/title")).startswith("<b>0: 0.500 in 5.0")

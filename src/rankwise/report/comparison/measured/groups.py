@@ -16,21 +16,21 @@ __all__ = ["Meeting", "meet", "values_by_group"]
 
 @dataclass(frozen=True)
 class Meeting:
-    """In how many lists one contender is better than another."""
+    """In how many lists one candidate is better than another."""
 
     better: int
     equal: int
     worse: int
 
 
-def values_by_group(name: str, predictions: Predictions, contender: int) -> Floats:
+def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:
     """One value per group, NaN where the metric has none."""
     judged = metric(name)
     weight = predictions.weight
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
         values: Floats = judged.metric(
-            predictions.scores[contender],
+            predictions.scores[candidate],
             predictions.target,
             groups=predictions.group,
             weight=None if (weight == 1).all() else weight,
@@ -40,7 +40,7 @@ def values_by_group(name: str, predictions: Predictions, contender: int) -> Floa
 
 
 def meet(values: Floats, others: Floats) -> Meeting:
-    """Compare two contenders list by list, where both have a value."""
+    """Compare two candidates list by list, where both have a value."""
     difference = (values - others)[~np.isnan(values) & ~np.isnan(others)]
     close = np.abs(difference) < 1e-12
     better = int((difference[~close] > 0).sum())

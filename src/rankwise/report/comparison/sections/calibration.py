@@ -1,4 +1,4 @@
-"""Whether the probabilities of the chosen contender can be taken at their word."""
+"""Whether the probabilities of the chosen candidate can be taken at their word."""
 
 from __future__ import annotations
 

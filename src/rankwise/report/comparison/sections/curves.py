@@ -1,4 +1,4 @@
-"""Precision–recall and ROC curves of all contenders."""
+"""Precision–recall and ROC curves of all candidates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def curves(run: Run, levels: Mapping[int, Levels]) -> Part:
     prior = levels[run.recommended.number].prior
     body = [
         note(
-            "Every line is a contender on the test part. The bands hold 95\u202f% of 200 bootstrap "
+            "Every line is a candidate on the test part. The bands hold 95\u202f% of 200 bootstrap "
             "resamples at each place; those of the recommended and of the baseline are shown. "
             "Point at a chart to read values, or focus it and use the arrow keys."
         ),
@@ -48,7 +48,7 @@ def curves(run: Run, levels: Mapping[int, Levels]) -> Part:
 
 
 def series_of(run: Run, frame: Frame, found: Mapping[int, Curve]) -> list[Markup]:
-    """Band and line of every contender, the recommended on top of the others."""
+    """Band and line of every candidate, the recommended on top of the others."""
     ordered = sorted(run.drawn, key=lambda c: (c is run.recommended, c is run.baseline))
     drawn = []
     for each in ordered:
@@ -68,7 +68,7 @@ def series_of(run: Run, frame: Frame, found: Mapping[int, Curve]) -> list[Markup
 
 
 def chart_data(run: Run, frame: Frame, found: Mapping[int, Curve], x: str, digits: int) -> object:
-    """What a script reads off: places, values, and the heights of every contender there."""
+    """What a script reads off: places, values, and the heights of every candidate there."""
     grid = next(iter(found.values())).x.tolist()
     return {
         "title": x,
@@ -94,7 +94,7 @@ def _chart(
     frame = Frame(linear_axis(x, 0, 1), linear_axis(y, 0, 1))
     prior = levels[run.recommended.number].prior
     chance = [prior, prior] if name == "pr" else [0.0, 1.0]
-    lines = f"{'each of ' if len(found) > 1 else ''}{counted(len(found), 'contender')}"
+    lines = f"{'each of ' if len(found) > 1 else ''}{counted(len(found), 'candidate')}"
     picture = frame.drawn(
         line(frame, [0, 1], chance, "chance"),
         series_of(run, frame, found),

@@ -30,7 +30,7 @@ _NUMBERS = (
 
 
 def explorer(run: Run) -> Part:
-    """A slider over thresholds of the chosen contender, drawn at the best F1 to begin with."""
+    """A slider over thresholds of the chosen candidate, drawn at the best F1 to begin with."""
     given, chosen = run.predictions, run.recommended
     probability = given.probabilities.get(chosen.number)
     values = unit_range(given.scores[chosen.number]) if probability is None else probability

@@ -9,7 +9,7 @@ from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.measured.groups import meet, values_by_group
 from rankwise.report.comparison.measured.levels import Floats
 from rankwise.report.comparison.part import Part, figure, note
-from rankwise.report.comparison.run import Contender, Run
+from rankwise.report.comparison.run import Candidate, Run
 from rankwise.report.comparison.series import color_class
 from rankwise.report.comparison.words import count, counted, decimal, full_name
 
@@ -19,7 +19,7 @@ BARS = 20
 
 
 def groups(run: Run) -> Part:
-    """A histogram over the lists for the chosen contender, and one for the baseline."""
+    """A histogram over the lists for the chosen candidate, and one for the baseline."""
     shown = [run.recommended]
     if run.baseline is not None and run.baseline is not run.recommended:
         shown += [each for each in run.drawn if each is run.baseline]
@@ -49,7 +49,7 @@ def groups(run: Run) -> Part:
 
 
 def _picture(
-    run: Run, each: Contender, bar: tuple[Floats, Floats, float], values: Floats
+    run: Run, each: Candidate, bar: tuple[Floats, Floats, float], values: Floats
 ) -> Markup:
     edges, share, tallest = bar
     frame = Frame(

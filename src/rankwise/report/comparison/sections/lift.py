@@ -22,7 +22,7 @@ _SHARES = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
 
 def lift(run: Run, levels: Mapping[int, Levels]) -> Part:
-    """The curve of all contenders, and a table of the chosen one beside the baseline."""
+    """The curve of all candidates, and a table of the chosen one beside the baseline."""
     found = {number: lift_curves(each) for number, each in levels.items()}
     grid = next(iter(found.values())).x
     highest = max(float(curve.y.max()) for curve in found.values())
@@ -33,7 +33,7 @@ def lift(run: Run, levels: Mapping[int, Levels]) -> Part:
     picture = frame.drawn(
         line(frame, [float(grid[0]), 1.0], [1, 1], "chance"),
         series_of(run, frame, found),
-        label="Lift against the share of rows looked at, one line for each contender",
+        label="Lift against the share of rows looked at, one line for each candidate",
         chart="lift",
     )
     body = [

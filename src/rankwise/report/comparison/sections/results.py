@@ -1,4 +1,4 @@
-"""The result table: every contender, sortable."""
+"""The result table: every candidate, sortable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from rankwise.report.comparison.markup import Child, Markup, element
 from rankwise.report.comparison.part import Part, note, scroll, table
 from rankwise.report.comparison.reading import number
-from rankwise.report.comparison.run import Contender, Estimate, Run
+from rankwise.report.comparison.run import Candidate, Estimate, Run
 from rankwise.report.comparison.series import color_class, swatch
 from rankwise.report.comparison.words import (
     NOTHING,
@@ -24,7 +24,7 @@ __all__ = ["results"]
 
 # Name, and which way a first click sorts.
 _COLUMNS = (
-    ("Contender", "ascending"),
+    ("Candidate", "ascending"),
     ("Test", "descending"),
     ("95\u202f% interval", "descending"),
     ("Difference", "descending"),
@@ -38,7 +38,7 @@ _COLUMNS = (
 def results(run: Run) -> Part:
     """The table, and under it the other metrics."""
     heads = [_head(name, first, name == "Test") for name, first in _COLUMNS]
-    ordered = sorted(run.contenders, key=lambda c: -_or_low(c.test.value))
+    ordered = sorted(run.candidates, key=lambda c: -_or_low(c.test.value))
     low, high = _span(run)
     rows = [_row(run, each, low, high) for each in ordered]
     against = "the log-loss baseline" if run.baseline is None else run.baseline.name
@@ -73,7 +73,7 @@ def _head(name: str, first: str, chosen: bool) -> Markup:
     return element("th", button, scope="col", aria_sort=sort, data_first=first)
 
 
-def _row(run: Run, each: Contender, low: float, high: float) -> Markup:
+def _row(run: Run, each: Candidate, low: float, high: float) -> Markup:
     role = (
         "recommended" if each is run.recommended else "baseline" if each is run.baseline else None
     )
@@ -119,7 +119,7 @@ def _difference(gain: Estimate | None, *, decided: bool) -> Markup:
     return _cell(gain.value, shown)
 
 
-def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
+def _interval(run: Run, each: Candidate, low: float, high: float) -> Child:
     """The interval in figures, and drawn on a scale that all rows share."""
     test = each.test
     if not test.has_interval:
@@ -144,7 +144,7 @@ def _interval(run: Run, each: Contender, low: float, high: float) -> Child:
 
 
 def _span(run: Run) -> tuple[float, float]:
-    tests = [each.test for each in run.contenders]
+    tests = [each.test for each in run.candidates]
     known = [v for t in tests for v in (t.low, t.value, t.high) if not math.isnan(v)]
     return (min(known), max(known)) if known else (0.0, 0.0)
 
@@ -155,13 +155,13 @@ def _others(run: Run) -> Markup | None:
     names = list(run.other_metrics)
     rows = [
         [each.name, *(decimal(number(run.other_metrics[m][each.number])) for m in names)]
-        for each in run.contenders
+        for each in run.candidates
     ]
     return element(
         "details",
         element("summary", "Other metrics"),
         note("These were measured, not optimized or chosen by."),
-        table(f"Other metrics on {run.evaluation}.", ["Contender", *names], rows),
+        table(f"Other metrics on {run.evaluation}.", ["Candidate", *names], rows),
     )
 
 

@@ -1,4 +1,4 @@
-"""How the chosen contender spreads its scores."""
+"""How the chosen candidate spreads its scores."""
 
 from __future__ import annotations
 

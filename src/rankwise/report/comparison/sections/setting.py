@@ -26,7 +26,7 @@ _OPTIONS = (
     "date-format",
     "budget",
     "trials",
-    "contenders",
+    "candidates",
     "repeats",
     "seeds",
     "seed",
@@ -35,7 +35,7 @@ _MANY = 12  # facts that are shown without being asked for
 
 
 def setting(run: Run) -> Part:
-    """Data, what was asked, the parameters of every contender, and the command."""
+    """Data, what was asked, the parameters of every candidate, and the command."""
     asked = {key: value for key, value in run.config.items() if key not in ("command", "versions")}
     if isinstance(asked.get("budget"), float):
         asked["budget"] = duration(asked["budget"])
@@ -46,7 +46,7 @@ def setting(run: Run) -> Part:
         blocks.append(_block("Versions", versions))
     params = [
         element("details", element("summary", each.name), _list(each.params))
-        for each in run.contenders
+        for each in run.candidates
         if each.params
     ]
     command = command_of(run.config)

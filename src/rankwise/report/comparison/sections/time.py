@@ -1,4 +1,4 @@
-"""What a contender cost, and what that bought."""
+"""What a candidate cost, and what that bought."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from rankwise.report.comparison.drawn import Axis, Frame, dot, linear_axis, log_axis, steps, whisker
 from rankwise.report.comparison.markup import Markup, element
 from rankwise.report.comparison.part import Part, figure
-from rankwise.report.comparison.run import Contender, Run
+from rankwise.report.comparison.run import Candidate, Run
 from rankwise.report.comparison.series import color_class, legend
 from rankwise.report.comparison.words import capitalized, decimal, duration, full_name
 
@@ -28,13 +28,13 @@ def time(run: Run) -> Part | None:
     if not pictures:
         return None
     return Part(
-        "time", "Time", [legend(run, run.contenders), element("div", pictures, class_="pair")]
+        "time", "Time", [legend(run, run.candidates), element("div", pictures, class_="pair")]
     )
 
 
 def _costs(run: Run) -> Markup | None:
     timed = [
-        each for each in run.contenders if each.seconds > 0 and not math.isnan(each.test.value)
+        each for each in run.candidates if each.seconds > 0 and not math.isnan(each.test.value)
     ]
     if not timed:
         return None
@@ -52,7 +52,7 @@ def _costs(run: Run) -> Markup | None:
     return figure(frame.drawn(marks, label=label), caption)
 
 
-def _point(run: Run, frame: Frame, each: Contender) -> Markup:
+def _point(run: Run, frame: Frame, each: Candidate) -> Markup:
     test = each.test
     told = f"{each.name}: {decimal(test.value)} in {duration(each.seconds)}"
     return element(
@@ -65,7 +65,7 @@ def _point(run: Run, frame: Frame, each: Contender) -> Markup:
 
 
 def _tuning(run: Run) -> Markup | None:
-    paths = {each.number: _known(each) for each in run.contenders}
+    paths = {each.number: _known(each) for each in run.candidates}
     points = [point for path in paths.values() for point in path]
     if not points:
         return None
@@ -82,14 +82,14 @@ def _tuning(run: Run) -> Markup | None:
             class_=f"series {color_class(run, each)}",
             data_series=each.number,
         )
-        for each in run.contenders
+        for each in run.candidates
         if paths[each.number]
     ]
-    caption = "The best validation value so far while each contender was tuned."
+    caption = "The best validation value so far while each candidate was tuned."
     return figure(frame.drawn(drawn, label=caption), caption)
 
 
-def _known(each: Contender) -> list[tuple[float, float]]:
+def _known(each: Candidate) -> list[tuple[float, float]]:
     """Its curve where it changes: what repeats is drawn by the step before."""
     path = [point for point in each.curve if not (math.isnan(point[0]) or math.isnan(point[1]))]
     changes = [p for n, p in enumerate(path) if n == 0 or p[1] != path[n - 1][1]]

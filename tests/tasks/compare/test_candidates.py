@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.contenders import contenders, objective_for
+from rankwise.tasks.compare.candidates import candidates, objective_for
 
 
 def names(metric, words):
-    return [each.name for each in contenders(metric, words)]
+    return [each.name for each in candidates(metric, words)]
 
 
 def test_three_of_each_kind():
-    found = contenders("ap", "linear,boosted")
+    found = candidates("ap", "linear,boosted")
     assert [each.name for each in found] == [
         "linear, log-loss",
         "linear, ap",
@@ -35,7 +35,7 @@ def test_one_alone_and_none_twice():
 
 
 def test_keys_are_good_names_of_folders():
-    (_, metrical, both) = contenders("opauc(max_fpr=0.05)", "boosted")
+    (_, metrical, both) = candidates("opauc(max_fpr=0.05)", "boosted")
     assert metrical.key == "boosted-opauc-max-fpr=0.05"
     assert both.key == "boosted-log-loss-opauc-max-fpr=0.05"
 
@@ -65,9 +65,9 @@ def test_a_metric_without_an_objective_gets_average_precision(metric, objective)
 )
 def test_what_cannot_compete(words, message):
     with pytest.raises(DataError, match=message):
-        contenders("ap", words)
+        candidates("ap", words)
 
 
 def test_objectives_are_shown_under_the_names_of_rankwise():
-    found = contenders("ap", "linear:log_loss,boosted:roc_auc,boosted:average_precision")
+    found = candidates("ap", "linear:log_loss,boosted:roc_auc,boosted:average_precision")
     assert [each.name for each in found] == ["linear, log-loss", "boosted, auc", "boosted, ap"]

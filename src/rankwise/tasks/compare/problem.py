@@ -1,4 +1,4 @@
-"""What all contenders have in common: the table, its parts, and what was asked."""
+"""What all candidates have in common: the table, its parts, and what was asked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rankwise.tasks.compare import measures
 from rankwise.tasks.compare.plan import Plan, plan_for, plan_of_all
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = ["Contest", "contest_of"]
+__all__ = ["Problem", "read_problem"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Problem:
     """A table cut into parts, and the metric that decides."""
 
     settings: Settings
@@ -81,7 +81,7 @@ class Contest:
         )
 
 
-def contest_of(settings: Settings) -> Contest:
+def read_problem(settings: Settings) -> Problem:
     """Read and split; nothing is written yet."""
     table = read_table(
         settings.data,
@@ -104,4 +104,4 @@ def contest_of(settings: Settings) -> Contest:
     if table.weight is not None:
         measures.require_weights(settings.metric, table.weight)
     plan = plan_of_all if settings.repeats else plan_for
-    return Contest(settings, table, plan(table, settings.seed))
+    return Problem(settings, table, plan(table, settings.seed))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
-from tests.tasks.compare.stubs import contest, settings, table
+from tests.tasks.compare.stubs import problem, settings, table
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.contest import contest_of
+from rankwise.tasks.compare.problem import read_problem
 
 LISTS = {"group": "user", "drop": ("day",)}
 
@@ -16,7 +16,7 @@ def scores(here, seed=0):
 
 
 def test_the_metric_is_that_of_the_rows_asked_for(tmp_path):
-    here = contest(tmp_path)
+    here = problem(tmp_path)
     assert here.metric == "ap"
     rows = here.plan.parts.test
     given, target = scores(here)[rows], here.table.target[rows]
@@ -29,7 +29,7 @@ def test_the_metric_is_that_of_the_rows_asked_for(tmp_path):
 
 
 def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
-    here = contest(tmp_path, metric="ap", **LISTS)
+    here = problem(tmp_path, metric="ap", **LISTS)
     rows = here.plan.parts.test
     given, target, groups = scores(here)[rows], here.table.target[rows], here.groups(rows)
     known = table()["user"].to_numpy()[rows]
@@ -41,11 +41,11 @@ def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
             each.append(average_precision_score(target[own], given[own]))
     assert len(each) > 3
     assert here.value(given, rows) == pytest.approx(np.mean(each))
-    assert contest(tmp_path).groups(rows) is None
+    assert problem(tmp_path).groups(rows) is None
 
 
 def test_no_list_is_in_two_parts(tmp_path):
-    parts = contest(tmp_path, **LISTS).plan.parts
+    parts = problem(tmp_path, **LISTS).plan.parts
     known = table()["user"].to_numpy()
     users = [set(known[rows]) for rows in (parts.train, parts.validation, parts.test)]
     assert all(users)
@@ -55,17 +55,17 @@ def test_no_list_is_in_two_parts(tmp_path):
 
 
 def test_fits_that_are_averaged_have_seeds_of_their_own(tmp_path):
-    assert list(contest(tmp_path, seed=7, seeds=3).seeds) == [7, 8, 9]
-    assert list(contest(tmp_path).seeds) == [0]
+    assert list(problem(tmp_path, seed=7, seeds=3).seeds) == [7, 8, 9]
+    assert list(problem(tmp_path).seeds) == [0]
 
 
 def test_the_seed_decides_the_parts(tmp_path):
-    tests = [set(contest(tmp_path, seed=seed).plan.parts.test.tolist()) for seed in (1, 1, 2)]
+    tests = [set(problem(tmp_path, seed=seed).plan.parts.test.tolist()) for seed in (1, 1, 2)]
     assert tests[0] == tests[1] != tests[2]
 
 
 def test_a_difference_has_a_sign_and_none_is_none(tmp_path):
-    here = contest(tmp_path, metric="auc")
+    here = problem(tmp_path, metric="auc")
     rows = here.plan.parts.test
     one, other = scores(here)[rows], scores(here, seed=1)[rows]
     found, back = here.difference(one, other, rows), here.difference(other, one, rows)
@@ -79,7 +79,7 @@ def test_a_difference_has_a_sign_and_none_is_none(tmp_path):
 
 
 def test_a_bootstrap_is_drawn_by_the_seed_that_was_asked_for(tmp_path):
-    same, again, other = (contest(tmp_path, metric="precision@10", seed=s) for s in (3, 3, 4))
+    same, again, other = (problem(tmp_path, metric="precision@10", seed=s) for s in (3, 3, 4))
     rows = same.plan.parts.test
     given, others = scores(same)[rows], scores(same, seed=1)[rows]
     assert same.interval(given, rows) == again.interval(given, rows)
@@ -90,28 +90,28 @@ def test_a_bootstrap_is_drawn_by_the_seed_that_was_asked_for(tmp_path):
 
 
 def test_what_is_asked_decides_what_is_read(tmp_path):
-    here = contest(tmp_path, drop=("user", "day", "c"))
+    here = problem(tmp_path, drop=("user", "day", "c"))
     assert dict(zip(here.table.names, here.table.kinds, strict=True)) == {
         "a": "numeric",
         "b": "numeric",
         "word": "categorical",
     }
     assert not here.table.graded
-    assert contest(tmp_path, metric="ndcg@5", **LISTS).table.names == ("a", "b", "c", "word")
+    assert problem(tmp_path, metric="ndcg@5", **LISTS).table.names == ("a", "b", "c", "word")
     assert {each.name for each in tmp_path.iterdir()} == {"table.csv"}  # nothing is written
 
 
 def test_relevances_are_for_metrics_that_take_them(tmp_path):
     frame = table().with_columns(y=np.arange(600) % 3)
     frame.write_csv(tmp_path / "table.csv")
-    here = contest(tmp_path, metric="ndcg@5", **LISTS)
+    here = problem(tmp_path, metric="ndcg@5", **LISTS)
     assert here.table.graded
     assert set(here.table.target) == {0, 1, 2}
     with pytest.raises(DataError, match="has 3 values"):
-        contest(tmp_path)
+        problem(tmp_path)
 
 
 def test_a_table_of_a_target_alone_is_named(tmp_path):
     asked = settings(tmp_path, drop=("user", "day", "a", "b", "c", "word"))
     with pytest.raises(DataError, match=r"table\.csv: has no column left to learn from"):
-        contest_of(asked)
+        read_problem(asked)

@@ -9,7 +9,7 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
 
-__all__ = ["BOTH", "CLASSES", "LOG_LOSS", "MODELS", "Contender", "contenders", "objective_for"]
+__all__ = ["BOTH", "CLASSES", "LOG_LOSS", "MODELS", "Candidate", "candidates", "objective_for"]
 
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
 MODELS = tuple(CLASSES)
@@ -18,12 +18,12 @@ BOTH = "both"  # the mean of the ranks of the log-loss and the metric model
 
 
 @dataclass(frozen=True)
-class Contender:
+class Candidate:
     """A model with an objective, or two of them together."""
 
     model: str
     objective: str
-    parts: tuple[str, ...] = ()  # names of the contenders whose ranks are averaged
+    parts: tuple[str, ...] = ()  # names of the candidates whose ranks are averaged
 
     @property
     def name(self) -> str:
@@ -42,34 +42,34 @@ class Contender:
         return re.sub(r"[^a-z0-9.=@]+", "-", self.name.lower()).strip("-")
 
 
-def contenders(metric: str, words: str) -> list[Contender]:
-    """The contenders for a metric, as ``--contenders`` lists them.
+def candidates(metric: str, words: str) -> list[Candidate]:
+    """The candidates for a metric, as ``--candidates`` lists them.
 
     ``linear``, ``boosted`` and ``neural`` stand for three each: trained on log-loss, on the metric,
     and both together. ``boosted:ap`` is one alone: of any objective, ``log_loss`` or ``both``.
     At least one is trained on log-loss, since that is what the others are compared with; the
-    parts of an ensemble are contenders, too.
+    parts of an ensemble are candidates, too.
     """
     against = objective_for(metric)
-    found: dict[str, Contender] = {}
+    found: dict[str, Candidate] = {}
     for word in _words(words):
         model, _, objective = word.partition(":")
         if model not in MODELS:
             raise DataError(
-                f"--contenders must be a list of {', '.join(MODELS)}, "
+                f"--candidates must be a list of {', '.join(MODELS)}, "
                 f"or with an objective such as boosted:ap, got {word!r}"
             )
-        plain, metrical = Contender(model, LOG_LOSS), Contender(model, against)
-        both = Contender(model, f"{LOG_LOSS} + {against}", (plain.name, metrical.name))
+        plain, metrical = Candidate(model, LOG_LOSS), Candidate(model, against)
+        both = Candidate(model, f"{LOG_LOSS} + {against}", (plain.name, metrical.name))
         if objective in ("", BOTH):
             chosen = [plain, metrical, both]
         else:
-            chosen = [Contender(model, _known(objective))]
+            chosen = [Candidate(model, _known(objective))]
         found |= {each.name: each for each in chosen}
     if not any(each.is_log_loss for each in found.values()):
         first = next(iter(found.values())).model
         raise DataError(
-            "--contenders must have one trained on log-loss to compare with: "
+            "--candidates must have one trained on log-loss to compare with: "
             f"add {first}:{LOG_LOSS}, got {words!r}"
         )
     return list(found.values())
@@ -88,7 +88,7 @@ def _words(words: str) -> list[str]:
     """Split at the commas that are not inside parentheses."""
     found = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
     if not all(found):
-        raise DataError(f"--contenders has an empty place, got {words!r}")
+        raise DataError(f"--candidates has an empty place, got {words!r}")
     return found
 
 
@@ -98,5 +98,5 @@ def _known(objective: str) -> str:
     try:
         named_objective(objective, prior=0.5, items=1, lists=1)
     except ValueError as error:
-        raise DataError(f"--contenders: {error}") from error
+        raise DataError(f"--candidates: {error}") from error
     return canonical_objective(objective)
