@@ -1,6 +1,7 @@
 """Batches with positives in them, for ``DataLoader(dataset, batch_sampler=...)``.
 
-All are seeded, resumable, sharded over processes and new in every epoch: see :mod:`.base`.
+All are seeded, resumable, sharded over processes and new in every epoch: see
+:class:`EpochBatches`, the base class.
 """
 
 from rankwise._lazy import attach

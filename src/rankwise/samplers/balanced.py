@@ -7,24 +7,33 @@ import math
 import numpy as np
 
 from rankwise.checks import require_count
+from rankwise.samplers._draws import even_draws
+from rankwise.samplers._items import Ints, read_target
 from rankwise.samplers.base import EpochBatches
-from rankwise.samplers.dealing import even_draws
-from rankwise.samplers.inputs import Ints, read_target
 
 __all__ = ["BalancedBatches"]
 
 
 class BalancedBatches(EpochBatches):
-    """Every batch has exactly ``positives`` positives, then ``negatives`` negatives, all different.
+    """Batches of exactly ``positives`` positives, then ``negatives`` negatives, all different.
 
     An epoch passes over the negatives once; its last batch is filled up with the first ones.
-    Positives come again, in a new order, as often as needed, each equally often up to one.
+    Positives are repeated in a new order as often as needed; their counts differ by at most one.
 
     Args:
         target: 0 or 1 for every item of the data set.
-        positives: positives in a batch, at most as many as there are.
-        negatives: negatives in a batch, at most as many as there are.
-        seed, rank, world_size: see :class:`~rankwise.samplers.base.EpochBatches`.
+        positives: Positives in a batch, at most the number in ``target``.
+        negatives: Negatives in a batch, at most the number in ``target``.
+        seed, rank, world_size: See :class:`~rankwise.samplers.EpochBatches`.
+
+    Example:
+        >>> from rankwise.samplers import BalancedBatches
+        >>> target = [1, 0, 0, 1, 0, 0, 0, 0]
+        >>> sampler = BalancedBatches(target, positives=1, negatives=3)
+        >>> [[target[item] for item in batch] for batch in sampler]  # 6 negatives, 3 at a time
+        [[1, 0, 0, 0], [1, 0, 0, 0]]
+        >>> sampler.rate, sampler.prior  # share of positives in a batch and in the data set
+        (0.25, 0.25)
     """
 
     def __init__(
@@ -48,12 +57,12 @@ class BalancedBatches(EpochBatches):
 
     @property
     def rate(self) -> float:
-        """Share of positives in a batch."""
+        """The share of positives in a batch."""
         return self.positives / (self.positives + self.negatives)
 
     @property
     def prior(self) -> float:
-        """Share of positives in the data set: the ``prior=`` of an objective."""
+        """The share of positives in the data set: the ``prior=`` of an objective."""
         return len(self._positives) / (len(self._positives) + len(self._negatives))
 
     def plan(self, rng: np.random.Generator) -> list[Ints]:

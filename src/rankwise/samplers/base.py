@@ -1,14 +1,4 @@
-"""What all samplers share: epochs that follow from the seed, shards of them, and resuming.
-
-The batches of an epoch are a function of the seed and the epoch's number alone. Of these, process
-``rank`` takes every ``world_size``-th. All processes give the same number of batches, or the ones
-with more would wait for the others for ever: where the number does not divide, the first batches of
-the epoch are given again at its end.
-
-An epoch that was gone through to its end is followed by the next. One that was left with ``break``
-is begun again by the next ``for`` (where it was resumed, if it was), so that looking at a batch
-changes nothing; :meth:`~EpochBatches.set_epoch` goes elsewhere.
-"""
+"""The base of all samplers: epochs that follow from the seed, sharded and resumable."""
 
 from __future__ import annotations
 
@@ -21,22 +11,52 @@ import torch.distributed as dist
 from torch.utils.data import Sampler
 
 from rankwise.checks import require_count
-from rankwise.samplers.inputs import Ints, require_whole
+from rankwise.samplers._items import Ints, require_whole
 
 __all__ = ["EpochBatches"]
 
 
 class EpochBatches(Sampler[list[int]], ABC):
-    """A batch sampler whose epochs are planned as a whole.
+    """Base class of batch samplers whose epochs are planned as a whole.
+
+    The batches of an epoch are a function of the seed and the epoch's number alone. Of these,
+    process ``rank`` takes every ``world_size``-th. All processes give the same number of batches,
+    or those with more would wait for the others forever: where the number does not divide, the
+    first batches of the epoch are given again at its end.
+
+    A completed epoch is followed by the next. An epoch that was left with ``break`` begins again in
+    the next ``for`` (where it was resumed, if it was), so that looking at a batch changes nothing;
+    :meth:`set_epoch` moves to another epoch.
 
     Args:
-        batches: how many batches the plan of every epoch has.
-        seed: another seed gives other batches.
-        rank: number of this process, from ``torch.distributed`` if it is running, else 0.
-        world_size: how many processes share an epoch, from ``torch.distributed`` or 1.
+        batches: Number of batches in an epoch, for all processes together.
+        seed: Seed of the batches of all epochs.
+        rank: Number of this process, from ``torch.distributed`` if it is running, else 0.
+        world_size: Number of processes that share an epoch, from ``torch.distributed`` or 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.samplers import EpochBatches
+        >>> class InOrder(EpochBatches):
+        ...     rate = 1.0
+        ...
+        ...     def plan(self, rng):
+        ...         return list(np.arange(6).reshape(3, 2))
+        >>> sampler = InOrder(3)
+        >>> list(sampler)
+        [[0, 1], [2, 3], [4, 5]]
+        >>> sampler.load_state_dict({"epoch": 1, "given": 2})
+        >>> list(sampler)  # what was left of epoch 1
+        [[4, 5]]
     """
 
-    def __init__(self, batches: int, seed: int, rank: int | None, world_size: int | None) -> None:
+    def __init__(
+        self,
+        batches: int,
+        seed: int = 0,
+        rank: int | None = None,
+        world_size: int | None = None,
+    ) -> None:
         super().__init__()
         require_whole("seed", seed)
         self.seed = seed
@@ -48,15 +68,15 @@ class EpochBatches(Sampler[list[int]], ABC):
 
     @abstractmethod
     def plan(self, rng: np.random.Generator) -> list[Ints]:
-        """The batches of one epoch, for all processes together."""
+        """Return the batches of one epoch, for all processes together."""
 
     @property
     @abstractmethod
     def rate(self) -> float:
-        """The rate at which this sampler samples."""
+        """The share of what the sampler is named for, described by each sampler."""
 
     def __len__(self) -> int:
-        """How many batches this process gives in an epoch, the same for every process."""
+        """Return the batches of an epoch for one process, the same number for every process."""
         return math.ceil(self._batches / self.world_size)
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -69,13 +89,13 @@ class EpochBatches(Sampler[list[int]], ABC):
         self._go_to(epoch + 1, 0)
 
     def set_epoch(self, epoch: int) -> None:
-        """Go to the start of an epoch; naming the epoch that is being resumed changes nothing."""
+        """Go to the start of an epoch; the epoch that is being resumed is not started over."""
         require_whole("epoch", epoch)
         if epoch != self.epoch:
             self._go_to(epoch, 0)
 
     def state_dict(self) -> dict[str, int]:
-        """The epoch, and how many of its batches this process has been given.
+        """Return the epoch and the number of its batches that this process has been given.
 
         A ``DataLoader`` with workers asks for batches ahead of the training: save the epoch and the
         number of batches trained on instead, ``{"epoch": epoch, "given": trained}``.
@@ -83,7 +103,7 @@ class EpochBatches(Sampler[list[int]], ABC):
         return {"epoch": self.epoch, "given": self._given}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Let the next iteration give exactly the batches that were still to come."""
+        """Resume: the next iteration gives exactly the batches that were left."""
         if set(state) != {"epoch", "given"}:
             raise ValueError(f"state must have the keys 'epoch' and 'given', got {sorted(state)}")
         require_whole("state['epoch']", state["epoch"])

@@ -1,4 +1,4 @@
-"""P×K batches: some classes, some items of each."""
+"""P×K batches: P classes with K items each."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
+from rankwise.samplers._draws import assign_to_batches
+from rankwise.samplers._items import Groups, Ints, count_up, read_ids
 from rankwise.samplers.base import EpochBatches
-from rankwise.samplers.dealing import deal
-from rankwise.samplers.groups import Groups, count_up
-from rankwise.samplers.inputs import Ints, read_ids
 
 __all__ = ["ClassBatches"]
 
 
 class ClassBatches(EpochBatches):
-    """Every batch has ``classes`` different classes with ``per_class`` items each, class by class.
+    """Batches of ``classes`` different classes with ``per_class`` items each (P×K), class by class.
 
     The items of a class are shuffled and cut into chunks of ``per_class``. The last chunk of a
     class is filled up with its first items, so that no chunk holds an item twice unless its class
-    has fewer than ``per_class``. An epoch has as many batches as it takes to give every chunk once,
-    and reaches every class. A class with more chunks than the epoch has batches leaves some for
-    another epoch, a new choice each time; other classes start over to fill the places.
+    has fewer than ``per_class``. The number of batches of an epoch is what it takes to give every
+    chunk once, and an epoch reaches every class. A class with more chunks than the epoch has
+    batches leaves some for another epoch, a new choice each time; other classes start over to fill
+    the places.
 
     Args:
-        labels: class id >= 0 of every item of the data set.
-        classes: different classes in a batch, at most as many as there are.
-        per_class: items of each of them.
-        seed, rank, world_size: see :class:`~rankwise.samplers.base.EpochBatches`.
+        labels: Class id >= 0 of every item of the data set.
+        classes: Different classes in a batch, at most the number in ``labels``.
+        per_class: Items of each class in a batch.
+        seed, rank, world_size: See :class:`~rankwise.samplers.EpochBatches`.
+
+    Example:
+        >>> from rankwise.samplers import ClassBatches
+        >>> sampler = ClassBatches([0, 0, 1, 1, 2, 2, 3, 3], classes=2, per_class=2)
+        >>> [len(batch) for batch in sampler]
+        [4, 4]
+        >>> sorted(item for batch in sampler for item in batch)  # every item once
+        [0, 1, 2, 3, 4, 5, 6, 7]
     """
 
     def __init__(
@@ -66,12 +74,12 @@ class ClassBatches(EpochBatches):
 
     @property
     def rate(self) -> float:
-        """Share of an item's own class among the other items of its batch."""
+        """The share of an item's own class among the other items of its batch."""
         return (self.per_class - 1) / (self.classes * self.per_class - 1)
 
     @property
     def prior(self) -> Tensor:
-        """Share of each class in the data set, indexed by class id (0 for ids that do not occur).
+        """The share of each class in the data set, by class id (0 for ids that do not occur).
 
         ``sampler.prior[labels]`` is the ``prior=`` of a batch with one list per query.
         """
@@ -87,10 +95,11 @@ class ClassBatches(EpochBatches):
         place = count_up(chunks)[:, None] * self.per_class + np.arange(self.per_class)
         place %= self._groups.sizes[group, None]  # a class that is used up starts over
         items = self._groups.shuffled(rng)[self._groups.starts[group, None] + place]
-        return list(items[deal(chunks, self._batches, rng)].reshape(self._batches, -1))
+        assigned = assign_to_batches(chunks, self._batches, rng)
+        return list(items[assigned].reshape(self._batches, -1))
 
     def _filled(self, rng: np.random.Generator) -> Ints:
-        """Chunks of each class with those that fill the last places, spread evenly."""
+        """Return the chunks of each class with those that fill the last places, spread evenly."""
         room = self._batches - self._chunks
         places = self._batches * self.classes - int(self._chunks.sum())
         level = bisect_right(

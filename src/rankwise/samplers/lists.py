@@ -1,29 +1,34 @@
-"""Batches of whole lists, or of some items of each."""
+"""Batches of whole lists, or of a sample of each list."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankwise.checks import require_count
+from rankwise.samplers._items import Groups, Ints, count_up, read_ids
 from rankwise.samplers.base import EpochBatches
-from rankwise.samplers.groups import Groups, count_up
-from rankwise.samplers.inputs import Ints, read_ids
 
 __all__ = ["ListBatches"]
 
 
 class ListBatches(EpochBatches):
-    """Every batch has ``lists`` different lists and up to ``items`` items of each, list by list.
+    """Batches of ``lists`` different lists and up to ``items`` items of each, list by list.
 
     No list comes twice in an epoch. The ``n % lists`` lists that would make a short batch are left
     out, others in every epoch. Of a list with more than ``items``, each epoch has a new random
     choice.
 
     Args:
-        groups: list id of every item of the data set, any integers.
-        lists: lists in a batch, at most as many as there are.
-        items: most items of a list in a batch; None takes them all.
-        seed, rank, world_size: see :class:`~rankwise.samplers.base.EpochBatches`.
+        groups: List id of every item of the data set, any integers.
+        lists: Lists in a batch, at most the number in ``groups``.
+        items: Maximum number of items of a list in a batch; None takes all of them.
+        seed, rank, world_size: See :class:`~rankwise.samplers.EpochBatches`.
+
+    Example:
+        >>> from rankwise.samplers import ListBatches
+        >>> sampler = ListBatches([7, 7, 7, 8, 8, 9], lists=1)
+        >>> sorted(sorted(batch) for batch in sampler)  # every list once
+        [[0, 1, 2], [3, 4], [5]]
     """
 
     def __init__(
@@ -51,7 +56,7 @@ class ListBatches(EpochBatches):
 
     @property
     def rate(self) -> float:
-        """Share of all items that an epoch over all lists samples: 1 if lists come whole."""
+        """The share of all items that an epoch over all lists samples: 1 for whole lists."""
         return float(self._taken.sum() / self._groups.sizes.sum())
 
     def plan(self, rng: np.random.Generator) -> list[Ints]:

@@ -6,12 +6,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.data.images.labeled import LabeledImages
-from rankwise.samplers import BalancedBatches, ClassBatches
-from rankwise.samplers.base import EpochBatches
-from rankwise.samplers.inputs import Ints
+from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.settings import Batches, Settings, UsageError
 from rankwise.training import Place
 
@@ -32,7 +31,7 @@ class ShuffledBatches(EpochBatches):
         """Share of the items that a batch has."""
         return self.size / self.items
 
-    def plan(self, rng: np.random.Generator) -> list[Ints]:
+    def plan(self, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         order = np.resize(rng.permutation(self.items), (self._batches, self.size))
         return list(order.astype(np.int64))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from rankwise.samplers.base import EpochBatches
+from rankwise.samplers import EpochBatches
 from rankwise.tasks.retrieval.augmentation import make_views
 from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from
 from rankwise.tasks.retrieval.settings import Views

@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rankwise.samplers.inputs import read_ids, read_target
+from rankwise.samplers._items import Groups, count_up, read_ids, read_target
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,30 @@ def test_bad_targets(target, message):
 def test_bad_ids(ids, message):
     with pytest.raises(ValueError, match=message):
         read_ids("labels", ids)
+
+
+@given(ids=st.lists(st.integers(-(10**12), 10**12) | st.integers(0, 3), min_size=1, max_size=40))
+def test_every_item_stands_once_among_those_of_its_group(ids):
+    groups = Groups(np.array(ids))
+    items = groups.shuffled(np.random.default_rng(0))
+    assert sorted(items) == list(range(len(ids)))
+    assert len(groups) == len(set(ids))
+    for id_, start, size in zip(groups.ids, groups.starts, groups.sizes, strict=True):
+        assert size == ids.count(id_)
+        assert {ids[item] for item in items[start : start + size]} == {id_}
+
+
+def test_more_groups_than_fit_in_a_byte():
+    items = Groups(np.arange(300) // 2).shuffled(np.random.default_rng(0))
+    assert (items // 2 == np.arange(300) // 2).all()
+
+
+def test_every_order_inside_a_group_comes_up():
+    groups, rng = Groups(np.array([7, 1, 7, 7])), np.random.default_rng(0)
+    assert len({tuple(groups.shuffled(rng)) for _ in range(100)}) == 6
+
+
+@given(sizes=st.lists(st.integers(0, 5), max_size=10))
+def test_count_up(sizes):
+    expected = [place for size in sizes for place in range(size)]
+    assert count_up(np.array(sizes, dtype=np.int64)).tolist() == expected

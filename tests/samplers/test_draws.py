@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.samplers.dealing import deal, even_draws
+from rankwise.samplers._draws import assign_to_batches, even_draws
 
 many = settings(max_examples=200, deadline=None)
 
@@ -52,7 +52,7 @@ def suits(draw):
 @many
 def test_every_card_is_dealt_and_no_suit_twice_to_a_batch(case, seed):
     counts, batches = case
-    hands = deal(np.array(counts), batches, np.random.default_rng(seed))
+    hands = assign_to_batches(np.array(counts), batches, np.random.default_rng(seed))
     assert hands.shape == (batches, sum(counts) // batches)
     assert sorted(hands.ravel()) == list(range(sum(counts)))
     suit = np.repeat(np.arange(len(counts)), counts)[hands]
@@ -60,7 +60,7 @@ def test_every_card_is_dealt_and_no_suit_twice_to_a_batch(case, seed):
 
 
 def test_suits_meet_many_others():
-    hands = deal(np.full(100, 10), 100, np.random.default_rng(0))
+    hands = assign_to_batches(np.full(100, 10), 100, np.random.default_rng(0))
     suit = hands // 10
     met = [len(set(suit[(suit == s).any(1)].ravel())) - 1 for s in range(100)]
     # Ten hands with nine others each; 99 · (1 − (1 − 9/99)^10) ≈ 61 at random.
