@@ -17,7 +17,7 @@ from benchmarks.timing import Result
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from rankwise.tasks.detection import ClassificationLoss
+from rankwise.vision import ClassificationLoss
 
 IMAGES, ANCHORS, CLASSES = 8, 20_000, 20
 SIZE = "8 images × 20 000 anchors × 20 classes"

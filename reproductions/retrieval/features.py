@@ -12,10 +12,10 @@ from torch import Tensor
 from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.data.images.fingerprint import fingerprint
-from rankwise.tasks.retrieval.backbones import make_backbone
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Network, Views
+from rankwise.vision.backbones import make_backbone
 from reproductions.retrieval.arrays import write_npz
 
 __all__ = ["Features", "Part", "features_of"]
@@ -69,7 +69,7 @@ def _weights(network: Network) -> str:
 def _computed(images: ImageSet, network: Network, views: Views) -> np.ndarray:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # of a network without weights
-        backbone = make_backbone(network)
+        backbone = make_backbone(network.backbone, network.weights, network.options)
     # The mean and deviation of ImageNet's pixels are in the network around the backbone.
     whole = EmbeddingNet(backbone, 1).eval()
     pictures = Pictures(images, views)

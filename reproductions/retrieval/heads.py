@@ -13,9 +13,9 @@ from rankwise.memory import PreviousModel
 from rankwise.retrieval import evaluate
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.losses import RetrievalLoss
-from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import make_optimizer, milestone_rate
+from rankwise.vision.mixup import draw_mixing, mix_features
 from reproductions.retrieval.features import Features
 
 __all__ = ["Head", "HeadLearner", "start_of", "train_head"]
@@ -31,7 +31,7 @@ class Head(nn.Module):
     def forward(self, features: Tensor, mixing: list[Tensor], u: float = 0.9) -> Tensor:
         """Unit vectors; every mixing before the map doubles the images of a class."""
         for weights in mixing:
-            features = mixed(features, weights, u)
+            features = mix_features(features, weights, u)
         return normalize(self.projection(features), dim=-1)
 
 

@@ -93,6 +93,7 @@ _PACKAGES = {
     "rankwise.tasks.recommendation": "ranking",
     "rankwise.tasks.retrieval": "vision",
     "rankwise.training": "train",
+    "rankwise.vision": "vision",
 }  # the others are served by the first extra that has the module
 
 _DISTRIBUTIONS = {

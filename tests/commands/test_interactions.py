@@ -4,7 +4,7 @@ import pytest
 
 from rankwise.commands.interactions import read
 from rankwise.data import DataError
-from rankwise.tasks.usage import UsageError
+from rankwise.errors import UsageError
 
 NOBODY = (None, None, None, None)
 

@@ -4,8 +4,8 @@ import pytest
 import typer
 
 from rankwise.commands.shared import names_of, one_line, say, show, whole_numbers
+from rankwise.errors import UsageError
 from rankwise.report import Table
-from rankwise.tasks.usage import UsageError
 
 
 def test_names_are_parted_outside_of_parentheses():

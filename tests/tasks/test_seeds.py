@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from rankwise.errors import UsageError
 from rankwise.tasks.classification import settings as classification
 from rankwise.tasks.contrast.settings import Settings as Contrast
 from rankwise.tasks.detection import settings as detection
 from rankwise.tasks.retrieval import settings as retrieval
 from rankwise.tasks.seeds import require_seed
-from rankwise.tasks.usage import UsageError
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**32 - 1])

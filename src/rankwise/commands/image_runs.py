@@ -21,7 +21,7 @@ from rankwise.commands.shared import one_line, say, show
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
     from rankwise.report import Table
-    from rankwise.tasks.verdict import Verdict
+    from rankwise.report.verdict import Verdict
     from rankwise.training import Step
 
 __all__ = [

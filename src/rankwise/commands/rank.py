@@ -203,7 +203,7 @@ def _say_tied(queries: int, rule: str) -> None:
 
 def _options(given: list[str]) -> dict[str, Any]:
     """``name=value`` pairs, the values as JSON or else as words."""
-    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+    from rankwise.errors import UsageError  # noqa: PLC0415
 
     found: dict[str, Any] = {}
     for text in given:

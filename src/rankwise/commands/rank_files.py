@@ -30,7 +30,7 @@ def read_judged_run(path: Path, judgments: Qrels, qrels: Path) -> tuple[Run, lis
 
 def whole_relevance(relevant: float | None) -> int:
     """The smallest relevance that counts, 1 by default; qrels have whole numbers."""
-    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+    from rankwise.errors import UsageError  # noqa: PLC0415
 
     if relevant is not None and not float(relevant).is_integer():
         raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")

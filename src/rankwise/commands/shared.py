@@ -30,7 +30,7 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
             try:
                 yield
             except ValueError as error:
-                from rankwise.tasks.usage import UsageError  # noqa: PLC0415  (only where needed)
+                from rankwise.errors import UsageError  # noqa: PLC0415  (only where needed)
 
                 if debug or not isinstance(error, UsageError):
                     raise
@@ -63,7 +63,7 @@ def say(lines: Iterable[str], *, error: bool = False) -> None:
 
 def names_of(option: str, text: str) -> list[str]:
     """Names separated by commas outside of parentheses."""
-    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+    from rankwise.errors import UsageError  # noqa: PLC0415
 
     names, depth = [""], 0
     for letter in text:
@@ -80,7 +80,7 @@ def names_of(option: str, text: str) -> list[str]:
 
 def whole_numbers(option: str, text: str) -> tuple[int, ...]:
     """Whole numbers separated by commas."""
-    from rankwise.tasks.usage import UsageError  # noqa: PLC0415
+    from rankwise.errors import UsageError  # noqa: PLC0415
 
     try:
         return tuple(int(part) for part in text.split(",") if part.strip())

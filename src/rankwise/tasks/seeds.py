@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral
 
-from rankwise.tasks.usage import UsageError
+from rankwise.errors import UsageError
 
 __all__ = ["HIGHEST", "require_seed"]
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tests.tasks.classification.cases import TWO, images, settings
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import states_equal
+from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.files import (
@@ -24,8 +24,8 @@ from rankwise.tasks.classification.files import (
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.settings import Network, UsageError
 from rankwise.tasks.classification.task import new_classifier
-from rankwise.tasks.retrieval.backbones import TransformersBackbone
 from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.vision.backbones import TransformersBackbone
 
 
 def written(out, *changes, counts=(12, 8, 4), several=False):

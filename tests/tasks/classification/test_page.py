@@ -6,11 +6,11 @@ from dataclasses import replace
 from tests.tasks.classification.cases import settings, splits
 
 from rankwise.data.images import BrokenImage
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.page import classes_table, results_table, write_page
 from rankwise.tasks.classification.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NAN = math.nan

@@ -7,11 +7,11 @@ import pytest
 import torch
 from tests.tasks.contrast.cases import SETTINGS, images
 
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.contrast import Evaluation, Settings, Share, load_network, new_network
 from rankwise.tasks.contrast.evaluation import features_of
 from rankwise.tasks.contrast.page import results_table, write_config, write_results
 from rankwise.tasks.contrast.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 VERDICT = Verdict("better than the start: test mAP went from 0.2500 to 0.6250")
 RESULTS = {

@@ -8,11 +8,11 @@ import torch
 
 from rankwise.data.detection import DetectionSet, DetectionSplits, Objects
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.losses import DetectionLosses
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import DetectionTask
 from rankwise.tasks.retrieval.config import made
 from rankwise.training import Learner, Moment
+from rankwise.vision.detection_loss import DetectionLosses
 
 CLASSES = ("red", "blue")
 SMALL: dict[str, Any] = {

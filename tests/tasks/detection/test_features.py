@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.tasks.retrieval.backbones.test_mobilenet import random_state
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
+from tests.vision.test_backbones_pretrained import TINY
+from tests.vision.test_mobilenet import random_state
 
 from rankwise.tasks.detection.features import (
     MobileFeatures,
@@ -14,7 +14,7 @@ from rankwise.tasks.detection.features import (
     make_features,
 )
 from rankwise.tasks.detection.settings import Network, UsageError
-from rankwise.tasks.retrieval.backbones import MobileNetV2, TransformersBackbone
+from rankwise.vision.backbones import MobileNetV2, TransformersBackbone
 
 NETWORKS = {
     "small": Network("small", options={"width": 8}),

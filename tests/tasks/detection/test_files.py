@@ -7,14 +7,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tests.tasks.detection.pictures import settings
-from tests.tasks.retrieval.backbones.test_mobilenet import random_state
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import states_equal
+from tests.vision.test_backbones_pretrained import TINY
+from tests.vision.test_mobilenet import random_state
 
 from rankwise.tasks.detection.files import CONFIG, MODEL, load_run, write_config, write_model
 from rankwise.tasks.detection.settings import UsageError
 from rankwise.tasks.detection.task import new_detector
-from rankwise.tasks.retrieval.backbones import TransformersBackbone
+from rankwise.vision.backbones import TransformersBackbone
 
 NAMES = "classes.json"
 CLASSES, THRESHOLDS = ("red", "blué", 'a "b"'), [0.5, -1.25, 1e-3]

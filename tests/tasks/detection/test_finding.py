@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from tests.tasks.detection.pictures import pictures, settings
 
-from rankwise.tasks.detection.anchors import Anchors
 from rankwise.tasks.detection.finding import detect, select
 from rankwise.tasks.detection.network import Dense
 from rankwise.tasks.detection.settings import Found, Views
 from rankwise.tasks.detection.task import new_detector
+from rankwise.vision.anchors import Anchors
 
 ANCHORS = Anchors(
     torch.tensor([[0.0, 0, 10, 10], [1, 0, 11, 10], [20, 20, 30, 30], [90, 90, 130, 130]]), (4,)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.predicting import require_places
-from rankwise.tasks.usage import UsageError
 
 
 def test_drawings_have_places_of_their_own(tmp_path):

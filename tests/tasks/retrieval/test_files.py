@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.tasks.retrieval.backbones.test_mobilenet import random_state
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import settings, states_equal
+from tests.vision.test_backbones_pretrained import TINY
+from tests.vision.test_mobilenet import random_state
 
 from rankwise.data.images.listing import Recorded
-from rankwise.tasks.retrieval.backbones import TransformersBackbone
 from rankwise.tasks.retrieval.files import (
     DIVISION,
     load_run,
@@ -21,6 +20,7 @@ from rankwise.tasks.retrieval.files import (
 )
 from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.vision.backbones import TransformersBackbone
 
 
 def written(out, chosen: Network):

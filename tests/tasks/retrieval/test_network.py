@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
+from tests.vision.test_backbones_pretrained import TINY
 
-from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.vision.mixup import draw_mixing, mix_features
 
 SMALL = Network(options={"width": 2}, dimension=5)
 PICTURES = torch.rand(6, 3, 32, 32, generator=torch.manual_seed(0))
@@ -71,10 +71,10 @@ def test_features_are_mixed_before_the_last_stages(kind):
     found = network(PICTURES, mixing)
     assert found.shape == (24, 5)
     by_class = found.reshape(3, 8, 5)
-    # Images that were not mixed come out as always; the others do not.
+    # Images that were not mix_features come out as always; the others do not.
     torch.testing.assert_close(by_class[:, :2].reshape(6, 5), network(PICTURES))
     assert not torch.allclose(by_class[:, 2:4], by_class[:, :2], atol=1e-5)
-    # One class by itself is mixed as in the whole.
+    # One class by itself is mix_features as in the whole.
     alone = network(PICTURES[2:4], [v[1:2] for v in mixing])
     torch.testing.assert_close(alone, by_class[1], atol=1e-5, rtol=1e-4)
     assert not any(stage._forward_pre_hooks for stage in network.backbone.stages)
@@ -86,8 +86,8 @@ def test_mixing_is_where_it_says():
     mixing = draw_mixing(3, 2, 2, PICTURES)
     x = (PICTURES - network.mean) / network.deviation
     first, second, third, fourth = network.backbone.stages
-    x = third(mixed(second(first(x)), mixing[0], 0.7))
-    x = fourth(mixed(x, mixing[1], 0.7)).mean((2, 3))
+    x = third(mix_features(second(first(x)), mixing[0], 0.7))
+    x = fourth(mix_features(x, mixing[1], 0.7)).mean((2, 3))
     expected = torch.nn.functional.normalize(network.projection(x))
     torch.testing.assert_close(network(PICTURES, mixing, 0.7), expected)
 

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from tests.tasks.retrieval.cases import settings, splits
 
+from rankwise.report.verdict import Verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.page import curve_figure, results_table, settings_table, write_page
 from rankwise.tasks.retrieval.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NETWORK = make_network(settings().network)

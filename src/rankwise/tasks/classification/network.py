@@ -8,9 +8,8 @@ from torch import Tensor
 from torch.nn.functional import linear, normalize
 
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.retrieval.backbones import Backbone, make_backbone
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.settings import Network as RetrievalNetwork
+from rankwise.vision.backbones import Backbone, make_backbone
 
 __all__ = ["Classifier", "logits_for", "make_classifier"]
 
@@ -51,9 +50,7 @@ def logits_for(classes: int, *, multi_label: bool) -> int:
 def make_classifier(settings: Settings, logits: int) -> Classifier:
     """The network of the settings, what is new in it by torch's own generator."""
     chosen = settings.network
-    backbone = make_backbone(
-        RetrievalNetwork(backbone=chosen.backbone, weights=chosen.weights, options=chosen.options)
-    )
+    backbone = make_backbone(chosen.backbone, chosen.weights, chosen.options)
     return Classifier(
         backbone, logits, cosine=settings.cosine, freeze_batch_norm=chosen.freeze_batch_norm
     )

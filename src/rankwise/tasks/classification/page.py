@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from rankwise.data.images.labeled import ClassSplits
 from rankwise.report import Section, Table, page, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import Trained
 from rankwise.tasks.retrieval.page import curve_figure, settings_table
-from rankwise.tasks.verdict import Verdict
 
 __all__ = ["classes_table", "results_table", "write_page"]
 

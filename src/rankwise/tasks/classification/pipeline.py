@@ -11,6 +11,7 @@ import torch
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.classes import CLASS_KINDS, open_classes
 from rankwise.data.images.labeled import ClassSplits, LabeledImages
+from rankwise.report.verdict import Verdict, verdict
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.evaluate import Judged, judge
 from rankwise.tasks.classification.files import write_config, write_model, write_results
@@ -23,7 +24,6 @@ from rankwise.tasks.retrieval.files import read_division, write_division
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.pipeline import usual_device
 from rankwise.tasks.retrieval.settings import one_of
-from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "judge_part", "open_data", "run"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval import settings as retrieval
 from rankwise.tasks.retrieval.settings import (
     BACKBONES,
@@ -16,7 +17,6 @@ from rankwise.tasks.retrieval.settings import (
     whole,
 )
 from rankwise.tasks.seeds import require_seed
-from rankwise.tasks.usage import UsageError
 
 __all__ = [
     "Batches",

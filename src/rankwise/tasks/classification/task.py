@@ -42,7 +42,7 @@ def new_classifier(images: LabeledImages, pictures: Pictures, settings: Settings
     torch.manual_seed(settings.training.seed)
     logits = logits_for(len(images.classes), multi_label=images.multi_label)
     network = make_classifier(settings, logits)
-    if network.backbone.own_statistics:
+    if network.backbone.uses_data_statistics:
         network.standardize(some_pixels(pictures))
     return network
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.settings import Settings
-from rankwise.tasks.usage import UsageError
 from rankwise.training import RunFolder
 
 __all__ = ["CONFIG", "digest_of", "open_run", "start_run"]

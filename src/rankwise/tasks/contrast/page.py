@@ -11,11 +11,11 @@ from matplotlib.figure import Figure as Canvas
 from safetensors.torch import load_file, save
 
 from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.contrast.evaluation import Evaluation
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Trained
-from rankwise.tasks.verdict import Verdict
 from rankwise.training import require_unchanged
 
 __all__ = ["load_network", "results_table", "write_config", "write_results"]

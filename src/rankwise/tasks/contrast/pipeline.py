@@ -8,12 +8,12 @@ from pathlib import Path
 
 import torch
 
+from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.evaluation import Evaluation, evaluate
 from rankwise.tasks.contrast.page import write_config, write_results
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Step, new_network, train
-from rankwise.tasks.verdict import Verdict, lower_rate, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "run"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from rankwise.baselines.info_nce import NTXent
+from rankwise.errors import UsageError
 from rankwise.objectives import Objective
 from rankwise.objectives.contrastive import GlobalContrastive
 from rankwise.tasks.seeds import require_seed
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["OBJECTIVES", "OPTIMIZERS", "Settings", "UsageError"]
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from rankwise.tasks.detection.boxes import area, iou
 from rankwise.tasks.detection.settings import Views
-from rankwise.tasks.retrieval.backbones import IMAGENET_MEAN
+from rankwise.vision.backbones import IMAGENET_MEAN
+from rankwise.vision.boxes import box_area, iou
 
 __all__ = ["augmented", "coin", "colored", "cropped", "expanded", "flipped", "resized"]
 
@@ -101,7 +101,7 @@ def cropped(sample: Sample, generator: torch.Generator) -> Sample:
                 continue
             cut = torch.maximum(torch.minimum(boxes[kept], part[2:].repeat(2)), part[:2].repeat(2))
             cut, names = cut - part[:2].repeat(2), labels[kept]
-            good = area(cut) > 0
+            good = box_area(cut) > 0
             return (
                 picture[:, top : top + tall, left : left + wide],
                 cut[good],

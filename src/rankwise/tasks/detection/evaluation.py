@@ -15,11 +15,11 @@ import torch
 from rankwise.data.detection import DetectionSet
 from rankwise.extras import require
 from rankwise.tasks.detection.batches import Pictures
-from rankwise.tasks.detection.boxes import iou
 from rankwise.tasks.detection.finding import Detections, detect, detect_kept
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Settings
+from rankwise.vision.boxes import iou
 
 __all__ = ["Result", "best_thresholds", "detect_all", "evaluate"]
 

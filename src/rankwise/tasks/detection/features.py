@@ -10,9 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.settings import Network
-from rankwise.tasks.retrieval.backbones import MobileNetV2, TransformersBackbone
-from rankwise.tasks.usage import UsageError
+from rankwise.vision.backbones import (
+    MobileNetV2,
+    TransformersBackbone,
+    channels_last,
+    make_small,
+)
 
 __all__ = ["Features", "MobileFeatures", "SmallFeatures", "TransformersFeatures", "make_features"]
 
@@ -53,8 +58,7 @@ class _Staged(Features):
     def __init__(self, stem: nn.Module, stages: Iterable[nn.Module], channels: Channels) -> None:
         super().__init__()
         self.stem, self.stages, self.channels = stem, nn.ModuleList(stages), channels
-        # A third faster on a processor.
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        channels_last(self)
 
     def parts(self) -> Sequence[nn.Module]:
         return [self.stem, *self.stages]
@@ -125,15 +129,7 @@ def make_features(settings: Network) -> Features:
     """The backbone of the settings, from scratch by torch's own generator or with its weights."""
     kind, weights, options = settings.backbone, settings.weights, settings.options
     if kind == "small":
-        if weights is not None:
-            raise UsageError("network.weights: the small backbone has none; leave it out")
-        try:
-            found: Features = SmallFeatures(**options)
-        except TypeError:
-            given = ", ".join(map(str, options))
-            raise UsageError(
-                f"network.options of the small backbone is width, got {given}"
-            ) from None
+        found: Features = make_small(SmallFeatures, "is width", weights, options)
     elif kind == "mobilenet_v2":
         found = MobileFeatures(weights, options)
     else:

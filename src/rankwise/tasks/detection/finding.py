@@ -9,11 +9,10 @@ import torch
 from torch import Tensor
 
 from rankwise.tasks.detection.batches import views_of
-from rankwise.tasks.detection.boxes import nms
-from rankwise.tasks.detection.coding import decode
 from rankwise.tasks.detection.frozen import KeptMaps
 from rankwise.tasks.detection.network import Dense, Detector
 from rankwise.tasks.detection.settings import Found, Views
+from rankwise.vision.boxes import decode_boxes, nms
 
 __all__ = ["Detections", "detect", "detect_kept", "select"]
 
@@ -50,7 +49,7 @@ def select(dense: Dense, sizes: Sequence[tuple[int, int]], found: Found) -> list
         dense.logits, dense.regression, sizes, strict=True
     ):
         scores, places, labels = _highest(logits, found)
-        boxes = decode(dense.anchors.boxes[places], regression[places])
+        boxes = decode_boxes(dense.anchors.boxes[places], regression[places])
         edge = boxes.new_tensor([width, height, width, height])
         boxes = torch.minimum(boxes.clamp_min(0), edge)
         real = (boxes[:, 2:] > boxes[:, :2]).all(1)

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-from rankwise.tasks.detection.anchors import Anchors, grid_anchors
 from rankwise.tasks.detection.features import STRIDES, Features, make_features
 from rankwise.tasks.detection.settings import Network
-from rankwise.tasks.retrieval.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN
+from rankwise.vision.anchors import Anchors, grid_anchors
+from rankwise.vision.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN, channels_last
 
 __all__ = ["Detector", "Dense", "Head", "Pyramid", "make_detector"]
 
@@ -97,8 +97,7 @@ class Detector(nn.Module):
         self.head = Head(width, settings.depth, classes, len(levels), rare=rare)
         self.register_buffer("mean", torch.tensor(IMAGENET_MEAN).reshape(3, 1, 1))
         self.register_buffer("deviation", torch.tensor(IMAGENET_DEVIATION).reshape(3, 1, 1))
-        # Faster on a processor.
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        channels_last(self)
         if settings.freeze_batch_norm:
             for norm in self.batch_norms():
                 norm.requires_grad_(False)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.detection.drawing import drawn, drawn_truth, tiled, to_png
 from rankwise.tasks.detection.evaluation import Result
 from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 __all__ = ["picture_figure", "results_table", "spaced", "write_page"]
 

@@ -12,6 +12,7 @@ import torch
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
 from rankwise.data.images import BrokenImage
 from rankwise.report import write_json
+from rankwise.report.verdict import Verdict, verdict
 from rankwise.tasks.detection.evaluation import Result, best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.files import write_config, write_model
 from rankwise.tasks.detection.page import write_page
@@ -20,7 +21,6 @@ from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.pipeline import usual_device
 from rankwise.tasks.retrieval.settings import one_of
-from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "open_data", "run"]

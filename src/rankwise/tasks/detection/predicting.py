@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankwise.data.images.image_file import read_picture
+from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.files import Kept
 from rankwise.tasks.detection.finding import detect
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["Predicted", "predict", "require_places"]
 

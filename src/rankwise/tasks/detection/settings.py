@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.settings import Optimizer, number, one_of, whole
 from rankwise.tasks.seeds import require_seed
-from rankwise.tasks.usage import UsageError
 from rankwise.training.devices import PRECISIONS
 
 __all__ = [

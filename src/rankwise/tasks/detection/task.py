@@ -15,11 +15,9 @@ from rankwise.data.images import BrokenImage
 from rankwise.distributed import gather_with_gradient
 from rankwise.distributed.parcel import Parcel, exchange
 from rankwise.tasks.detection.batches import Batch, Pictures, Target, training_batches
-from rankwise.tasks.detection.classification import ClassificationLoss
 from rankwise.tasks.detection.evaluation import detect_all, evaluate
 from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.losses import DetectionLoss, DetectionLosses
 from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.settings import Objective, Settings, UsageError
 from rankwise.training import (
@@ -32,6 +30,8 @@ from rankwise.training import (
     make_optimizer,
     milestone_rate,
 )
+from rankwise.vision.classification_loss import ClassificationLoss
+from rankwise.vision.detection_loss import DetectionLoss, DetectionLosses
 
 __all__ = ["DetectionTask", "fingerprint", "make_loss", "new_detector"]
 
@@ -55,10 +55,10 @@ def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
 def new_detector(settings: Settings, classes: int) -> Detector:
     """The detector before training; leaves torch's own generator seeded."""
     ranked = make_loss(settings.objective, classes).ranked
-    feels_shift = isinstance(ranked, ClassificationLoss) and ranked.feels_shift
+    shift_sensitive = isinstance(ranked, ClassificationLoss) and ranked.shift_sensitive
     torch.manual_seed(settings.training.seed)
     return make_detector(
-        settings.network, classes, rare=feels_shift or settings.objective.warm_start > 0
+        settings.network, classes, rare=shift_sensitive or settings.objective.warm_start > 0
     )
 
 

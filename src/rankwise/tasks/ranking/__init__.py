@@ -4,6 +4,7 @@ from rankwise.extras import require
 
 require("rankwise.tasks.ranking", "matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")
 
+from rankwise.errors import UsageError
 from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
 from rankwise.tasks.ranking.fit import MODELS, Settings, fitted
@@ -18,7 +19,6 @@ from rankwise.tasks.ranking.trec import (
     run_remarks,
     tied_run_queries,
 )
-from rankwise.tasks.usage import UsageError
 
 __all__ = [
     "Settings",

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
+from rankwise.errors import UsageError
 from rankwise.metrics import mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
-from rankwise.tasks.usage import UsageError
 
 __all__ = [
     "DEFAULT",

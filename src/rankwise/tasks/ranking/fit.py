@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
+from rankwise.errors import UsageError
 from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded, is_log_loss
 from rankwise.estimators.names import made as named_objective
 from rankwise.naming import canonical_metric, canonical_objective
 from rankwise.naming import metric as named_metric
 from rankwise.tasks.ranking.evaluate import require_gains, require_relevant
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["MODELS", "Settings", "fitted"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from matplotlib.figure import Figure as Canvas
 
 from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import Judged
 from rankwise.tasks.ranking.fit import Settings
-from rankwise.tasks.verdict import Verdict
 
 __all__ = ["notes_of", "results_table", "write_results"]
 

@@ -13,8 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
+from rankwise.errors import UsageError
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import (
     DEFAULT,
     Judged,
@@ -26,8 +28,6 @@ from rankwise.tasks.ranking.evaluate import (
 from rankwise.tasks.ranking.fit import Settings, fitted
 from rankwise.tasks.ranking.page import write_results
 from rankwise.tasks.ranking.start import compared_with_start
-from rankwise.tasks.usage import UsageError
-from rankwise.tasks.verdict import Verdict
 from rankwise.training import RunFolder
 
 __all__ = ["Finished", "load_run", "run", "scores_frame", "scores_of"]

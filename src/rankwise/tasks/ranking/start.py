@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
+from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.ranking.evaluate import judged
 from rankwise.tasks.ranking.fit import Settings
-from rankwise.tasks.verdict import Verdict, lower_rate, verdict
 
 __all__ = ["compared_with_start"]
 

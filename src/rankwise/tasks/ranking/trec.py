@@ -13,12 +13,12 @@ from torch import Tensor
 
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
+from rankwise.errors import UsageError
+from rankwise.metrics import at_rank
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import read
-from rankwise.tasks import ranked
 from rankwise.tasks.ranking.evaluate import Judged, require_relevant
-from rankwise.tasks.usage import UsageError
 
 __all__ = [
     "TREC",
@@ -56,8 +56,8 @@ def judged_run(
     judged = {}
     for name, (kind, k, linear) in asked.items():
         if kind == "ndcg":
-            best = ranked.dcg(_gain(ideal, linear), k)
-            values = ranked.dcg(_gain(gains, linear), k) / best
+            best = at_rank.dcg(_gain(ideal, linear), k)
+            values = at_rank.dcg(_gain(gains, linear), k) / best
             defined = best > 0
         else:
             values, defined = _of_hits(kind, k, hits, found), has
@@ -120,13 +120,13 @@ def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
 
 def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
     if kind == "mrr":
-        return ranked.reciprocal_rank(hits)
+        return at_rank.reciprocal_rank(hits)
     if kind == "ap":
-        return ranked.average_precision(hits, found, k)
+        return at_rank.average_precision(hits, found, k)
     assert k is not None
     if kind == "precision":
-        return ranked.precision(hits, k)
-    return ranked.recall(hits, found, k) if kind == "recall" else ranked.hit(hits, k)
+        return at_rank.precision(hits, k)
+    return at_rank.recall(hits, found, k) if kind == "recall" else at_rank.hit(hits, k)
 
 
 def _require_gains(qrels: Qrels) -> None:

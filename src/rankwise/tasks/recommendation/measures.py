@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from rankwise import metrics
+from rankwise.errors import UsageError
+from rankwise.metrics import at_rank
 from rankwise.naming.grammar import parse
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import resolve
-from rankwise.tasks import ranked
 from rankwise.tasks.recommendation.catalog import Top
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["DEFAULT", "MEASURES", "Measure", "measure_of", "ranks_needed"]
 
@@ -99,7 +99,7 @@ def ranks_needed(measures: list[Measure]) -> int:
 
 def _ndcg(top: Top, k: int) -> Tensor:
     best = (torch.arange(k) < top.positives.unsqueeze(1)).to(top.hits.dtype)
-    return ranked.dcg(top.hits, k) / ranked.dcg(best)
+    return at_rank.dcg(top.hits, k) / at_rank.dcg(best)
 
 
 def _pap(top: Top, k: int) -> Tensor:
@@ -138,10 +138,10 @@ def _tied_map(top: Top, k: int) -> Tensor:
 
 
 _UNTIED: dict[str, Callable[[Top, int], Tensor]] = {
-    "precision": lambda top, k: ranked.precision(top.hits, k),
-    "recall": lambda top, k: ranked.recall(top.hits, top.positives, k),
-    "hit": lambda top, k: ranked.hit(top.hits, k),
-    "map": lambda top, k: ranked.average_precision(top.hits, top.positives.clamp_max(k), k),
+    "precision": lambda top, k: at_rank.precision(top.hits, k),
+    "recall": lambda top, k: at_rank.recall(top.hits, top.positives, k),
+    "hit": lambda top, k: at_rank.hit(top.hits, k),
+    "map": lambda top, k: at_rank.average_precision(top.hits, top.positives.clamp_max(k), k),
     "ndcg": _ndcg,
     "pap": _pap,
 }

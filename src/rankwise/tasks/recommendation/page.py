@@ -10,10 +10,10 @@ from pathlib import Path
 from matplotlib.figure import Figure as Canvas
 
 from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.tasks.recommendation.evaluation import Evaluation
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 __all__ = ["course", "notes_of", "results_table", "write_results"]
 

@@ -13,6 +13,7 @@ import torch
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.data.interactions.interactions import codes_of
+from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run, write_config, write_model
@@ -22,7 +23,6 @@ from rankwise.tasks.recommendation.page import write_results
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings, UsageError
 from rankwise.tasks.recommendation.training import Step, Trained, train
-from rankwise.tasks.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.training import CHECKPOINT, RunFolder
 
 __all__ = ["Finished", "evaluate_run", "recommend", "run"]

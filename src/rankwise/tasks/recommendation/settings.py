@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from numbers import Integral
 
+from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.measures import measure_of
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["LISTS", "MODELS", "SAMPLING", "SPLITS", "Settings", "UsageError"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
-from rankwise.tasks.verdict import Validation, lower_rate
+from rankwise.report.verdict import Validation, lower_rate
 
 __all__ = ["image_advice", "validation_of"]
 

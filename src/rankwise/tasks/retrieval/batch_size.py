@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rankwise.data.images import ImageSet
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.tasks.usage import UsageError
 
 __all__ = ["fit_batches"]
 

@@ -12,12 +12,12 @@ from rankwise.data.images.listing import Recorded
 from rankwise.extras import require
 from rankwise.report import write_csv, write_json, write_whole
 from rankwise.retrieval import RetrievalResult
-from rankwise.tasks.retrieval.backbones import TransformersBackbone
 from rankwise.tasks.retrieval.config import as_yaml, read_settings
 from rankwise.tasks.retrieval.evaluate import as_json
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
 from rankwise.training import require_unchanged
+from rankwise.vision.backbones import TransformersBackbone
 
 __all__ = [
     "CONFIG",

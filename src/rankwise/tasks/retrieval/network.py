@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from rankwise.tasks.retrieval.backbones import (
+from rankwise.tasks.retrieval.settings import Network
+from rankwise.vision.backbones import (
     IMAGENET_DEVIATION,
     IMAGENET_MEAN,
     Backbone,
     make_backbone,
 )
-from rankwise.tasks.retrieval.mixup import mixed
-from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.vision.mixup import mixed_stages
 
 __all__ = ["EmbeddingNet", "make_network"]
 
@@ -81,7 +79,7 @@ class EmbeddingNet(nn.Module):
         of equal size (:mod:`.mixup`), each of them doubles the images.
         """
         standard = (pictures - self.mean) / self.deviation
-        with _mixed_before(self.backbone.stages if mixing else (), mixing, u):
+        with mixed_stages(self.backbone.stages if mixing else (), mixing, u):
             features = self.backbone(standard)
         # Unit vectors in half precision would be apart by more than close neighbors are.
         with torch.autocast(features.device.type, enabled=False):
@@ -92,36 +90,7 @@ class EmbeddingNet(nn.Module):
 def make_network(settings: Network) -> EmbeddingNet:
     """The network of the settings, what is new in it by torch's own generator."""
     return EmbeddingNet(
-        make_backbone(settings),
+        make_backbone(settings.backbone, settings.weights, settings.options),
         settings.dimension,
         freeze_batch_norm=settings.freeze_batch_norm,
     )
-
-
-@contextmanager
-def _mixed_before(
-    stages: Sequence[nn.Module], mixing: Sequence[Tensor], u: float
-) -> Iterator[None]:
-    """Let the last stages take features that were mixed, for the time of one pass."""
-    if len(mixing) > len(stages):
-        raise UsageError(
-            f"mixup.stages must be at most the {len(stages)} of the backbone, got {len(mixing)}"
-        )
-    with ExitStack() as stack:
-        for stage, weights in zip(stages[len(stages) - len(mixing) :], mixing, strict=True):
-            stack.enter_context(_Hook(stage, weights, u))
-        yield
-
-
-class _Hook:
-    def __init__(self, stage: nn.Module, weights: Tensor, u: float) -> None:
-        self.stage, self.weights, self.u = stage, weights, u
-
-    def __enter__(self) -> None:
-        self.handle = self.stage.register_forward_pre_hook(self._mix)
-
-    def __exit__(self, *_: object) -> None:
-        self.handle.remove()
-
-    def _mix(self, stage: nn.Module, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (mixed(arguments[0], self.weights, self.u), *arguments[1:])

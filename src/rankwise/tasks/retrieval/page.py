@@ -12,10 +12,10 @@ from typing import Any
 from rankwise.data.images import RetrievalSplits
 from rankwise.extras import require
 from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.report.verdict import Verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.training import Trained
-from rankwise.tasks.verdict import Verdict
 
 __all__ = ["curve_figure", "results_table", "settings_table", "write_page"]
 

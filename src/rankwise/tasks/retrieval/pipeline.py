@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_images
+from rankwise.report.verdict import Verdict, verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.batch_size import fit_batches
@@ -28,7 +29,6 @@ from rankwise.tasks.retrieval.page import write_page
 from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
 from rankwise.tasks.retrieval.task import new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train
-from rankwise.tasks.verdict import Verdict, verdict
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "open_data", "run", "usual_device"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
+from rankwise.errors import UsageError
 from rankwise.tasks.seeds import require_seed
-from rankwise.tasks.usage import UsageError
 from rankwise.training.devices import PRECISIONS
 
 __all__ = [

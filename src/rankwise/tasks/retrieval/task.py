@@ -18,7 +18,6 @@ from rankwise.tasks.retrieval.augmentation import make_views
 from rankwise.tasks.retrieval.evaluate import judge
 from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from, some_pixels
 from rankwise.tasks.retrieval.losses import RetrievalLoss
-from rankwise.tasks.retrieval.mixup import draw_mixing
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings, UsageError
 from rankwise.training import (
@@ -33,6 +32,7 @@ from rankwise.training import (
     milestone_rate,
     previous_outputs,
 )
+from rankwise.vision.mixup import draw_mixing
 
 __all__ = ["RetrievalTask", "new_network"]
 
@@ -41,7 +41,7 @@ def new_network(pictures: Pictures, settings: Settings) -> EmbeddingNet:
     """The network before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.training.seed)
     network = make_network(settings.network)
-    if network.backbone.own_statistics:
+    if network.backbone.uses_data_statistics:
         network.standardize(some_pixels(pictures))
     return network
 

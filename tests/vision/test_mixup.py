@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
 from rankwise.tasks.retrieval.settings import UsageError
+from rankwise.vision.mixup import draw_mixing, mix_features
 
 
 def test_by_hand():
@@ -20,7 +20,7 @@ def test_by_hand():
         [4.0, 4.0],  # its own weight is 1: nothing changes
         [8.0, 0.0],
     ]
-    torch.testing.assert_close(mixed(features, weights, 0.9), torch.tensor(expected))
+    torch.testing.assert_close(mix_features(features, weights, 0.9), torch.tensor(expected))
 
 
 def test_weights_double_from_stage_to_stage_and_rows_sum_to_one():
@@ -38,11 +38,11 @@ def test_classes_do_not_meet_and_any_shape_of_features_goes(shape):
     torch.manual_seed(0)
     features = torch.randn(shape)
     (v,) = draw_mixing(3, 2, 1, features)
-    whole = mixed(features, v, 0.9)
+    whole = mix_features(features, v, 0.9)
     assert whole.shape == (12, *shape[1:])
-    torch.testing.assert_close(mixed(features[2:4], v[1:2], 0.9), whole[4:8])
+    torch.testing.assert_close(mix_features(features[2:4], v[1:2], 0.9), whole[4:8])
 
 
 def test_a_batch_of_another_size_is_refused():
     with pytest.raises(UsageError, match="3 classes of 2 images make 6, got 5"):
-        mixed(torch.zeros(5, 2), torch.zeros(3, 2, 2), 0.9)
+        mix_features(torch.zeros(5, 2), torch.zeros(3, 2, 2), 0.9)

@@ -5,12 +5,12 @@ import pickle
 import pytest
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.tasks import contrast, recommendation
 from rankwise.tasks.classification.settings import Batches
 from rankwise.tasks.detection.settings import Views
 from rankwise.tasks.ranking.fit import Settings as Ranking
 from rankwise.tasks.retrieval.settings import Training
-from rankwise.tasks.usage import UsageError
 
 
 def test_a_message_is_one_line_whatever_it_was_made_of():

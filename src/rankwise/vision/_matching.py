@@ -1,4 +1,4 @@
-"""Anchors and objects of a batch of images brought together, what is given checked on the way."""
+"""Anchors of a batch of images matched with their objects."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.tasks.detection.anchors import Anchors
-from rankwise.tasks.detection.boxes import area
-
-__all__ = ["Assign", "Matches", "Target", "match"]
+from rankwise.vision.anchors import Anchors
+from rankwise.vision.boxes import box_area
 
 Assign = Callable[[Anchors, Tensor], Tensor]
-"""The number of the box that each anchor is to find, −1 for background, as :func:`atss` does."""
+"""Function that returns the index of the box of each anchor, −1 for background, as ``atss``."""
 
 Target = Mapping[str, Tensor]
 """The objects of an image: ``boxes`` (n, 4) and ``labels`` (n,), whole numbers from 0."""
@@ -22,12 +20,12 @@ Target = Mapping[str, Tensor]
 
 @dataclass(frozen=True)
 class Matches:
-    """What the anchors of a batch are to find; the positives are in the order of the labels."""
+    """The objects of the anchors of a batch; the positives are in the order of the labels."""
 
     labels: Tensor  # (images, A): the class, −1 for background
     images: Tensor  # (positives,) which image each positive is of
     anchors: Tensor  # (positives,) which anchor it is
-    boxes: Tensor  # (positives, 4) the box it is to find
+    boxes: Tensor  # (positives, 4) its object
 
     def __len__(self) -> int:
         return len(self.images)
@@ -35,7 +33,7 @@ class Matches:
 
 @torch.no_grad()
 def match(anchors: Anchors, targets: Sequence[Target], classes: int, assign: Assign) -> Matches:
-    """Every image's anchors assigned to its objects; an image without any is all background."""
+    """Assign the anchors of every image to its objects; an image without any is background."""
     device = anchors.boxes.device
     labels = torch.full((len(targets), len(anchors)), -1, dtype=torch.long, device=device)
     boxes = [torch.zeros(0, 4, device=device)]
@@ -43,21 +41,21 @@ def match(anchors: Anchors, targets: Sequence[Target], classes: int, assign: Ass
         given, classes_of = _checked(image, target, anchors, classes)
         if len(given) == 0:
             continue
-        number = assign(anchors, given)
-        if number.shape != (len(anchors),):
+        index = assign(anchors, given)
+        if index.shape != (len(anchors),):
             raise ValueError(
                 f"assign must give one number per anchor, shape ({len(anchors)},), "
-                f"got {tuple(number.shape)}"
+                f"got {tuple(index.shape)}"
             )
-        found = number >= 0
-        labels[image, found] = classes_of[number[found]]
-        boxes.append(given[number[found]])
+        positive = index >= 0
+        labels[image, positive] = classes_of[index[positive]]
+        boxes.append(given[index[positive]])
     images, where = (labels >= 0).nonzero(as_tuple=True)
     return Matches(labels, images, where, torch.cat(boxes))
 
 
 def _checked(image: int, target: Target, anchors: Anchors, classes: int) -> tuple[Tensor, Tensor]:
-    """Boxes and labels of one image on the anchors' device; a ValueError names what is wrong."""
+    """Return the boxes and labels of one image on the anchors' device, or raise."""
     missing = [key for key in ("boxes", "labels") if key not in target]
     if missing:
         raise ValueError(f'targets[{image}] needs "boxes" and "labels", got {", ".join(target)}')
@@ -74,7 +72,7 @@ def _checked(image: int, target: Target, anchors: Anchors, classes: int) -> tupl
     low, high = anchors.boxes[:, :2].amin(0), anchors.boxes[:, 2:].amax(0)
     for wrong, what in (
         (~boxes.isfinite().all(1), "must be finite"),
-        (area(boxes) <= 0, "must have an area, x1 < x2 and y1 < y2"),
+        (box_area(boxes) <= 0, "must have an area, x1 < x2 and y1 < y2"),
         (
             ((boxes[:, 2:] <= low) | (boxes[:, :2] >= high)).any(1),
             "must lie in the image, which the anchors cover",

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.tasks.detection import atss, grid_anchors
-from rankwise.tasks.detection.matching import match
+from rankwise.vision import atss, grid_anchors
+from rankwise.vision._matching import match
 
 ANCHORS = grid_anchors([(8, 8), (4, 4)], [8, 16], scale=4.0)
 BOXES = torch.tensor([[5.0, 5, 40, 35], [20, 30, 60, 60]])

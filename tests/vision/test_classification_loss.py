@@ -6,7 +6,7 @@ import torch
 from rankwise.baselines import ErrorDrivenAP, Focal
 from rankwise.objectives import SOPRC, AveragePrecision, StableAP
 from rankwise.objectives.one_vs_rest import OneVsRest
-from rankwise.tasks.detection import ClassificationLoss
+from rankwise.vision import ClassificationLoss
 
 NAMES = ("stable_ap", "soprc", "ap", "auc", "smooth_ap", "error_driven_ap", "dr", "focal", "bce")
 
@@ -102,7 +102,7 @@ def test_only_rankings_do_not_feel_a_shift():
     for name in NAMES:
         here, there = ClassificationLoss(name), ClassificationLoss(name)
         moved = (here(logits, labels) - there(logits + 2, labels)).abs() > 1e-2
-        assert bool(moved) == here.feels_shift
+        assert bool(moved) == here.shift_sensitive
 
 
 def test_the_memory_is_in_the_state():
@@ -121,7 +121,7 @@ def test_bad_input_is_named():
         ClassificationLoss(SOPRC(0.1, 4))
     with pytest.raises(ValueError, match='classes is needed: objective "soprc"'):
         ClassificationLoss("soprc", pooled=False)
-    with pytest.raises(ValueError, match="objective must be one of lists of scores, got OneVsRest"):
+    with pytest.raises(ValueError, match="objective must rank lists of scores, got OneVsRest"):
         ClassificationLoss(OneVsRest(AveragePrecision()))
     with pytest.raises(ValueError, match="no objective is called"):
         ClassificationLoss("stabel_ap")

@@ -7,12 +7,12 @@ import torch
 
 from rankwise.baselines.alrp import ALRP
 from rankwise.objectives import AveragePrecision
-from rankwise.tasks.detection import (
+from rankwise.vision import (
     ClassificationLoss,
     DetectionLoss,
     atss,
-    decode,
-    encode,
+    decode_boxes,
+    encode_boxes,
     giou,
     grid_anchors,
 )
@@ -46,7 +46,7 @@ def by_hand(logits, boxes):
         for anchor in (number >= 0).nonzero().flatten().tolist():
             box, label = (target[key][number[anchor]] for key in ("boxes", "labels"))
             of_image[anchor] = label
-            mine = decode(ANCHORS.boxes[anchor], boxes[image, anchor])
+            mine = decode_boxes(ANCHORS.boxes[anchor], boxes[image, anchor])
             found.append(giou(mine[None], box[None]))
             scores.append(logits[image, anchor, label])
         labels.append(of_image)
@@ -145,7 +145,7 @@ def test_perfect_outputs_have_almost_no_loss():
     for image, target in enumerate(TARGETS):
         number = atss(ANCHORS, target["boxes"])
         mine = number >= 0
-        boxes[image, mine] = encode(ANCHORS.boxes[mine], target["boxes"][number[mine]])
+        boxes[image, mine] = encode_boxes(ANCHORS.boxes[mine], target["boxes"][number[mine]])
     losses = DetectionLoss("ap")(20.0 * hot, boxes, ANCHORS, TARGETS)
     assert losses.boxes < 1e-5
     assert losses.classification < 1e-5

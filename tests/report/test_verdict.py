@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rankwise.tasks.verdict import Validation, Verdict, lower_rate, verdict
+from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 
 ADVICE = ("a lower learning rate", "fewer steps")
 

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.tasks.detection import area, giou, iou, nms
+from rankwise.vision import box_area, decode_boxes, encode_boxes, giou, iou, nms
 
 
 def boxes_of(seed: int, n: int, size: int = 12) -> torch.Tensor:
-    """Boxes with corners at whole pixels, some without area."""
+    """Boxes with corners at whole pixels, some without box_area."""
     corners = torch.randint(0, size, (n, 2, 2), generator=torch.Generator().manual_seed(seed))
     return torch.cat([corners.amin(1), corners.amax(1)], dim=1).float()
 
@@ -25,7 +27,7 @@ def test_overlaps_count_pixels(seed):
     a, b = boxes_of(seed, 4), boxes_of(seed + 1, 4)
     found, general = iou(a, b), giou(a, b)
     for i, one in enumerate(a):
-        assert area(a)[i] == len(pixels(one))
+        assert box_area(a)[i] == len(pixels(one))
         for j, other in enumerate(b):
             union = len(pixels(one) | pixels(other))
             expected = len(pixels(one) & pixels(other)) / union if union else 0
@@ -76,9 +78,9 @@ def greedy(boxes, scores, classes, threshold):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("at_once", [2048, 7])
-def test_nms_is_greedy_class_by_class(seed, at_once, monkeypatch):
-    monkeypatch.setattr("rankwise.tasks.detection.boxes._AT_ONCE", at_once)
+@pytest.mark.parametrize("block", [2048, 7])
+def test_nms_is_greedy_class_by_class(seed, block, monkeypatch):
+    monkeypatch.setattr("rankwise.vision.boxes._BLOCK", block)
     generator = torch.Generator().manual_seed(seed)
     boxes = boxes_of(seed, 60)
     scores = torch.randint(0, 30, (60,), generator=generator).float()  # with ties
@@ -105,3 +107,42 @@ def test_nms_names_what_does_not_fit():
         nms(torch.zeros(2, 4), torch.zeros(3), torch.zeros(2))
     with pytest.raises(ValueError, match=r"boxes must have shape \(2, 4\), got \(2, 5\)"):
         nms(torch.zeros(2, 5), torch.zeros(2), torch.zeros(2))
+
+
+def test_by_hand():
+    anchor = torch.tensor([[0.0, 0, 10, 20]])
+    box = torch.tensor([[5.0, 0, 25, 20]])  # center 15, 10; twice as wide, as high
+    deltas = encode_boxes(anchor, box)
+    torch.testing.assert_close(deltas, torch.tensor([[1.0, 0.0, math.log(2), 0.0]]))
+    torch.testing.assert_close(decode_boxes(anchor, deltas), box)
+    torch.testing.assert_close(decode_boxes(anchor, torch.zeros(1, 4)), anchor)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_decode_undoes_encode(seed):
+    generator = torch.Generator().manual_seed(seed)
+    low, side = (torch.rand(2, 9, 2, dtype=torch.float64, generator=generator) * 300).unbind()
+    anchors, boxes = (
+        torch.cat([low.roll(k, 0), low.roll(k, 0) + side.roll(k, 0) + 10], 1) for k in (0, 1)
+    )
+    torch.testing.assert_close(decode_boxes(anchors, encode_boxes(anchors, boxes)), boxes)
+
+
+def test_wild_guesses_stay_boxes():
+    anchor = torch.tensor([[0.0, 0, 16, 16]])
+    for wild in (1e4, -1e4):
+        deltas = torch.tensor([[0.0, 0, wild, wild]], requires_grad=True)
+        box = decode_boxes(anchor, deltas)
+        assert box.isfinite().all()
+        assert (box[0, 2:] > box[0, :2]).all()
+        assert torch.autograd.grad(box.sum(), deltas)[0].isfinite().all()
+
+
+def test_no_area_and_half_precision_are_finite():
+    anchor = torch.tensor([[0.0, 0, 800, 800]], dtype=torch.float16)
+    point = torch.tensor([[5.0, 5, 5, 5]], dtype=torch.float16)
+    assert encode_boxes(anchor, point).isfinite().all()
+    assert decode_boxes(anchor, torch.zeros(1, 4, dtype=torch.float16)).tolist() == [
+        [0, 0, 800, 800]
+    ]

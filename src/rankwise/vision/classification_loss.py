@@ -1,4 +1,4 @@
-"""Any objective as the loss of class scores of anchors or regions, most of which are background."""
+"""The loss of the class scores of a detector."""
 
 from __future__ import annotations
 
@@ -16,21 +16,29 @@ __all__ = ["ClassificationLoss"]
 
 
 class ClassificationLoss(nn.Module):
-    """``loss(logits, labels)``: logits (n, classes), labels (n,) from 0, −1 for background.
+    """Any objective as the loss of class scores of anchors, most of which are background.
 
-    A place (an anchor, a region) stands in the list once for each class, positive for its own.
-    ``pooled`` makes all of them one list (StableAP 7.2); else each class is a list of its own and
-    the loss is the mean over the classes that the batch has.
+    An anchor (or a region) is in the list once for each class, positive for its own. A named
+    objective takes its prior from each list: all anchors of all images are in the batch, so it is
+    that of the data. Losses of single items are summed and divided by the number of positives, as
+    the focal loss of detectors is (α = ¼ unless its name says otherwise). Without any positive a
+    ranking objective gives 0 with a graph; a loss of single items still pushes the background down.
 
-    ``objective``: a name (``stable_ap``, ``soprc``, ``ap``, ``error_driven_ap``, ``dr``, ``focal``,
-    …) or an :class:`~rankwise.objectives.Objective`. A name that wants to know the share of
-    positives is told to take that of each list: all places of all images are in the batch, so it
-    is the data's. With ``pooled=False`` a name with a memory by list needs ``classes``. Losses of
-    single items are summed and divided by the number of positives, as the focal loss of detectors
-    is (α = ¼ unless its name says otherwise).
+    Args:
+        objective: Name (``stable_ap``, ``soprc``, ``ap``, ``error_driven_ap``, ``dr``, ``focal``,
+            …) or an :class:`~rankwise.objectives.Objective`.
+        pooled: Whether all classes make one list (StableAP 7.2); else each class is a list and the
+            loss is the mean over the classes that the batch has.
+        classes: Number of classes; needed by a name with a memory per list and ``pooled=False``.
 
-    Without any positive a ranking objective has nothing to rank and gives 0 with a graph; a loss
-    of single items goes on to push the background down.
+    Raises:
+        ValueError: Where the objective remembers items, or more lists than there are.
+
+    Example:
+        >>> loss = ClassificationLoss("ap")
+        >>> logits = torch.tensor([[9.0, -9.0], [-9.0, 9.0], [-9.0, -9.0]])
+        >>> round(loss(logits, torch.tensor([0, 1, -1])).item(), 3)  # every positive is above
+        0.0
     """
 
     def __init__(
@@ -43,11 +51,11 @@ class ClassificationLoss(nn.Module):
         super().__init__()
         made = _named(objective, pooled, classes) if isinstance(objective, str) else objective
         if not isinstance(made, Objective):
-            raise ValueError(f"objective must be one of lists of scores, got {type(made).__name__}")
+            raise ValueError(f"objective must rank lists of scores, got {type(made).__name__}")
         if made.index_kind == "item":
             raise ValueError(
-                f"objective {type(made).__name__} remembers items, and an anchor is none: "
-                "it is another thing in every image"
+                f"objective {type(made).__name__} remembers items, and anchors have no "
+                "identity across images; choose an objective without a memory per item"
             )
         if pooled and made.index_kind == "list" and made.keys > 1:
             raise ValueError(
@@ -58,12 +66,12 @@ class ClassificationLoss(nn.Module):
         self.objective: Objective = made
 
     @property
-    def feels_shift(self) -> bool:
-        """Whether a constant added to all scores changes the loss; to a ranking it is nothing."""
+    def shift_sensitive(self) -> bool:
+        """Whether a constant added to all scores changes the loss; a ranking does not change."""
         return isinstance(self.objective, (ItemwiseObjective, DistributionalRanking))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """One number, with a graph whatever the labels."""
+        """Return the loss of logits (n, classes) and labels (n,) from 0, −1 for background."""
         hot = one_hot(logits, labels)
         if not self.pooled:
             by_class: Tensor = OneVsRest(self.objective)(logits, hot)
@@ -75,13 +83,13 @@ class ClassificationLoss(nn.Module):
 
 
 def one_hot(logits: Tensor, labels: Tensor) -> Tensor:
-    """Which places are of each class, (n, classes)."""
+    """Return which anchors are of each class, bool (n, classes)."""
     if logits.dim() != 2:
         raise ValueError(f"logits must have shape (n, classes), got {tuple(logits.shape)}")
-    places, classes = logits.shape
-    if labels.shape != (places,) or labels.is_floating_point():
+    anchors, classes = logits.shape
+    if labels.shape != (anchors,) or labels.is_floating_point():
         raise ValueError(
-            f"labels must be whole numbers of shape ({places},), got {labels.dtype} of shape "
+            f"labels must be whole numbers of shape ({anchors},), got {labels.dtype} of shape "
             f"{tuple(labels.shape)}"
         )
     outside = (labels < -1) | (labels >= classes)
@@ -91,8 +99,8 @@ def one_hot(logits: Tensor, labels: Tensor) -> Tensor:
             f"got {int(outside.sum())} others such as {int(labels[outside][0])}"
         )
     hot = torch.zeros(logits.shape, dtype=torch.bool, device=logits.device)
-    found = (labels >= 0).nonzero().squeeze(1)
-    hot[found, labels[found].long()] = True
+    positive = (labels >= 0).nonzero().squeeze(1)
+    hot[positive, labels[positive].long()] = True
     return hot
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.tasks.retrieval.backbones import SmallNet, make_backbone
-from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.errors import UsageError
+from rankwise.vision.backbones import SmallNet, make_backbone
 
 
 def test_features_of_any_size_of_picture():
@@ -25,14 +25,14 @@ def test_group_norm_looks_at_one_image_at_a_time():
 
 
 @pytest.mark.parametrize(
-    ("network", "message"),
+    ("given", "message"),
     [
-        (Network(options={"width": 0}), "options.width must be a whole number >= 1, got 0"),
-        (Network(options={"norm": "layer"}), "options.norm must be batch or group, got 'layer'"),
-        (Network(options={"depth": 3}), "options of the small backbone are width and norm, got de"),
-        (Network(weights="here"), "the small backbone has none"),
+        (dict(options={"width": 0}), "options.width must be a whole number >= 1, got 0"),
+        (dict(options={"norm": "layer"}), "options.norm must be batch or group, got 'layer'"),
+        (dict(options={"depth": 3}), "options of the small backbone are width and norm, got de"),
+        (dict(weights="here"), "the small backbone has none"),
     ],
 )
-def test_what_it_is_not_made_of(network, message):
+def test_what_it_is_not_made_of(given, message):
     with pytest.raises(UsageError, match=message):
-        make_backbone(network)
+        make_backbone("small", **given)

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, relu6
 
-from rankwise.tasks.retrieval.backbones import MobileNetV2
-from rankwise.tasks.retrieval.backbones.mobilenet import renamed
 from rankwise.tasks.retrieval.settings import UsageError
+from rankwise.vision._mobilenet import from_torchvision
+from rankwise.vision.backbones import MobileNetV2
 
 FILE = Path(__file__).parents[4].parent / "shared/data/weights/mobilenet_v2-b0353104.pth"
 # Sandler et al. 2018, Table 2: expansion, channels, how often, stride of the first.
@@ -78,7 +78,7 @@ def by_hand(state: dict[str, Tensor], x: Tensor) -> Tensor:
 def check(state: dict[str, Tensor], path: Path) -> None:
     network = MobileNetV2(str(path)).eval().double()
     state = {name: value.double() for name, value in state.items()}
-    ours, own = renamed(state), network.model.state_dict()
+    ours, own = from_torchvision(state), network.model.state_dict()
     assert ours.keys() == own.keys()  # every place is filled
     assert len(ours) == len(state) - 2  # and every weight used, but the classifier's two
     pictures = torch.randn(2, 3, 64, 48, generator=torch.manual_seed(1)).double()

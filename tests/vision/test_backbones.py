@@ -6,16 +6,16 @@ import json
 
 import pytest
 import torch
-from tests.tasks.retrieval.backbones.test_pretrained import TINY
 from tests.tasks.retrieval.cases import images, settings
+from tests.vision.test_backbones_pretrained import TINY
 from torch import nn
 
-from rankwise.tasks.retrieval.backbones import Backbone
 from rankwise.tasks.retrieval.image_dataset import Pictures
-from rankwise.tasks.retrieval.mixup import draw_mixing, mixed
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import UsageError
 from rankwise.tasks.retrieval.task import new_network
+from rankwise.vision.backbones import Backbone
+from rankwise.vision.mixup import draw_mixing, mix_features
 
 PICTURES = torch.rand(6, 3, 5, 5, generator=torch.manual_seed(0))
 
@@ -62,7 +62,7 @@ def test_one_of_ones_own_is_embedded_and_mixed_before_its_last_stage():
     mixing = draw_mixing(3, 2, 1, PICTURES)
     first, second = network.backbone.stages
     x = first((PICTURES - network.mean) / network.deviation).relu()
-    x = second(mixed(x, mixing[0], 0.8)).mean((2, 3))
+    x = second(mix_features(x, mixing[0], 0.8)).mean((2, 3))
     expected = nn.functional.normalize(network.projection(x))
     found = network(PICTURES, mixing, 0.8)
     assert found.shape == (12, 5)
@@ -74,7 +74,7 @@ def test_one_of_ones_own_is_embedded_and_mixed_before_its_last_stage():
 def test_its_pictures_are_standardized_by_imagenet():
     seen = []
     network = EmbeddingNet(Own(), 5)
-    assert not network.backbone.own_statistics
+    assert not network.backbone.uses_data_statistics
     network.backbone.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     network(torch.full((2, 3, 4, 4), 0.5))
     # (.5 − .485)/.229, (.5 − .456)/.224, (.5 − .406)/.225
@@ -82,7 +82,7 @@ def test_its_pictures_are_standardized_by_imagenet():
     torch.testing.assert_close(seen[0], wanted.expand(2, 3, 4, 4), rtol=0, atol=1e-6)
 
 
-def test_only_one_with_its_own_statistics_looks_at_the_training_pixels():
+def test_only_one_with_its_uses_data_statistics_looks_at_the_training_pixels():
     options = json.dumps(TINY["resnet"])
     for kind, own in (
         ((), True),
@@ -92,7 +92,7 @@ def test_only_one_with_its_own_statistics_looks_at_the_training_pixels():
         pictures = Pictures(images("train", 6, seed=1), chosen.views)
         with torch.random.fork_rng(devices=[]):
             network = new_network(pictures, chosen)
-        assert network.backbone.own_statistics == own
+        assert network.backbone.uses_data_statistics == own
         pixels = pictures.images.pixels.double() / 255
         error = (network.mean.flatten() - pixels.mean((0, 2, 3))).abs().max()
         assert (error < 1e-6) == own

@@ -5,8 +5,8 @@ import sys
 import pytest
 import torch
 
-from rankwise.tasks.retrieval.backbones import TransformersBackbone, make_backbone
-from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.errors import UsageError
+from rankwise.vision.backbones import TransformersBackbone, make_backbone
 
 TOKENS = dict(hidden_size=8, num_hidden_layers=4, num_attention_heads=2, image_size=32)
 TINY = {
@@ -20,7 +20,7 @@ PICTURES = torch.rand(3, 3, 32, 32, generator=torch.manual_seed(0))
 
 @pytest.mark.parametrize("kind", TINY)
 def test_features_and_stages(kind):
-    network = make_backbone(Network(backbone=kind, options=TINY[kind])).eval()
+    network = make_backbone(kind, options=TINY[kind]).eval()
     found = network(PICTURES)
     assert found.shape == (3, network.channels)
     assert network.channels == (12 if kind in ("resnet", "convnext") else 8)
@@ -40,7 +40,7 @@ def test_weights_come_from_a_folder(kind, tmp_path):
     first = TransformersBackbone(kind, options=TINY[kind]).eval()
     first.model.save_pretrained(tmp_path)
     torch.manual_seed(2)
-    again = make_backbone(Network(backbone=kind, weights=str(tmp_path))).eval()
+    again = make_backbone(kind, str(tmp_path)).eval()
     assert torch.equal(again(PICTURES), first(PICTURES))
 
 

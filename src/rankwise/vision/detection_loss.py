@@ -1,4 +1,4 @@
-"""The loss of a dense detector: its scores ranked, its boxes moved onto the objects."""
+"""The loss of a dense detector."""
 
 from __future__ import annotations
 
@@ -13,47 +13,88 @@ from torch import Tensor, nn
 from rankwise.baselines.alrp import ALRP
 from rankwise.checks import require_finite, require_one_of
 from rankwise.objectives import Objective
-from rankwise.tasks.detection.anchors import Anchors
-from rankwise.tasks.detection.assignment import atss
-from rankwise.tasks.detection.boxes import giou
-from rankwise.tasks.detection.classification import ClassificationLoss, one_hot
-from rankwise.tasks.detection.coding import decode
-from rankwise.tasks.detection.matching import Assign, Matches, Target, match
+from rankwise.vision._matching import Assign, Matches, Target, match
+from rankwise.vision.anchors import Anchors, atss
+from rankwise.vision.boxes import decode_boxes, giou
+from rankwise.vision.classification_loss import ClassificationLoss, one_hot
 
 __all__ = ["DetectionLoss", "DetectionLosses"]
 
 
 @dataclass(frozen=True)
 class DetectionLosses:
-    """The loss and its parts before their weights; ``total`` is what to minimize."""
+    """The loss of a detector and its parts before their weights.
+
+    Args:
+        total: What to minimize.
+        classification: Loss of the class scores.
+        boxes: Mean 1 − GIoU of the positives.
+        bias: Square of the sum (or mean) of the scores of the positives.
+        positives: Number of anchors with an object.
+
+    Example:
+        >>> zero = torch.zeros(())
+        >>> DetectionLosses(zero, zero, zero, zero, positives=3).positives
+        3
+    """
 
     total: Tensor
     classification: Tensor
     boxes: Tensor
     bias: Tensor
-    positives: int  # anchors that had an object to find
+    positives: int
 
 
 class DetectionLoss(nn.Module):
-    """classification + 2·mean_{y=1} (1 − GIoU) + .001·(Σ_{y=1} s)²   (StableAP 7.2.1).
+    """Loss of any dense detector: class scores are ranked, boxes are moved onto the objects.
 
-    For the outputs of any dense detector: class logits and box differences of every anchor
-    (:func:`~rankwise.tasks.detection.decode` says what they mean). ``assign`` decides which anchor
-    is to find which object, ATSS unless given. ``objective``, ``pooled`` and ``classes`` are those
-    of :class:`~rankwise.tasks.detection.ClassificationLoss`, and so is what happens where no anchor
-    has an object: scores of a ranking objective, boxes and bias then give 0 with a graph. Keep it
-    with the model: an objective's memory is in its buffers.
+    classification + 2·mean_{y=1} (1 − GIoU) + .001·(Σ_{y=1} s)²
 
-    A ranking does not feel a constant added to all scores, and a threshold on them would mean
-    nothing. The last term keeps the scores of the positives about 0; losses that do feel the
-    constant (focal, DR) go without it. ``bias_form="sum"`` is as printed. Its pull on a shared
-    bias grows with the *square* of the number of positives n: plain gradient descent oscillates
-    without end from .001·n²·(learning rate) = 1 on, 316 positives at a rate of .01.
-    ``"mean"`` takes the mean of the scores in place of their sum, for any number of positives;
-    it is weaker by n², so give it a weight of about .1.
+    A ranking does not change with a constant added to all scores, so a threshold on them would
+    have no meaning: the last term keeps the scores of the positives near 0. Losses that do depend
+    on the constant (focal, DR) go without it. Where no anchor has an object, a ranking objective,
+    boxes and bias give 0 with a graph. Keep the loss with the model: an objective's memory is in
+    its buffers.
 
-    ``"alrp"`` is a name here, too. Its localization part takes the place of GIoU and balances
-    itself (:class:`~rankwise.baselines.alrp.ALRP`), so ``box_weight`` is not applied to it.
+    Args:
+        objective: See :class:`ClassificationLoss`; also ``"alrp"``, whose localization part takes
+            the place of GIoU and balances itself, so that ``box_weight`` is not applied to it.
+        pooled: See :class:`ClassificationLoss`.
+        classes: See :class:`ClassificationLoss`.
+        box_weight: Weight of the boxes.
+        bias_weight: Weight of the bias.
+        classification_weight: Weight of the class scores.
+        bias_form: ``"sum"`` of the scores as printed in the paper, whose pull on a shared bias
+            grows with the *square* of the number of positives n: plain gradient descent oscillates
+            from .001·n²·(learning rate) = 1 on, 316 positives at a rate of .01. ``"mean"`` is
+            weaker by n² and works for any number of positives with a weight of about .1.
+        assign: Function of anchors and boxes that returns the box of each anchor, −1 for
+            background; None: :func:`atss`.
+
+    Shape:
+        - cls_logits: (B, A, classes).
+        - box_regression: (B, A, 4), see :func:`decode_boxes`.
+        - targets: for each image ``boxes`` (n, 4) in pixels and ``labels`` (n,) from 0. An image
+          without objects is all background.
+
+    Returns:
+        A call returns :class:`DetectionLosses`.
+
+    Raises:
+        ValueError: Where an option, a shape or a box is wrong.
+
+    Example:
+        >>> from rankwise.vision import grid_anchors
+        >>> anchors = grid_anchors([(4, 4)], [8], scale=2.0)
+        >>> boxes = torch.tensor([[0.0, 0.0, 16.0, 16.0]])
+        >>> target = {"boxes": boxes, "labels": torch.tensor([1])}
+        >>> logits = torch.zeros(1, 16, 2, requires_grad=True)
+        >>> losses = DetectionLoss("stable_ap")(logits, torch.zeros(1, 16, 4), anchors, [target])
+        >>> losses.positives, round(losses.boxes.item(), 3)
+        (4, 0.571)
+
+    Reference:
+        StableAP, section 7.2.1.
     """
 
     def __init__(
@@ -97,23 +138,19 @@ class DetectionLoss(nn.Module):
         anchors: Anchors,
         targets: Sequence[Target],
     ) -> DetectionLosses:
-        """Logits (B, A, classes), box differences (B, A, 4), and for each image its objects.
-
-        ``targets[b]`` has ``boxes`` (n, 4) in pixels and ``labels`` (n,), whole numbers from 0. An
-        image without objects is all background.
-        """
+        """Return the loss of a batch of images and its parts."""
         _check_shapes(cls_logits, box_regression, anchors, targets)
         anchors = anchors.to(cls_logits.device)
         matches = match(anchors, targets, cls_logits.shape[-1], self.assign)
-        found = _giou(box_regression, anchors, matches)
+        overlap = _giou(box_regression, anchors, matches)
         box_weight = self.box_weight
         if isinstance(self.ranked, ALRP):
-            classification, boxes = self._alrp(self.ranked, cls_logits, matches, found)
+            classification, boxes = self._alrp(self.ranked, cls_logits, matches, overlap)
             box_weight = 1.0
         else:
             logits = cls_logits.reshape(-1, cls_logits.shape[-1])
             classification = self.ranked(logits, matches.labels.reshape(-1))
-            boxes = (1 - found).sum() / max(1, len(found))
+            boxes = (1 - overlap).sum() / max(1, len(overlap))
         bias = self._bias(cls_logits, matches)
         total = self.classification_weight * classification + box_weight * boxes
         return DetectionLosses(
@@ -122,28 +159,28 @@ class DetectionLoss(nn.Module):
 
     @staticmethod
     def _alrp(
-        alrp: ALRP, cls_logits: Tensor, matches: Matches, found: Tensor
+        alrp: ALRP, cls_logits: Tensor, matches: Matches, overlap: Tensor
     ) -> tuple[Tensor, Tensor]:
         logits = cls_logits.reshape(-1, cls_logits.shape[-1])
         hot = one_hot(logits, matches.labels.reshape(-1))
-        parts: tuple[Tensor, Tensor] = alrp(logits.reshape(-1), hot.reshape(-1), (1 - found) / 2)
+        parts: tuple[Tensor, Tensor] = alrp(logits.reshape(-1), hot.reshape(-1), (1 - overlap) / 2)
         return parts
 
     def _bias(self, cls_logits: Tensor, matches: Matches) -> Tensor:
         """(Σ s)² over the positives' scores of their classes, or the square of their mean."""
         place = matches.images, matches.anchors
         scores = cls_logits[(*place, matches.labels[place])]
-        if isinstance(self.ranked, ClassificationLoss) and self.ranked.feels_shift:
+        if isinstance(self.ranked, ClassificationLoss) and self.ranked.shift_sensitive:
             scores = scores[:0]
         total = scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         return (total / (max(1, len(scores)) if self.bias_form == "mean" else 1)) ** 2
 
 
 def _giou(box_regression: Tensor, anchors: Anchors, matches: Matches) -> Tensor:
-    """GIoU of every positive with the box it is to find, (positives,)."""
-    found = box_regression[matches.images, matches.anchors]
-    require_finite("box_regression", found.detach(), "look for an overflow in the network")
-    return giou(decode(anchors.boxes[matches.anchors], found), matches.boxes)
+    """GIoU of every positive with its object, (positives,)."""
+    deltas = box_regression[matches.images, matches.anchors]
+    require_finite("box_regression", deltas.detach(), "look for an overflow in the network")
+    return giou(decode_boxes(anchors.boxes[matches.anchors], deltas), matches.boxes)
 
 
 def _check_shapes(

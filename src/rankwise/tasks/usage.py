@@ -1,5 +1,0 @@
-"""What a task cannot do, in one line."""
-
-from rankwise.errors import UsageError
-
-__all__ = ["UsageError"]
