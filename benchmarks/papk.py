@@ -12,8 +12,8 @@ from itertools import pairwise
 import torch
 from benchmarks.timing import Result, seconds_side_by_side
 
-from rankwise.estimators.papk import Users
-from rankwise.estimators.papk.gradients import RiskGradient
+from rankwise.estimators.papk.subgradients import RiskGradient
+from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 
 USERS, ITEMS, FEATURES, K = 2_500, 270, 150, 10

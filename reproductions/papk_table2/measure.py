@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.estimators.papk.gradients import PartialAUCAtK, StrictPrecisionAtK
 from rankwise.metrics import auroc, precision_at_k
 from rankwise.objectives import Objective, PApAtK
 from reproductions.base import Setting
+from reproductions.papk_solvers.gradients import PartialAUCAtK, StrictPrecisionAtK
 
 __all__ = ["CASES", "Case", "Plan", "Run", "measure"]
 

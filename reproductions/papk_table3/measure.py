@@ -14,21 +14,16 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError
 from rankwise.estimators.data import Part
-from rankwise.estimators.papk import (
-    ETAS,
-    LAMS,
+from rankwise.estimators.papk.ranker import ETAS, LAMS, PApAtKRanker, search_grid, settings
+from rankwise.estimators.papk.users import Users
+from reproductions.base import Setting
+from reproductions.papk_solvers.rankers import (
     GreedyPApAtKRanker,
-    GroupedRanker,
     LogisticAtKRanker,
-    PApAtKRanker,
     PartialAUCAtKRanker,
     PrecisionAtKRanker,
     SelectPApAtKRanker,
-    Users,
-    search_grid,
-    settings,
 )
-from reproductions.base import Setting
 from reproductions.papk_table3.behance import is_behance, read_behance
 from reproductions.papk_table3.citation import is_citation, read_citation
 from reproductions.papk_table3.instances import Instances
@@ -49,7 +44,7 @@ __all__ = [
     "with_negatives",
 ]
 
-Maker = Callable[..., GroupedRanker]
+Maker = Callable[..., PApAtKRanker]
 
 OURS: dict[str, Maker] = {
     "GD-pAp@k-max": partial(PApAtKRanker, surrogate="max"),
@@ -170,7 +165,7 @@ def _parts(instances: Instances, seed: int, split: int) -> tuple[Part, Part, Par
 
 
 def _cell(
-    ranker: GroupedRanker, named: tuple[str, str, int], parts: tuple[Part, Part, Part], plan: Plan
+    ranker: PApAtKRanker, named: tuple[str, str, int], parts: tuple[Part, Part, Part], plan: Plan
 ) -> Cell:
     train, validation, test = parts
     # Greedy looks for the best of nearly equal rankings, and rounding would choose among them.

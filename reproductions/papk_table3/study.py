@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rankwise.estimators.papk import ETAS, LAMS, Users, settings
+from rankwise.estimators.papk.ranker import ETAS, LAMS, settings
+from rankwise.estimators.papk.users import Users
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
 from reproductions.base import Outcome, Setting

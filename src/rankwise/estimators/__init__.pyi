@@ -2,15 +2,7 @@ from rankwise.estimators.base import Ranker
 from rankwise.estimators.boosted import BoostedRanker
 from rankwise.estimators.linear import LinearRanker
 from rankwise.estimators.neural import NeuralRanker
-from rankwise.estimators.papk import (
-    GreedyPApAtKRanker,
-    LogisticAtKRanker,
-    PApAtKRanker,
-    PartialAUCAtKRanker,
-    PrecisionAtKRanker,
-    SelectPApAtKRanker,
-    StructuralAUCRanker,
-)
+from rankwise.estimators.papk import PApAtKRanker
 
 __all__ = [
     "Ranker",
@@ -18,10 +10,4 @@ __all__ = [
     "NeuralRanker",
     "BoostedRanker",
     "PApAtKRanker",
-    "PartialAUCAtKRanker",
-    "PrecisionAtKRanker",
-    "GreedyPApAtKRanker",
-    "SelectPApAtKRanker",
-    "LogisticAtKRanker",
-    "StructuralAUCRanker",
 ]

@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.estimators.papk.generated import part
 
-from rankwise.estimators.papk import Users
+from rankwise.estimators.papk.users import Users
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import PApAtK
 
@@ -82,3 +82,25 @@ def test_nobody_to_rank_is_zero_with_a_graph():
     (gradient,) = torch.autograd.grad(users.risk(PApAtK(1, score_scale=1), scores).sum(), scores)
     assert not gradient.any()
     assert users.gain(scores, 1).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("k", [1, 5, 40])
+def test_gain_of_one_user_is_equation_1(ties, k):
+    torch.manual_seed(0)
+    rows = part(15)
+    scores = torch.randn(4, len(rows), dtype=torch.float64)
+    scores = scores.mul(2).round() if ties else scores
+    users = Users.of_part(rows)
+    for user in range(15):
+        places, one = users.subset(torch.arange(15) == user)
+        for row, value in zip(scores[:, places], one.gain(scores[:, places], k), strict=True):
+            expected = _pap(row.numpy(), rows.target[places.numpy()] > 0, k)
+            assert float(value) == pytest.approx(expected)
+
+
+def _pap(scores, target, k):
+    """Eq. 1 written out, tied pairs against the ranking."""
+    above = np.sort(scores[target])[::-1][:k]
+    below = np.sort(scores[~target])[::-1][:k]
+    return 1 - (above[:, None] <= below).mean()

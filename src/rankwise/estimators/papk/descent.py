@@ -1,46 +1,46 @@
-"""Algorithm 1 for a linear model, for many settings of η and λ side by side."""
+"""Algorithm 1 for a linear model, for many settings of η and λ in one descent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rankwise.estimators.linear.design import Design
-from rankwise.estimators.papk.gradients import Gradient
+from rankwise.estimators.linear.search import search
+from rankwise.estimators.papk.subgradients import Gradient
 from rankwise.estimators.papk.users import Users
 
-__all__ = ["Found", "Judge", "Plan", "Problem", "descend"]
+__all__ = ["Evaluate", "Found", "Plan", "Problem", "descend", "logistic_start"]
 
 Array = NDArray[np.float64]
-Judge = Callable[[Array], Array]
-"""From weights, (columns, settings), to what each setting is worth; larger is better."""
+Evaluate = Callable[[Array], Array]
+"""From weights, (columns, settings), to the metric of each setting; larger is better."""
 
-
-_DIVERGED = 1e100  # no length of weights that scores could be made of
+_DIVERGED = 1e100  # weights of this length give no usable scores
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is learned from, how it is judged, and the seed of whatever is random."""
+    """Training rows, the metric of the held-out rows, and the seed."""
 
     design: Design
     users: Users
-    judge: Judge
+    evaluate: Evaluate
     seed: int
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to go, and when to stop.
+    """Length of a descent, and when it stops.
 
-    ``every`` so many steps the iterate is judged, and the best one is kept. A setting ends when
-    ``patience`` looks in a row were no better, when a step moves the weights by less than
-    ``tolerance`` of their length, or when they are no numbers any more.
+    The iterate is evaluated every ``every`` steps, and the best one is kept. A setting ends after
+    ``patience`` evaluations without improvement, when a step moves the weights by less than
+    ``tolerance`` of their length, or when they diverge.
     """
 
     steps: int = 300
@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Found:
-    """The best iterate of every setting, (columns, settings), its worth, and the steps taken."""
+    """The best iterate of every setting, (columns, settings), its metric, and the steps taken."""
 
     weights: Array
     intercepts: Array
@@ -70,60 +70,56 @@ def descend(
     lams: Array,
     plan: Plan,
 ) -> Found:
-    """w ← Π[w − η/√(t+1) · (g + 2λw)], g a subgradient of the mean over users.
+    """Iterate w ← Π[w − η/√(t+1) · (g + 2λw)], g a subgradient of the mean over users.
 
     w₀ is ``plan.start``, 0 by default. The ridge is λ‖w‖². Π projects on the ball of
     ``plan.radius``. With ``plan.batch_users`` every step sees that many users, drawn without
     replacement until all were seen.
     """
-    walk = _Walk(problem.design.columns, len(etas))
+    iterates = _Iterates(problem.design.columns, len(etas))
     if plan.start is not None:
-        walk.weights += plan.start[0][:, None]
-        walk.intercepts += plan.start[1] if plan.intercept else 0.0
-        walk.look(problem.judge)
+        iterates.weights += plan.start[0][:, None]
+        iterates.intercepts += plan.start[1] if plan.intercept else 0.0
+        iterates.evaluate(problem.evaluate)
     draws = _Draws(problem.users, plan.batch_users, problem.seed)
     for step in range(plan.steps):
-        going = walk.going
+        running = iterates.running
         rows, users = draws.next()
         matrix = problem.design.matrix if rows is None else problem.design.matrix[rows]
-        now = walk.weights[:, going]
-        scores = _scores(matrix, now, walk.intercepts[going] if plan.intercept else None)
-        by_score = gradient(users, torch.from_numpy(scores)).numpy()
-        size = etas[going] / np.sqrt(step + 1)
-        whole = np.asarray(by_score.astype(matrix.dtype, copy=False) @ matrix, np.float64).T
-        moved = _projected(now - size * (whole + 2 * lams[going] * now), plan.radius)
-        walk.weights[:, going] = moved
+        now = iterates.weights[:, running]
+        scores = np.ascontiguousarray(now.T.astype(matrix.dtype) @ matrix.T)
         if plan.intercept:
-            walk.intercepts[going] -= size * by_score.sum(1, dtype=np.float64)
-        walk.best.steps[going] = step + 1
-        # A NaN is no number either: both comparisons are then False.
+            scores += iterates.intercepts[running, None].astype(matrix.dtype)
+        by_score = gradient(users, torch.from_numpy(scores)).numpy()
+        size = etas[running] / np.sqrt(step + 1)
+        whole = np.asarray(by_score.astype(matrix.dtype, copy=False) @ matrix, np.float64).T
+        moved = now - size * (whole + 2 * lams[running] * now)
+        if plan.radius is not None:
+            moved *= plan.radius / np.maximum(np.sqrt((moved**2).sum(0)), plan.radius)
+        iterates.weights[:, running] = moved
+        if plan.intercept:
+            iterates.intercepts[running] -= size * by_score.sum(1, dtype=np.float64)
+        iterates.best.steps[running] = step + 1
+        # With NaN both comparisons are False.
         length = np.sqrt((moved**2).sum(0))
         settled = np.sqrt(((moved - now) ** 2).sum(0)) <= plan.tolerance * length
         ended = (settled & (rows is None)) | ~(length < _DIVERGED)
         if (step + 1) % plan.every == 0 or step + 1 == plan.steps or ended.any():
-            walk.look(problem.judge)
-            ended |= walk.since[going] >= plan.patience
-        walk.going = going[~ended]
-        if not len(walk.going):
+            iterates.evaluate(problem.evaluate)
+            ended |= iterates.since[running] >= plan.patience
+        iterates.running = running[~ended]
+        if not len(iterates.running):
             break
-    return walk.best
+    return iterates.best
 
 
-def _scores(matrix: Any, weights: Array, intercepts: Array | None) -> NDArray[Any]:
-    """(settings, rows): a list of one setting stands together."""
-    found = np.ascontiguousarray(weights.T.astype(matrix.dtype) @ matrix.T)
-    if intercepts is not None:
-        found += intercepts[:, None].astype(matrix.dtype)
-    return found
-
-
-class _Walk:
-    """Where every setting is, which of them still go, and the best that each has seen."""
+class _Iterates:
+    """Current weights of every setting, the settings still running, and the best of each."""
 
     def __init__(self, columns: int, settings: int) -> None:
         self.weights, self.intercepts = np.zeros((columns, settings)), np.zeros(settings)
-        self.going = np.arange(settings)
-        self.since = np.zeros(settings, dtype=np.int64)  # looks since the last better one
+        self.running = np.arange(settings)
+        self.since = np.zeros(settings, dtype=np.int64)  # evaluations since the last improvement
         self.best = Found(
             self.weights.copy(),
             self.intercepts.copy(),
@@ -131,13 +127,13 @@ class _Walk:
             np.zeros(settings, np.int64),
         )
 
-    def look(self, judge: Judge) -> None:
-        """Judge where the settings are, and keep what is better than before."""
-        self.since[self.going] += 1
-        sound = self.going[(np.abs(self.weights[:, self.going]) < _DIVERGED).all(0)]
+    def evaluate(self, evaluate: Evaluate) -> None:
+        """Evaluate the running settings, and keep those that improved."""
+        self.since[self.running] += 1
+        sound = self.running[(np.abs(self.weights[:, self.running]) < _DIVERGED).all(0)]
         if not len(sound):
             return
-        values = judge(self.weights[:, sound])
+        values = evaluate(self.weights[:, sound])
         better = values > self.best.values[sound]
         chosen = sound[better]
         self.best.values[chosen] = values[better]
@@ -146,16 +142,8 @@ class _Walk:
         self.since[chosen] = 0
 
 
-def _projected(weights: Array, radius: float | None) -> Array:
-    if radius is None:
-        return weights
-    length = np.sqrt((weights**2).sum(0))
-    inside: Array = weights * (radius / np.maximum(length, radius))
-    return inside
-
-
 class _Draws:
-    """All users at every step, or some of them in turn."""
+    """Draws all users at every step, or ``size`` of them in turn."""
 
     def __init__(self, users: Users, size: int | None, seed: int) -> None:
         self.users, self.size = users, size
@@ -172,3 +160,29 @@ class _Draws:
         self.waiting = self.waiting[self.size :]
         rows, users = self.users.subset(chosen)
         return rows.numpy(), users
+
+
+def logistic_start(
+    design: Design, users: Users, *, alpha: float, unit: bool
+) -> tuple[Array, float]:
+    """Fit a logistic regression to all rows with the ridge α/2 · ‖w‖²; weights and intercept.
+
+    ``unit`` divides both so that the scores have spread 1, the scale of the hinge's margin.
+    """
+    kind = torch.from_numpy(np.zeros(0, dtype=design.matrix.dtype)).dtype
+    target = users.target.to(kind)
+    weight = None if users.weight is None else users.weight.to(kind)
+    total = float(len(target)) if weight is None else float(weight.sum())
+
+    def mean_log_loss(scores: torch.Tensor) -> torch.Tensor:
+        losses = binary_cross_entropy_with_logits(scores, target, weight, reduction="none")
+        return losses.sum(dtype=torch.float64) / total
+
+    zero = np.zeros(design.columns)
+    start = np.append(zero, 0.0)
+    found, _ = search(
+        design, mean_log_loss, start, ridge=alpha, about=zero, max_iter=200, tolerance=1e-6
+    )
+    if unit:
+        found = found / users.spread(design.scores(found[:-1]))
+    return found[:-1], float(found[-1])

@@ -1,141 +1,102 @@
-"""Algorithm 1 as an estimator, and the ranker of pAp@k."""
+"""The linear ranker of pAp@k, and the choice of its settings by folds of users."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from itertools import product
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import torch
+from numpy.random import RandomState
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.estimators.base import Calibration
-from rankwise.estimators.papk.descent import Found, Plan, Problem, descend
-from rankwise.estimators.papk.gradients import Gradient, RiskGradient
-from rankwise.estimators.papk.grouped import GroupedRanker
-from rankwise.estimators.papk.start import logistic_start
+from rankwise.estimators.base import Calibration, Ranker, State
+from rankwise.estimators.data import Floats, Part, Training
+from rankwise.estimators.features import learn_features
+from rankwise.estimators.linear.design import Design
+from rankwise.estimators.papk.descent import Found, Plan, Problem, descend, logistic_start
+from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
+from rankwise.estimators.papk.users import UserCounts, Users
+from rankwise.estimators.targets import read_groups, read_target
 from rankwise.estimators.threshold import Rule
 from rankwise.objectives import PApAtK
 
-__all__ = ["DescentRanker", "PApAtKRanker"]
+__all__ = ["ETAS", "LAMS", "Grid", "PApAtKRanker", "folds_of_users", "search_grid", "settings"]
+
+Array = NDArray[np.float64]
+
+ETAS = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5)
+"""The paper's learning rates (Section 7.3.2)."""
+LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+"""The paper's ridges."""
 
 
-class DescentRanker(GroupedRanker):
-    """A linear ranker by subgradient descent on the mean over users. Abstract.
+class PApAtKRanker(Ranker):
+    """Linear ranker of the items of many users, trained on a surrogate of pAp@k (GD-pAp@k).
 
-    w goes from w₀ by η/√(t+1) against a subgradient, with the ridge λ‖w‖²   (Algorithm 1).
+    Scores are x·w. Starting from w₀, each step moves w by η/√(t+1) against a subgradient of the
+    mean surrogate over users, with the ridge λ‖w‖². A share of the users is held out, and the
+    iterate with the best Micro-pAp@k on them is kept. Users without both classes have nothing to
+    rank: they are counted in ``users_`` and reported by a warning.
 
-    eta, lam
-        η and λ. :meth:`cv` chooses both.
-    start
-        ``"zero"``, as in the paper, or ``"log_loss"``: w₀ is the logistic solution with the ridge
-        ``alpha``/2 · ‖w‖², for hinges scaled to scores of spread 1.
-    radius
-        Project w on the ball of this radius after every step; None: do not.
-    batch_users
-        How many users each step sees, in turn; None: all.
-    max_iter
-        Most steps. Every fifth is judged, and the last.
-    patience, tolerance
-        Stop after so many looks that were no better, or (all users in every step) when w moves by
-        less than this share of its length.
+    Args:
+        k: Number of places of each user.
+        surrogate: ``"avg"`` and ``"max"`` are convex. ``"ts"`` and ``"ramp"`` are tighter but not
+            convex, and descent on them ends in a local minimum; see
+            :class:`~rankwise.objectives.PApAtK`.
+        eta: Step size η; :meth:`cv` chooses it together with ``lam``.
+        lam: Ridge λ.
+        radius: Radius of the ball that w is projected on after every step; None: no projection.
+        start: ``"zero"``, as in the paper, or ``"log_loss"``: the logistic solution, scaled to
+            scores of spread 1.
+        alpha: Ridge α/2 · ‖w‖² of the logistic solution.
+        batch_users: Users per step, in turn; None: all users.
+        max_iter: Maximum number of steps. Every fifth and the last are evaluated.
+        patience: Number of evaluations without improvement after which the descent stops.
+        tolerance: Share of its length that w must move in a step, or the descent stops (only with
+            all users in every step).
+        standardize: Whether columns are brought to mean 0 and spread 1; ``coef_`` refers to the
+            columns as given.
+        threshold: Rule of the decision threshold; see :class:`~rankwise.estimators.Ranker`.
+        calibration: Calibration of the probabilities.
+        validation_fraction: Share of the users held out.
+        random_state: Seed.
 
-    For the other parameters see :class:`~rankwise.estimators.papk.GroupedRanker`.
+    Attributes:
+        coef_: Weights of the columns, (1, columns).
+        intercept_: Intercept, (1,).
+        n_iter_: Number of steps taken.
+        users_: Number of users, and of those that cannot be ranked.
+        cv_results_: ``eta``, ``lam`` and ``values`` (settings, folds), set by :meth:`cv`.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.estimators import PApAtKRanker
+        >>> rng = np.random.default_rng(0)
+        >>> X, users = rng.normal(size=(600, 4)), np.repeat(np.arange(30), 20)
+        >>> y = X[:, 0] + 0.3 * rng.normal(size=600) > 1
+        >>> ranker = PApAtKRanker(3, random_state=0).fit(X, y, groups=users)
+        >>> round(float(ranker.score(X, y, groups=users)), 1), int(ranker.coef_.argmax())
+        (1.0, 0)
+
+    Reference:
+        Algorithms 1 and 2 of the pAp@k paper.
     """
 
-    intercept: ClassVar[bool] = False  # whether the loss is about more than differences of scores
+    coef_: Array
+    intercept_: Array
+    n_iter_: int
+    users_: UserCounts
+    cv_results_: dict[str, Array]
 
-    def __init__(
-        self,
-        k: int = 10,
-        eta: float = 0.1,
-        lam: float = 1e-3,
-        radius: float | None = None,
-        *,
-        start: Literal["zero", "log_loss"] = "zero",
-        alpha: float = 1e-3,
-        batch_users: int | None = None,
-        max_iter: int = 300,
-        patience: int = 20,
-        tolerance: float = 1e-6,
-        standardize: bool = True,
-        threshold: str | float = 0.5,
-        calibration: Calibration = "sigmoid",
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            k,
-            standardize=standardize,
-            threshold=threshold,
-            calibration=calibration,
-            validation_fraction=validation_fraction,
-            random_state=random_state,
-        )
-        self.eta = eta
-        self.lam = lam
-        self.radius = radius
-        self.start = start
-        self.alpha = alpha
-        self.batch_users = batch_users
-        self.max_iter = max_iter
-        self.patience = patience
-        self.tolerance = tolerance
-
-    @abstractmethod
-    def _gradient(self) -> Gradient:
-        """What one descent follows."""
-
-    def _check_options(self) -> Rule:
-        for name in ("max_iter", "patience"):
-            require_count(name, getattr(self, name))
-        require_positive("eta", self.eta)
-        require_one_of("start", self.start, ("zero", "log_loss"))
-        for name in ("lam", "alpha", "tolerance"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number >= 0, got {getattr(self, name)!r}")
-        if self.radius is not None:
-            require_positive("radius", self.radius)
-        if self.batch_users is not None:
-            require_count("batch_users", self.batch_users)
-        return super()._check_options()
-
-    def _setting(self) -> tuple[float, float]:
-        return self.eta, self.lam
-
-    def _with(self, eta: float, lam: float) -> Self:
-        other: Self = clone(self).set_params(eta=eta, lam=lam)
-        return other
-
-    def _search(self, problem: Problem, grid: Sequence[tuple[float, float]]) -> Found:
-        etas, lams = np.array(grid, dtype=np.float64).T
-        start = None
-        if self.start == "log_loss":
-            unit = not self.intercept
-            start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=unit)
-        plan = Plan(
-            steps=self.max_iter,
-            patience=self.patience,
-            tolerance=self.tolerance,
-            radius=self.radius,
-            batch_users=self.batch_users,
-            intercept=self.intercept,
-            start=start,
-        )
-        return descend(problem, self._gradient(), etas, lams, plan)
-
-
-class PApAtKRanker(DescentRanker):
-    """GD-pAp@k: a linear ranker on a surrogate of pAp@k   (pAp@k, Algorithms 1 and 2).
-
-    surrogate
-        ``"avg"`` and ``"max"`` are convex; ``"ts"`` and ``"ramp"`` are not (``"ramp"`` is the
-        tightest bound of the risk), and descent on them ends in a local minimum. See
-        :class:`~rankwise.objectives.PApAtK`.
-
-    For all other parameters see :class:`~rankwise.estimators.papk.DescentRanker`.
-    """
+    metric: str | None = None
+    text: None = None
+    intercept: ClassVar[bool] = False  # whether the loss depends on more than score differences
 
     def __init__(
         self,
@@ -155,30 +116,223 @@ class PApAtKRanker(DescentRanker):
         threshold: str | float = 0.5,
         calibration: Calibration = "sigmoid",
         validation_fraction: float = 0.2,
-        random_state: Any = None,
+        random_state: int | RandomState | None = None,
     ) -> None:
-        super().__init__(
-            k,
-            eta,
-            lam,
-            radius,
-            start=start,
-            alpha=alpha,
-            batch_users=batch_users,
-            max_iter=max_iter,
-            patience=patience,
-            tolerance=tolerance,
-            standardize=standardize,
-            threshold=threshold,
-            calibration=calibration,
-            validation_fraction=validation_fraction,
-            random_state=random_state,
-        )
+        # Ranker.__init__ is not called: objective and metric follow from k.
+        self.k = k
         self.surrogate = surrogate
+        self.eta = eta
+        self.lam = lam
+        self.radius = radius
+        self.start = start
+        self.alpha = alpha
+        self.batch_users = batch_users
+        self.max_iter = max_iter
+        self.patience = patience
+        self.tolerance = tolerance
+        self.standardize = standardize
+        self.threshold = threshold
+        self.calibration = calibration
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    @property
+    def objective(self) -> str:  # type: ignore[override]
+        """Name of the metric it is evaluated by."""
+        return f"pap@{self.k}"
+
+    @property
+    def _metric_name(self) -> str:
+        return self.objective
 
     def _check_options(self) -> Rule:
+        for name in ("k", "max_iter", "patience"):
+            require_count(name, getattr(self, name))
         require_one_of("surrogate", self.surrogate, ("avg", "max", "ts", "ramp"))
+        require_one_of("start", self.start, ("zero", "log_loss"))
+        require_positive("eta", self.eta)
+        for name in ("lam", "alpha", "tolerance"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a number >= 0, got {getattr(self, name)!r}")
+        if self.radius is not None:
+            require_positive("radius", self.radius)
+        if self.batch_users is not None:
+            require_count("batch_users", self.batch_users)
         return super()._check_options()
 
     def _gradient(self) -> Gradient:
+        """Return what one descent follows."""
         return RiskGradient(PApAtK(self.k, self.surrogate, score_scale=1.0))
+
+    def _search(self, problem: Problem, grid: Sequence[tuple[float, float]]) -> Found:
+        """Find the best iterate for every (η, λ) of the grid."""
+        etas, lams = np.array(grid, dtype=np.float64).T
+        start = None
+        if self.start == "log_loss":
+            unit = not self.intercept
+            start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=unit)
+        plan = Plan(
+            steps=self.max_iter,
+            patience=self.patience,
+            tolerance=self.tolerance,
+            radius=self.radius,
+            batch_users=self.batch_users,
+            intercept=self.intercept,
+            start=start,
+        )
+        return descend(problem, self._gradient(), etas, lams, plan)
+
+    def _fit_scores(self, data: Training) -> None:
+        problem = _problem(self, data.train, data.held_out, data.seed)
+        self.users_ = problem.users.counts(self.k)
+        if data.train.groups is not None:
+            self.users_.warn()
+        found = self._search(problem, [(self.eta, self.lam)])
+        if not np.isfinite(found.values[0]):
+            raise ValueError(f"{type(self).__name__} has diverged: take a smaller eta, or scale X")
+        coefficients, intercept = problem.design.unscaled(
+            found.weights[:, 0], float(found.intercepts[0])
+        )
+        self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+        self.n_iter_ = int(found.steps[0])
+
+    def cv(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        etas: Sequence[float] = ETAS,
+        lams: Sequence[float] = LAMS,
+        folds: int = 5,
+    ) -> Self:
+        """Choose (η, λ) by cross-validation over users, and fit a new ranker to all rows.
+
+        All settings of a fold share one descent, and the best iterate of each counts, evaluated by
+        Micro-pAp@k of the users left out. The defaults are the paper's grid.
+        """
+        self._check_options()
+        require_count("folds", folds)
+        grid = settings(etas, lams)
+        copy = clone(self)
+        rows, y_read, weight = learn_features(copy, X, y, sample_weight)
+        _, target = read_target(y_read, graded=False)
+        part = Part(rows, target, weight, read_groups(groups, len(target)))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        table = np.stack(
+            [
+                search_grid(copy, part.rows(~left_out), part.rows(left_out), grid, seed).values
+                for left_out in folds_of_users(part, folds, seed)
+            ],
+            axis=1,
+        )
+        eta, lam = np.array(grid[: len(table)]).T
+        best = int(np.argmax(table.mean(1)))
+        chosen: Self = clone(self)._with(*grid[best])
+        chosen.fit(X, y, groups=groups, sample_weight=sample_weight)
+        chosen.cv_results_ = {"eta": eta, "lam": lam, "values": table}
+        return chosen
+
+    def _with(self, eta: float, lam: float) -> Self:
+        self.set_params(eta=eta, lam=lam)
+        return self
+
+    def _scores(self, X: Any) -> Floats:
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def _state(self) -> State:
+        return {
+            "coef": self.coef_,
+            "intercept": self.intercept_,
+            "n_iter": np.array(self.n_iter_),
+            "users": np.array(astuple(self.users_)),
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self.coef_, self.intercept_ = state["coef"], state["intercept"]
+        self.n_iter_ = int(state["n_iter"])
+        self.users_ = UserCounts(*(int(count) for count in state["users"]))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Metric of each (η, λ) on the held-out rows, and its coefficients for X as given."""
+
+    settings: tuple[tuple[float, float], ...]
+    values: Array  # (settings,)
+    coefficients: Array  # (columns, settings)
+    steps: NDArray[np.int64]
+
+    @property
+    def best(self) -> int:
+        """The setting with the highest metric, the first of equals."""
+        return int(np.argmax(self.values))
+
+
+def settings(etas: Sequence[float], lams: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Combine every η with every λ."""
+    if not len(etas) or not len(lams):
+        raise ValueError(f"etas and lams must not be empty, got {list(etas)} and {list(lams)}")
+    return tuple((float(eta), float(lam)) for eta, lam in product(etas, lams))
+
+
+def search_grid(
+    ranker: PApAtKRanker,
+    train: Part,
+    held_out: Part,
+    grid: Sequence[tuple[float, float]],
+    seed: int = 0,
+    *,
+    single: bool = False,
+) -> Grid:
+    """Train every setting on ``train``, and keep its best iterate on ``held_out``.
+
+    ``single``: products with X in single precision, in about two thirds of the time.
+    """
+    problem = _problem(ranker, train, held_out, seed, single=single)
+    found = ranker._search(problem, grid)
+    coefficients = found.weights / problem.design.spread[:, None]
+    return Grid(tuple(grid)[: len(found.values)], found.values, coefficients, found.steps)
+
+
+def _problem(
+    ranker: PApAtKRanker, train: Part, held_out: Part, seed: int, *, single: bool = False
+) -> Problem:
+    same = held_out is train
+    if train.groups is not None:
+        # Rows that are summed together stand together, so that their order changes no result.
+        train = train.rows(np.lexsort((train.target, train.groups)))
+    held_out = train if same else held_out
+    design = Design(train.X, train.weight, raw=not ranker.standardize, single=single)
+    users = Users.of_part(train)
+    evaluated = users if same else Users.of_part(held_out)
+
+    def evaluate(weights: Array) -> Array:
+        # The means of the columns move all scores of a setting alike and change no ranking.
+        scores = np.asarray(held_out.X @ (weights / design.spread[:, None]), dtype=np.float64)
+        return evaluated.gain(torch.from_numpy(np.ascontiguousarray(scores.T)), ranker.k).numpy()
+
+    return Problem(design, users, evaluate, seed)
+
+
+def folds_of_users(part: Part, folds: int, seed: int) -> list[NDArray[np.bool_]]:
+    """Return the rows left out in each fold; users with both classes are dealt evenly."""
+    groups = part.groups
+    number = 1 if groups is None else int(groups.max()) + 1
+    if groups is None or number < folds:
+        raise ValueError(
+            f"groups must name at least folds={folds} users to leave out in turn, got {number}"
+        )
+    positives = np.bincount(groups, part.target > 0, number)
+    sizes = np.bincount(groups, minlength=number)
+    order = np.random.default_rng(seed).permutation(number)
+    complete = (positives > 0) & (positives < sizes)
+    if complete.sum() < folds:
+        raise ValueError(
+            f"at least folds={folds} users must have both classes, got {int(complete.sum())}"
+        )
+    order = order[np.argsort(~complete[order], kind="stable")]
+    fold = np.empty(number, dtype=np.int64)
+    fold[order] = np.arange(number) % folds
+    return [fold[groups] == f for f in range(folds)]

@@ -1,38 +1,37 @@
-"""The lists of all users, taken apart once, so that many scorings of them cost one pass each."""
+"""The lists of all users as rectangles, so that scoring them under many settings is one pass."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.estimators.data import Part
-from rankwise.estimators.papk.by_rank import gains
-from rankwise.estimators.papk.sides import Sides, padded, sides_of
+from rankwise.estimators.data import Floats, Part
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import Beside, read_batch
 
-__all__ = ["UserCounts", "Users"]
+__all__ = ["Sides", "UserCounts", "Users"]
 
-_FEW = 64  # k up to which pairs are counted one by one
+_MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
+_BLOCK = 1 << 19  # scores per pass, so that a pass stays in the processor's cache
 
 
 @dataclass(frozen=True)
 class UserCounts:
-    """How many users there are, and how many of them cannot be ranked as k asks."""
+    """Number of users, and of those among them that cannot be ranked as k asks."""
 
     users: int
     without_positives: int
     without_negatives: int
-    few_negatives: int  # some negatives and a positive, but fewer negatives than k
+    few_negatives: int  # both classes, but fewer than k negatives
     k: int
 
     def __str__(self) -> str:
@@ -44,26 +43,47 @@ class UserCounts:
         )
 
     def warn(self) -> None:
-        """Say so where any user is left out or short of negatives."""
+        """Warn if any user is left out or has fewer than k negatives."""
         if self.without_positives or self.without_negatives or self.few_negatives:
             warnings.warn(str(self), UserWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
+class Sides:
+    """Scores of some users' positives and negatives, (settings, users, items), padded with −∞."""
+
+    positives: Floats
+    negatives: Floats
+    n_positives: NDArray[np.int64]  # (users,)
+    n_negatives: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class _Rectangle:
-    """Users of about the same size: where in a vector of scores their items are."""
+    """Users with lists of similar length, and the rows of their items, (users, items)."""
 
     lists: Lists
     positives: Tensor
     negatives: Tensor
     users: Tensor
 
+    @cached_property
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of the positives and of the negatives, −1 for padding."""
+        above = torch.where(self.lists.positive_weight > 0, self.positives, -1)
+        below = torch.where(self.lists.negative_weight > 0, self.negatives, -1)
+        return above.numpy(), below.numpy()
+
+    def sides(self, scores: Floats) -> Sides:
+        """Return both classes under every row of ``scores``, whose last column is −∞."""
+        sizes = [(rows >= 0).sum(-1) for rows in self.rows]
+        values = [scores[:, rows] for rows in self.rows]
+        return Sides(values[0], values[1], sizes[0], sizes[1])
+
     def at(self, scores: Tensor) -> Lists:
-        """The lists under every row of ``scores``, (scorings, rows): one below the other."""
+        """Return the lists under every row of ``scores``, one setting after another."""
         times = len(scores)
-        above, below = (
-            scores[:, places].flatten(0, 1) for places in (self.positives, self.negatives)
-        )
+        above, below = (scores[:, rows].flatten(0, 1) for rows in (self.positives, self.negatives))
         return replace(
             self.lists,
             positives=above,
@@ -73,11 +93,9 @@ class _Rectangle:
             index=None,
         )
 
-    def of(self, chosen: Tensor, places: Tensor) -> _Rectangle | None:
-        """The users for whom ``chosen`` is True, their items at other places."""
+    def of(self, chosen: Tensor, places: Tensor) -> _Rectangle:
+        """Select the users for whom ``chosen`` is True, their items at new ``places``."""
         rows = chosen[self.users]
-        if not bool(rows.any()):
-            return None
         return _Rectangle(
             self.lists.select(rows),
             places[self.positives[rows]],
@@ -97,7 +115,7 @@ class Users:
 
     @classmethod
     def of_part(cls, part: Part) -> Users:
-        """The users of some rows; without groups they are one."""
+        """Read the users of some rows; without groups all rows are one user's."""
         groups = np.zeros(len(part), dtype=np.int64) if part.groups is None else part.groups
         return cls.of(part.target > 0, groups, part.weight)
 
@@ -108,15 +126,14 @@ class Users:
         groups: NDArray[np.int64],
         weight: NDArray[np.float64] | None = None,
     ) -> Users:
-        """The users 0, 1, … of rows; each of these numbers must occur."""
+        """Read the users 0, 1, … of rows; each of these numbers must occur."""
         labels, users = torch.from_numpy(np.asarray(target)), torch.from_numpy(groups)
         masses = None if weight is None else torch.from_numpy(weight)
-        # The places of the rows stand in for their scores, and are sorted out with them.
+        # The numbers of the rows stand in for their scores, and are sorted into lists like them.
         places = torch.arange(len(labels), dtype=torch.float64)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
-        beside = Beside(None, users, masses, ids, None)
         rectangles = []
-        for batch in read_batch(places, labels, beside, "list"):
+        for batch in read_batch(places, labels, Beside(None, users, masses, ids, None), "list"):
             lists = batch.split()
             if len(lists.positives):
                 assert lists.index is not None
@@ -126,16 +143,16 @@ class Users:
 
     @property
     def number(self) -> int:
-        """How many users there are, with or without both classes."""
+        """Number of users, with or without both classes."""
         return int(self.groups.max()) + 1
 
     @property
     def ranked(self) -> int:
-        """How many users have both classes."""
+        """Number of users with both classes."""
         return sum(len(part.users) for part in self.rectangles)
 
     def counts(self, k: int) -> UserCounts:
-        """How many users have what, by weight where there are weights."""
+        """Count the users that cannot be ranked; rows of weight 0 do not count."""
         mass = np.ones(len(self.target)) if self.weight is None else self.weight.numpy()
         groups, target = self.groups.numpy(), self.target.numpy()
         positives = np.bincount(groups, mass * target, self.number)
@@ -149,39 +166,51 @@ class Users:
             k,
         )
 
-    def spread(self, scores: NDArray[Any]) -> float:
-        """The standard deviation of a score of every row, 1 where they are all alike."""
+    def spread(self, scores: Floats) -> float:
+        """Return the standard deviation of the rows' scores, 1 where they are all equal."""
         weight = None if self.weight is None else self.weight.numpy()
         wide = scores.astype(np.float64)
         mean = np.average(wide, weights=weight)
         return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0
 
-    @cached_property
-    def sides(self) -> Sides | None:
-        """Both classes by ranks, for rows without weights; None where there is nothing such."""
-        if self.weight is not None or not self.rectangles:
-            return None
-        return sides_of(self.target.numpy(), self.groups.numpy())
-
     def risk(self, objective: Objective, scores: Tensor) -> Tensor:
-        """The mean risk over the users with both classes, for every row of ``scores``."""
+        """Compute the mean risk over the users with both classes for every row of ``scores``."""
         total = scores.sum(-1) * 0
         for part in self.rectangles:
             risks = objective.risk(part.at(scores)).unflatten(0, (len(scores), -1))
             total = total + risks.sum(-1)
         return total / max(1, self.ranked)
 
+    def by_side(self, function: Callable[[Sides], tuple[Floats, Floats]], scores: Tensor) -> Tensor:
+        """Put what ``function`` gives to each positive and negative at their rows.
+
+        For rows without weights. ``scores`` is (settings, rows), and so is the result.
+        """
+        out = torch.empty_like(scores)
+        step = max(1, _BLOCK // max(1, scores.shape[1]))
+        for start in range(0, len(scores), step):
+            padded = _padded(scores[start : start + step])
+            found = np.zeros_like(padded)
+            for part in self.rectangles:
+                values = function(part.sides(padded))
+                for rows, side in zip(part.rows, values, strict=True):
+                    found[:, rows.ravel()] = side.reshape(len(found), -1)
+            out[start : start + step] = torch.from_numpy(found[:, :-1])
+        return out
+
     def gain(self, scores: Tensor, k: int) -> Tensor:
-        """Micro-pAp@k (Eq. 17, ties against the ranking) for every row of ``scores``."""
-        if self.sides is not None and k <= _FEW:
-            found = gains(self.sides, padded(scores.detach().numpy()), k).mean(1)
-            return torch.from_numpy(found)
+        """Compute Micro-pAp@k (Eq. 17, ties against the ranking) for every row of ``scores``."""
         total = scores.new_zeros(len(scores), dtype=torch.float64)
+        if self.weight is None and k <= _MAX_COUNTED_K:
+            padded = _padded(scores)
+            for part in self.rectangles:
+                total += torch.from_numpy(_gains(part.sides(padded), k).sum(-1))
+            return total / max(1, self.ranked)
         for part in self.rectangles:
             lists = part.at(scores)
             target = torch.cat([lists.positives * 0 + 1, lists.negatives * 0], -1)
             with warnings.catch_warnings():
-                # Counted once, before, and not at every look.
+                # UserCounts.warn reports these users once, before the descent.
                 warnings.filterwarnings("ignore", "some lists have fewer than k", RuntimeWarning)
                 values = pap_at_k(
                     lists.scores,
@@ -196,12 +225,25 @@ class Users:
         return total / max(1, self.ranked)
 
     def subset(self, chosen: Tensor) -> tuple[Tensor, Users]:
-        """The rows of some users, one boolean for each, and these users on those rows alone."""
+        """Return the rows of the chosen users, and these users on those rows alone."""
         mask = chosen[self.groups]
         rows = mask.nonzero().squeeze(-1)
         places = mask.long().cumsum(0) - 1
-        parts = (part.of(chosen, places) for part in self.rectangles)
+        kept = [part.of(chosen, places) for part in self.rectangles if chosen[part.users].any()]
         groups = (chosen.long().cumsum(0) - 1)[self.groups[rows]]
         weight = None if self.weight is None else self.weight[rows]
-        kept = tuple(part for part in parts if part is not None)
-        return rows, Users(self.target[rows], weight, groups, kept)
+        return rows, Users(self.target[rows], weight, groups, tuple(kept))
+
+
+def _padded(scores: Tensor) -> Floats:
+    """Append a column of −∞, the score of padding."""
+    return torch.nn.functional.pad(scores.detach(), (0, 1), value=-torch.inf).numpy()
+
+
+def _gains(sides: Sides, k: int) -> NDArray[np.float64]:
+    """Compute pAp@k of every user, ties against the ranking, (settings, users)   (Eq. 1)."""
+    above, below = (np.sort(side)[..., -k:] for side in (sides.positives, sides.negatives))
+    above[above == -np.inf] = np.inf
+    wrong = sum((below[..., [j]] >= above).sum(-1) for j in range(below.shape[-1]))
+    pairs = np.minimum(sides.n_positives, k) * np.minimum(sides.n_negatives, k)
+    return np.asarray(1 - wrong / pairs)

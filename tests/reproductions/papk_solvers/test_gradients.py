@@ -4,16 +4,80 @@ import numpy as np
 import pytest
 import torch
 from tests.estimators.papk.generated import part
+from tests.estimators.papk.test_descent import own_gradient, problem
+from tests.estimators.papk.test_subgradients import same_as_autograd, scored
 
-from rankwise.estimators.papk import Users
-from rankwise.estimators.papk.gradients import (
+from rankwise.estimators.papk.descent import Plan, descend
+from rankwise.estimators.papk.users import Users
+from rankwise.objectives import PrecisionAtK
+from reproductions.papk_solvers.gradients import (
     LogisticGradient,
     PartialAUCAtK,
-    RiskGradient,
     SelectedGradient,
     StrictPrecisionAtK,
+    partial_auc_gradient,
+    precision_gradient,
 )
-from rankwise.objectives import PApAtK, PrecisionAtK
+
+FORMS = {"SVM-pAUC": partial_auc_gradient, "SGD@k-avg": precision_gradient}
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+@pytest.mark.parametrize("k", [1, 4, 9, 30, 60])
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_closed_form_is_the_objectives_gradient(name, k, ties):
+    gradient = FORMS[name](k)
+    rows, scores = scored(ties)
+    users = Users.of_part(rows)
+    # No user has 60 negatives after the places that negatives must take.
+    slope = same_as_autograd(gradient.objective, gradient.closed_form, users, scores)
+    assert slope == ((name, k) != ("SGD@k-avg", 60))
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+def test_in_single_precision_it_is_the_same_but_for_rounding(name):
+    form = FORMS[name](5).closed_form
+    rows, scores = scored(ties=False, dtype=torch.float32)
+    users = Users.of_part(rows)
+    single, double = users.by_side(form, scores), users.by_side(form, scores.double())
+    np.testing.assert_allclose(single.numpy(), double.numpy(), atol=1e-6)
+
+
+def test_kinks_have_slope_zero_as_the_hinge_has():
+    rows, scores = scored(ties=False)
+    scores = (2 * scores).round() / 2
+    gradient = partial_auc_gradient(4)
+    users = Users.of_part(rows)
+    assert same_as_autograd(gradient.objective, gradient.closed_form, users, scores)
+
+
+@pytest.mark.parametrize("start", [None, (np.linspace(0.5, -0.5, 6), 0.0)])
+@pytest.mark.parametrize("name", list(FORMS))
+def test_all_settings_in_one_descent_walk_as_one_by_one(name, start):
+    etas, lams = np.array([0.05, 0.5, 0.2]), np.array([0.01, 0.1, 1.0])
+    plan = Plan(steps=25, every=5, start=start)
+    gradient = FORMS[name](5)
+    walks = []
+    for follow in (gradient, own_gradient(gradient.objective)):
+        seen = []
+
+        def evaluate(weights, seen=seen):
+            seen.append(weights.copy())
+            return np.full(weights.shape[1], float(len(seen)))
+
+        descend(problem(evaluate), follow, etas, lams, plan)
+        walks.append(np.stack(seen))
+    assert np.abs(walks[0]).max() > 0.05
+    np.testing.assert_allclose(walks[0], walks[1], atol=1e-9)
+
+
+def test_the_pool_has_k_of_each_class():
+    rows, scores = scored(ties=True)
+    out = SelectedGradient(6, 1)._selected(Users.of_part(rows), scores).numpy()
+    for user in range(15):
+        for positive in (True, False):
+            own = (rows.groups == user) & ((rows.target > 0) == positive)
+            np.testing.assert_allclose(out[:, own].sum(1), min(6, own.sum()))
 
 
 def sides(scores, target):
@@ -21,37 +85,6 @@ def sides(scores, target):
         scores[target].sort(descending=True).values,
         scores[~target].sort(descending=True).values,
     )
-
-
-@pytest.mark.parametrize("surrogate", ["avg", "max", "ts", "ramp"])
-def test_all_users_at_once_is_a_loop_over_them(surrogate):
-    rows, k = part(9), 4
-    scores = torch.randn(2, len(rows), dtype=torch.float64)
-    found = RiskGradient(PApAtK(k, surrogate, score_scale=1))(Users.of_part(rows), scores)
-    expected = torch.zeros_like(scores)
-    for setting in range(2):
-        for user in range(9):
-            where = torch.from_numpy(np.flatnonzero(rows.groups == user))
-            own = scores[setting, where].requires_grad_()
-            value = (
-                PApAtK(k, surrogate, score_scale=1)(own, torch.from_numpy(rows.target)[where]) / 9
-            )
-            expected[setting, where] = torch.autograd.grad(value, own)[0]
-    torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize("ties", [False, True])
-def test_the_highest_negatives_alone_give_the_same(ties):
-    torch.manual_seed(0)
-    rows, k = part(9), 4
-    users = Users.of_part(rows)
-    scores = torch.randn(3, len(rows), dtype=torch.float64)
-    scores = scores.mul(2).round() if ties else scores
-    losses = [PApAtK(k, surrogate, score_scale=1) for surrogate in ("avg", "max", "ts", "ramp")]
-    for loss in (*losses, PartialAUCAtK(k), StrictPrecisionAtK(k)):
-        expected = RiskGradient(loss)(users, scores)
-        assert expected.abs().sum() > 0
-        torch.testing.assert_close(RiskGradient(loss)(users, scores), expected)
 
 
 def test_partial_auc_takes_all_positives_and_the_k_highest_negatives():
