@@ -1,50 +1,5 @@
 """One trainer for every task: steps, validation, checkpoints, resume, devices and processes."""
 
-from rankwise.training.checkpoint import CHECKPOINT
-from rankwise.training.devices import PRECISIONS, Devices, Place
-from rankwise.training.fit import fit
-from rankwise.training.gradient_cache import cached_backward
-from rankwise.training.learner import Learner
-from rankwise.training.optimizers import MomentumSGD, make_optimizer
-from rankwise.training.previous import previous_outputs
-from rankwise.training.run_folder import (
-    RunFolder,
-    command_of,
-    open_folder,
-    require_free,
-    require_unchanged,
-)
-from rankwise.training.schedules import cosine_rate, milestone_rate
-from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
-from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation
+from rankwise._lazy import attach
 
-__all__ = [
-    "CHECKPOINT",
-    "PRECISIONS",
-    "CachedLoss",
-    "Callback",
-    "Devices",
-    "Fitted",
-    "Learner",
-    "Moment",
-    "MomentumSGD",
-    "Options",
-    "Place",
-    "Record",
-    "RunFolder",
-    "Stage",
-    "Step",
-    "Task",
-    "Trainer",
-    "Validation",
-    "cached_backward",
-    "command_of",
-    "cosine_rate",
-    "fit",
-    "make_optimizer",
-    "milestone_rate",
-    "open_folder",
-    "previous_outputs",
-    "require_free",
-    "require_unchanged",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

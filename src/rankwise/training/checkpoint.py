@@ -6,13 +6,13 @@ import io
 import json
 import pickle
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
 from rankwise.errors import UsageError
 from rankwise.training.run_folder import RunFolder
-from rankwise.training.task import Task
+from rankwise.training.task import StateDict, Task
 
 __all__ = ["CHECKPOINT", "load_checkpoint", "save_checkpoint"]
 
@@ -22,14 +22,14 @@ _FORMAT = 1
 Batch = TypeVar("Batch")
 
 
-def save_checkpoint(folder: RunFolder, task: Task[Batch], state: Mapping[str, Any]) -> None:
+def save_checkpoint(folder: RunFolder, task: Task[Batch], state: StateDict) -> None:
     """Write a state, and what must be the same for the run to be resumed from it."""
     buffer = io.BytesIO()
     torch.save({**_terms(task), **state}, buffer)
     folder.write(CHECKPOINT, buffer.getvalue())
 
 
-def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> dict[str, Any] | None:
+def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
     """Return the last state of a run; None where there is none yet.
 
     A run of other settings, data or processes is refused, as is a damaged file.
@@ -39,7 +39,7 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> dict[str, Any] | No
         return None
     now = _terms(task)
     try:
-        state: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+        state: StateDict = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         before = {name: state[name] for name in now}
         settings = json.loads(before["settings"])
     except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError) as e:
@@ -64,7 +64,7 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> dict[str, Any] | No
     return state
 
 
-def _terms(task: Task[Batch]) -> dict[str, Any]:
+def _terms(task: Task[Batch]) -> StateDict:
     world = task.place.world_size
     return {
         "format": _FORMAT,
@@ -75,7 +75,7 @@ def _terms(task: Task[Batch]) -> dict[str, Any]:
     }
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     was, own = dict(_flat(before)), dict(_flat(now))
     return [
         f"{name} was {was.get(name)!r} and is {value!r}"
@@ -84,7 +84,7 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
     """Settings by dotted names; tables inside a section are values."""
     for name, value in tree.items():
         if isinstance(value, Mapping) and not above:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PRECISIONS", "Devices", "Place"]
 
+Value = TypeVar("Value")
+
 PRECISIONS = ("float32", "bfloat16", "float16", "32", "bf16", "16")
 _FABRIC = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
 _LONG = {"float32": "32", "bfloat16": "bf16", "float16": "16"}
@@ -27,7 +29,17 @@ _LONG = {"float32": "32", "bfloat16": "bf16", "float16": "16"}
 
 @dataclass(frozen=True)
 class Place:
-    """The device of a process, its number (rank) and how many processes there are."""
+    """Device of a process, and which of the processes it is.
+
+    Args:
+        device: Device of the process.
+        rank: Number of the process, from 0.
+        world_size: Number of processes.
+
+    Example:
+        >>> Place(rank=1, world_size=2).is_first
+        False
+    """
 
     device: torch.device = torch.device("cpu")  # noqa: RUF009  (immutable)
     rank: int = 0
@@ -40,7 +52,7 @@ class Place:
 
 
 class Devices:
-    """What a step needs from the hardware: autocast, backward, gradients over the processes.
+    """Hardware of a step: autocast, backward pass, gradients averaged over the processes.
 
     Processes are those that torchrun started, else there is one. Gradients are averaged here, once
     for each step, rather than by DistributedDataParallel: it would average in the backward pass of
@@ -51,6 +63,13 @@ class Devices:
             are scaled, and on a processor it is bfloat16.
         device: Device of this process; under torchrun every process takes a GPU of its own where
             the device is ``cuda``.
+
+    Raises:
+        UsageError: If the precision is unknown.
+
+    Example:
+        >>> Devices("32").place.world_size
+        1
     """
 
     def __init__(self, precision: str = "32", device: torch.device | None = None) -> None:
@@ -61,7 +80,7 @@ class Devices:
         self.place = Place(self.fabric.device, self.fabric.global_rank, self.fabric.world_size)
 
     def autocast(self) -> AbstractContextManager[object]:
-        """The context of a forward pass."""
+        """Return the context of a forward pass."""
         return self.fabric.autocast()
 
     def backward(self, loss: Tensor) -> None:
@@ -77,8 +96,8 @@ class Devices:
             )
         self.fabric.strategy.optimizer_step(optimizer)
 
-    def broadcast(self, value: Any) -> Any:
-        """The value of the first process, on all of them."""
+    def broadcast(self, value: Value) -> Value:
+        """Return the value of the first process, on all of them."""
         return value if self.place.world_size == 1 else self.fabric.broadcast(value)
 
     def share_state(self, module: nn.Module, *, buffers_only: bool = False) -> None:
@@ -89,11 +108,11 @@ class Devices:
         for name, value in self.fabric.broadcast({n: t.cpu() for n, t in own.items()}).items():
             own[name].copy_(value)
 
-    def scaler_state(self) -> dict[str, Any]:
-        """The state of the gradient scaler; empty where the precision has none."""
+    def scaler_state(self) -> dict[str, object]:
+        """Return the state of the gradient scaler; empty where the precision has none."""
         return self.fabric.strategy.precision.state_dict()
 
-    def load_scaler_state(self, state: dict[str, Any]) -> None:
+    def load_scaler_state(self, state: dict[str, object]) -> None:
         """Restore what :meth:`scaler_state` returned."""
         self.fabric.strategy.precision.load_state_dict(state)
 

@@ -34,7 +34,7 @@ class WeightAverage:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Let the network have the average for weights while the context lasts."""
+        """Give the network the average as its weights while the context lasts."""
         own = {name: t.detach().clone() for name, t in self.network.state_dict().items()}
         self.network.load_state_dict(self.values)
         try:
@@ -43,7 +43,7 @@ class WeightAverage:
             self.network.load_state_dict(own)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The average, by name."""
+        """Return the average, by name."""
         return dict(self.values)
 
     def load_state_dict(self, state: dict[str, Tensor]) -> None:

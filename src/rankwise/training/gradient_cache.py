@@ -36,6 +36,14 @@ def cached_backward(
     Returns:
         The loss, without a graph.
 
+    Example:
+        >>> layer = torch.nn.Linear(2, 1, bias=False)
+        >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> parts = [lambda: layer(rows[:2]), lambda: layer(rows[2:])]
+        >>> value = cached_backward(parts, lambda scores: scores.sum())
+        >>> layer.weight.grad  # of one pass over all rows
+        tensor([[2., 2.]])
+
     Reference:
         Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup".
     """

@@ -1,10 +1,10 @@
-"""One step of training, whoever runs the loop around it."""
+"""One step of training, for any loop around it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from rankwise.training.devices import Devices
 from rankwise.training.ema import WeightAverage
 from rankwise.training.gradient_cache import cached_backward
-from rankwise.training.task import Moment, Task
+from rankwise.training.task import Moment, StateDict, Task
 
 __all__ = ["Learner"]
 
@@ -20,10 +20,22 @@ Batch = TypeVar("Batch")
 
 
 class Learner(Generic[Batch]):
-    """The optimizer of a task, and the step that moves network and loss.
+    """Optimizer of a task, and the step that moves network and loss.
 
     ``done`` is the number of steps taken in the stage: together with the seed it decides
     everything random in the next one.
+
+    Args:
+        task: Task to train.
+        devices: Device, precision and processes; those of the task's options unless given.
+
+    Example:
+        For a loop of your own around the steps of a task::
+
+            learner = Learner(task)
+            batches = task.batches(0)
+            while learner.done < 100:
+                loss = learner.step(next(batches))
     """
 
     def __init__(self, task: Task[Batch], devices: Devices | None = None) -> None:
@@ -66,7 +78,7 @@ class Learner(Generic[Batch]):
 
     @contextmanager
     def evaluation(self) -> Iterator[None]:
-        """The network as it is evaluated: without gradients, averaged if weights are."""
+        """Set the network up for evaluation: no gradients, averaged weights if there are any."""
         self.devices.share_state(self.task.network, buffers_only=True)
         self.task.network.eval()
         with torch.no_grad():
@@ -76,15 +88,15 @@ class Learner(Generic[Batch]):
                 with self.average.applied():
                     yield
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that the next step starts from."""
+    def state_dict(self) -> StateDict:
+        """Return everything that the next step starts from."""
         parts = {name: module.state_dict() for name, module in self.task.modules().items()}
         state = {"step": self.done, "optimizer": self.optimizer.state_dict(), **parts}
         state["scaler"] = self.devices.scaler_state()
         state["average"] = {} if self.average is None else self.average.state_dict()
         return state
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: StateDict) -> None:
         """Restore what :meth:`state_dict` returned."""
         for name, module in self.task.modules().items():
             module.load_state_dict(state[name])

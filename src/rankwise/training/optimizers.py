@@ -29,7 +29,22 @@ class OptimizerSettings(Protocol):
 class MomentumSGD(torch.optim.Optimizer):
     """buf ← β buf + g, θ ← θ − α[(1−s)·buf + s(g + β·buf)]   (StableAP, Algorithm 1).
 
-    s = 0 is SGD with heavy ball, s = 1 with Nesterov's acceleration; g contains the weight decay.
+    Args:
+        parameters: Parameters to move.
+        lr: Learning rate α.
+        momentum: β.
+        s: 0 is SGD with heavy ball, 1 with Nesterov's acceleration, between them a mixture.
+        weight_decay: Multiple of the parameters that is added to their gradient g.
+
+    Example:
+        >>> weight = nn.Parameter(torch.tensor([1.0]))
+        >>> optimizer = MomentumSGD([weight], lr=0.1, momentum=0.9, s=0.0)
+        >>> weight.square().sum().backward(); optimizer.step()
+        >>> weight.data  # 1 - 0.1 * 2
+        tensor([0.8000])
+
+    Reference:
+        StableAP, Algorithm 1.
     """
 
     def __init__(
@@ -46,7 +61,7 @@ class MomentumSGD(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> Any:
-        """One step along the gradients."""
+        """Take one step along the gradients."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -71,7 +86,22 @@ class MomentumSGD(torch.optim.Optimizer):
 def make_optimizer(
     parameters: Iterable[nn.Parameter], settings: OptimizerSettings
 ) -> torch.optim.Optimizer:
-    """Make ``sgd``, ``adam`` or ``adamw`` for the parameters that require a gradient."""
+    """Return the optimizer of a settings section, for the parameters that require a gradient.
+
+    Args:
+        parameters: Parameters of network and loss.
+        settings: ``name`` (sgd, adam or adamw), ``learning_rate``, ``weight_decay``, ``momentum``
+            and ``s``.
+
+    Returns:
+        :class:`MomentumSGD`, or torch's Adam or AdamW.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> adam = SimpleNamespace(name="adam", learning_rate=0.01, weight_decay=0.0)
+        >>> type(make_optimizer(nn.Linear(2, 1).parameters(), adam)).__name__
+        'Adam'
+    """
     learning = [parameter for parameter in parameters if parameter.requires_grad]
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.name == "sgd":

@@ -1,4 +1,4 @@
-"""The folder of a run: which command made it, what is in it, and who writes into it."""
+"""The folder of a run: the command that made it, its parts, and a lock for the writer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import rankwise
 from rankwise.errors import UsageError
@@ -32,17 +32,46 @@ _MADE = ("checkpoint.pt", "results.json", "study.db", "model.ranker")  # that wo
 _CONFIGS = ("config.json", "config.yaml")
 
 
+class _Run(TypedDict):
+    """``run.json``."""
+
+    format: int
+    command: str
+    version: str
+    finished: bool
+    parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
+
+
 class RunFolder:
     """Files of one run, with ``run.json`` over them.
 
     ``run.json`` has the format version, the command and the version of rankwise that made the run,
     whether it is finished, and the SHA-256 of every part. Open it with :meth:`opened`: one process
     at a time may.
+
+    Args:
+        path: The folder.
+        command: Command of ``rankwise`` whose run it holds.
+
+    Example:
+        >>> import tempfile
+        >>> out = Path(tempfile.mkdtemp()) / "run"
+        >>> with RunFolder(out, "classify").opened() as folder:
+        ...     path = folder.write("notes.txt", b"lr 0.1")
+        ...     folder.finish()
+        >>> command_of(out), read_part(out, "notes.txt")
+        ('classify', b'lr 0.1')
     """
 
     def __init__(self, path: Path, command: str) -> None:
         self.path, self.command = path, command
-        self._about: dict[str, Any] = {}
+        self._about: _Run = {
+            "format": _FORMAT,
+            "command": f"rankwise {command}",
+            "version": rankwise.__version__,
+            "finished": False,
+            "parts": {},
+        }
 
     @contextmanager
     def opened(self, *, resume: bool = False) -> Iterator[RunFolder]:
@@ -57,12 +86,7 @@ class RunFolder:
         try:
             with _locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
-                self._about = _read(self.path) or {
-                    "format": _FORMAT,
-                    "command": f"rankwise {self.command}",
-                    "version": rankwise.__version__,
-                    "parts": {},
-                }
+                self._about = _read(self.path) or self._about
                 self._about["finished"] = False
                 self._write_about()
                 yield self
@@ -106,7 +130,21 @@ class RunFolder:
 def open_folder(
     out: Path | RunFolder | None, command: str, *, resume: bool = False
 ) -> Iterator[RunFolder | None]:
-    """Open the folder of a run; None stays None, and one that is open already stays open."""
+    """Open the folder of a run; None stays None, and one that is open already stays open.
+
+    Args:
+        out: Path of the folder, the open folder, or None for a run without one.
+        command: Command whose run the folder holds.
+        resume: Whether a run in the folder may be continued.
+
+    Returns:
+        Context of the open folder.
+
+    Example:
+        >>> with open_folder(None, "classify") as folder:
+        ...     print(folder)
+        None
+    """
     if isinstance(out, Path):
         with RunFolder(out, command).opened(resume=resume) as folder:
             yield folder
@@ -118,6 +156,17 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
     """Raise unless ``rankwise command`` may write into a folder: a new run, or its own resumed.
 
     A run that has not got further than its settings is as good as a new one.
+
+    Args:
+        path: The folder.
+        command: The command that wants to write.
+        resume: Whether it continues a run.
+
+    Raises:
+        UsageError: Where the folder holds something else, or a run and ``resume`` is False.
+
+    Example:
+        >>> require_free(Path("no-such-folder"), "classify", resume=False)
     """
     about = _read(path)
     made = [name for name in _MADE if (path / name).exists()]
@@ -142,7 +191,18 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
 
 
 def command_of(folder: Path) -> str | None:
-    """Return the command whose run a folder holds, finished or not; None where there is none."""
+    """Return the command whose run a folder holds, finished or not; None where there is none.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The command without ``rankwise``, such as ``"classify"``.
+
+    Example:
+        >>> print(command_of(Path("no-such-folder")))
+        None
+    """
     about = _read(folder)
     return None if about is None else str(about["command"]).removeprefix("rankwise ")
 
@@ -167,19 +227,30 @@ def read_part(folder: Path, name: str) -> bytes | None:
 
 
 def require_unchanged(folder: Path, *names: str) -> None:
-    """Raise where a file of a run is not the one that ``run.json`` has the SHA-256 of."""
+    """Raise where a file of a run is not the one that ``run.json`` has the SHA-256 of.
+
+    Args:
+        folder: Folder of the run.
+        names: Names of its files to check.
+
+    Raises:
+        UsageError: Where a file was changed or damaged.
+
+    Example:
+        >>> require_unchanged(Path("no-such-folder"), "model.ranker")
+    """
     about = _read(folder)
     for name in names:
         if about is not None and name in about["parts"]:
             read_part(folder, name)
 
 
-def _read(folder: Path) -> dict[str, Any] | None:
+def _read(folder: Path) -> _Run | None:
     path = folder / RUN
     if not path.exists():
         return None
     try:
-        about: dict[str, Any] = json.loads(path.read_text())
+        about: _Run = json.loads(path.read_text())
         version, _ = int(about["format"]), (about["command"], about["finished"], about["parts"])
     except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(

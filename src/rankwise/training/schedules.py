@@ -16,11 +16,39 @@ def milestone_rate(
     *,
     warm_up: int = 0,
 ) -> float:
-    """Multiply the rate by ``factor`` after every milestone; rise to it over ``warm_up`` steps."""
+    """Return the rate times ``factor`` for every milestone passed, after a linear warm-up.
+
+    Args:
+        rate: Learning rate after the warm-up.
+        step: Number of the step, from 0.
+        milestones: Steps after which the rate is multiplied by ``factor``.
+        factor: Factor of a milestone.
+        warm_up: Steps over which the rate rises to ``rate``.
+
+    Returns:
+        Learning rate of the step.
+
+    Example:
+        >>> [milestone_rate(1.0, step, milestones=[2], warm_up=1) for step in range(4)]
+        [0.5, 1.0, 0.1, 0.1]
+    """
     passed = sum(step >= milestone for milestone in milestones)
     return rate * factor**passed * min(1.0, (step + 1) / (warm_up + 1))
 
 
 def cosine_rate(rate: float, step: int, steps: int) -> float:
-    """Let the rate fall to 0 over ``steps`` as half a period of a cosine."""
+    """Return the rate of a cosine schedule that falls to 0 over ``steps``.
+
+    Args:
+        rate: Learning rate of the first step.
+        step: Number of the step, from 0.
+        steps: Number of steps until the rate is 0.
+
+    Returns:
+        Learning rate of the step.
+
+    Example:
+        >>> [round(cosine_rate(1.0, step, 2), 3) for step in range(3)]
+        [1.0, 0.5, 0.0]
+    """
     return rate * (1 + math.cos(math.pi * step / steps)) / 2

@@ -1,4 +1,4 @@
-"""What a task tells the trainer: its batches, the loss of a step, what validation measures."""
+"""The interface between a task and the trainer: batches, the loss of a step, validation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -14,44 +14,90 @@ from torch import Tensor, nn
 
 from rankwise.training.devices import Place
 
-__all__ = ["CachedLoss", "Moment", "Options", "Record", "Stage", "Task"]
+__all__ = ["CachedLoss", "Moment", "Options", "Record", "Stage", "StateDict", "Task"]
 
+StateDict = dict[str, Any]  # as untyped as the state dicts of torch that it is made of
 Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """How long to train, and how often to validate."""
+    """Length of a part of a training, and how often it is validated.
 
-    steps: int  # maximum
-    validate_every: int  # steps; every validation leaves a checkpoint
-    patience: int | None = None  # validations without a better value, after which to stop
+    Args:
+        steps: Maximum number of steps.
+        validate_every: Steps between validations; every validation leaves a checkpoint.
+        patience: Validations without a better value after which the stage ends; None: never.
+
+    Example:
+        >>> Stage(steps=100, validate_every=10, patience=3).patience
+        3
+    """
+
+    steps: int
+    validate_every: int
+    patience: int | None = None
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a step is taken."""
+    """Options of a training step.
+
+    Args:
+        precision: One of :data:`PRECISIONS`.
+        clip: Maximum norm of the gradient; None: no clipping.
+        accumulate: Number of batches whose mean gradient makes a step.
+        ema_rate: Weight of the new value in a moving average of the weights, which is then what
+            is validated and kept; None: no average.
+
+    Example:
+        >>> Options(precision="bf16", clip=1.0).accumulate
+        1
+    """
 
     precision: str = "32"
-    clip: float | None = None  # maximum norm of the gradient
-    accumulate: int = 1  # batches whose mean gradient makes a step
-    ema_rate: float | None = None  # of a moving average of the weights; None: no average
+    clip: float | None = None
+    accumulate: int = 1
+    ema_rate: float | None = None
 
 
 @dataclass(frozen=True)
 class Record:
-    """What must be the same for a run to be resumed."""
+    """Identity of a run: it is resumed only where all of this is the same.
 
-    settings: Mapping[str, object] = field(default_factory=dict)  # may be nested
-    data: str = ""  # fingerprint of the training data
-    batch: int = 0  # rows of a batch of one process
+    Args:
+        settings: Settings by name, which may be nested.
+        data: Fingerprint of the training data.
+        batch: Rows in a batch of one process.
+
+    Example:
+        >>> Record({"learning_rate": 0.1}, data="3f9a", batch=64).batch
+        64
+    """
+
+    settings: Mapping[str, object] = field(default_factory=dict)
+    data: str = ""
+    batch: int = 0
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A step from the inside: its number, the process, the seed, the context of forward passes."""
+    """Context of a step: its number, the process, the seed and the context of forward passes.
 
-    step: int  # counted from 0, or over the batches where a step has several
+    Args:
+        step: Number of the step from 0, or of the batch where a step has several.
+        place: Device and process.
+        seed: Seed of the training; None: generators are not seeded by step.
+        autocast: Makes the context of a forward pass.
+
+    Example:
+        >>> moment = Moment(step=5, seed=0)
+        >>> moment.start(0); first = torch.rand(1)
+        >>> moment.start(0); bool(first == torch.rand(1))
+        True
+    """
+
+    step: int
     place: Place = field(default_factory=Place)
     seed: int | None = None
     autocast: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -72,7 +118,15 @@ class Moment:
 class CachedLoss:
     """Forward passes, and a loss of their outputs joined along the first dimension.
 
-    Several passes are run one graph at a time (gradient caching).
+    Several passes are run one graph at a time (gradient caching, :func:`cached_backward`).
+
+    Args:
+        passes: Forward passes, each returning the outputs of some rows.
+        loss: Loss of all outputs.
+
+    Example:
+        >>> CachedLoss([lambda: torch.ones(2), lambda: torch.zeros(2)], torch.mean).loss.__name__
+        'mean'
     """
 
     passes: Sequence[Callable[[], Tensor]]
@@ -80,18 +134,24 @@ class CachedLoss:
 
 
 class Task(ABC, Generic[Batch]):
-    """A network, a loss, and what a training does with them.
+    """Base class of what the trainer trains: a network, a loss, batches and validation.
 
     Args:
-        network: What is trained, evaluated and kept.
-        loss: Its buffers and parameters belong to the checkpoint.
-        stages: One after the other; a later one starts from the best network so far.
-        record: What must be the same for a run to be resumed.
+        network: Network that is trained, evaluated and kept.
+        loss: Loss; its buffers and parameters belong to the checkpoint.
+        stages: Stages in order; a later one starts from the best network so far.
+        record: Identity of the run: what must be the same for it to be resumed.
         seed: Everything random in a step follows from it, the number of the step and of the
             process. None: random numbers are drawn from torch's generator, whose state is then
             what a resumed run starts from.
-        place: The device and the process.
-        options: How a step is taken.
+        place: Device and process.
+        options: Options of a step.
+
+    Example:
+        A task defines these methods; :class:`Trainer` has one that runs.
+
+        >>> sorted(Task.__abstractmethods__)
+        ['batches', 'make_optimizer', 'rate', 'step_loss', 'validate']
     """
 
     monitor: str = ""  # the measure that chooses the best network, the higher the better

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -13,32 +14,55 @@ from torch import Tensor
 from rankwise.errors import UsageError
 from rankwise.report import write_csv
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
-from rankwise.training.devices import Devices
+from rankwise.training.devices import Devices, Place
 from rankwise.training.learner import Learner
-from rankwise.training.run_folder import RunFolder
-from rankwise.training.task import Task
+from rankwise.training.run_folder import RunFolder, open_folder
+from rankwise.training.task import StateDict, Task
 
-__all__ = ["Callback", "Fitted", "Step", "Trainer", "Validation"]
+__all__ = ["Callback", "Fitted", "Step", "Trainer", "Validation", "fit"]
 
 Batch = TypeVar("Batch")
+AnyTask = TypeVar("AnyTask", bound=Task[Any])
 Row = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where a training is after a step."""
+    """State of a training after a step.
 
-    step: int  # of the run, from 1
-    epoch: int  # or number of the validation that comes next, from 1
-    step_of_epoch: int  # from 1
+    Args:
+        step: Number of the step in the run, from 1.
+        epoch: Number of the epoch, or of the next validation, from 1.
+        step_of_epoch: Number of the step in the epoch, from 1.
+        steps_of_epoch: Steps in the epoch.
+        loss: Loss of the step.
+        value: Value of the last validation; NaN before the first.
+
+    Example:
+        >>> Step(12, epoch=2, step_of_epoch=2, steps_of_epoch=10, loss=0.3, value=0.8).epoch
+        2
+    """
+
+    step: int
+    epoch: int
+    step_of_epoch: int
     steps_of_epoch: int
     loss: float
-    value: float  # of the last validation; NaN before the first
+    value: float
 
 
 @dataclass(frozen=True)
 class Validation:
-    """A validation: its row of ``metrics.csv``, and whether the network is the best so far."""
+    """Outcome of a validation.
+
+    Args:
+        row: Its row of ``metrics.csv``.
+        best: Whether the network is the best so far.
+
+    Example:
+        >>> Validation({"step": 10, "map": 0.4}, best=True).row["map"]
+        0.4
+    """
 
     row: Row
     best: bool
@@ -46,7 +70,19 @@ class Validation:
 
 @dataclass(frozen=True)
 class Callback:
-    """Functions that are called during a training; the checkpoint is written before them."""
+    """Functions that are called during a training; the checkpoint is written before them.
+
+    Args:
+        on_step: Called after every step.
+        on_validation: Called after every validation.
+
+    Example:
+        >>> losses = []
+        >>> record = Callback(on_step=lambda step: losses.append(step.loss))
+        >>> record.on_step(Step(1, 1, 1, 10, loss=0.5, value=math.nan))
+        >>> losses
+        [0.5]
+    """
 
     on_step: Callable[[Step], None] = lambda step: None
     on_validation: Callable[[Validation], None] = lambda validation: None
@@ -54,14 +90,27 @@ class Callback:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The course of a training; the network of the task then has its best weights."""
+    """Result of a training; the network of the task then has its best weights.
+
+    Args:
+        history: Rows of ``metrics.csv``, one for each validation.
+        best_step: Step of the best validation.
+        best_row: Number of the best validation, from 1.
+        best_value: Its value.
+        last: Weights after the last step.
+        start: Value of the validation before the first step; NaN where there was none.
+
+    Example:
+        >>> Fitted([{"step": 5, "map": 0.4}], 5, 1, 0.4, last={}, start=0.1).best_value
+        0.4
+    """
 
     history: list[Row]
     best_step: int
-    best_row: int  # number of the best validation, from 1
+    best_row: int
     best_value: float
-    last: dict[str, Tensor]  # weights after the last step
-    start: float  # value of the validation before the first step; NaN where there was none
+    last: dict[str, Tensor]
+    start: float
 
 
 @dataclass
@@ -73,17 +122,38 @@ class _Best:
 
 
 class Trainer(Generic[Batch]):
-    """Train a task: to the end, or from the last checkpoint of a run folder.
+    """Loop over the steps of a task: to its end, or from the last checkpoint of a run folder.
 
     A resumed run ends with the same bits as one that was never stopped. With several processes the
     first one has the folder. Ctrl-C ends a training as any error does: the folder keeps the state
     of the last validation.
 
     Args:
-        task: What is trained.
+        task: Task to train.
         devices: Device, precision and processes; those of the task's options unless given.
-        folder: Where every validation leaves ``checkpoint.pt`` and ``metrics.csv``.
+        folder: Folder in which every validation leaves ``checkpoint.pt`` and ``metrics.csv``.
         callbacks: Called after every step and every validation.
+
+    Example:
+        >>> from rankwise.training import Record, Stage
+        >>> class Line(Task[torch.Tensor]):
+        ...     monitor = "negative_error"
+        ...     def make_optimizer(self):
+        ...         return torch.optim.SGD(self.network.parameters(), lr=0.1)
+        ...     def rate(self, step):
+        ...         return 0.1
+        ...     def batches(self, step):
+        ...         while True:
+        ...             yield torch.tensor([[1.0], [2.0]])
+        ...     def step_loss(self, batch, moment):
+        ...         return self.loss(self.network(batch), 3 * batch)
+        ...     def validate(self):
+        ...         return {"negative_error": -abs(self.network.weight.item() - 3)}
+        >>> network = torch.nn.Linear(1, 1, bias=False)
+        >>> loss = torch.nn.MSELoss()
+        >>> task = Line(network, loss, [Stage(40, 10)], record=Record(), seed=0)
+        >>> round(-Trainer(task).fit().best_value, 3)
+        0.0
     """
 
     def __init__(
@@ -197,7 +267,7 @@ class Trainer(Generic[Batch]):
         self._first_row, self._first_step = len(self.history), step
         self.learner.begin(self.stage)
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> StateDict:
         return {
             "stage": self.stage,
             "first_row": self._first_row,
@@ -225,6 +295,45 @@ class Trainer(Generic[Batch]):
         if self.folder is not None:
             write_csv(self.folder.path / "metrics.csv", self.history)
         return True
+
+
+def fit(
+    make_task: Callable[[Place], AnyTask],
+    out: Path | RunFolder | None,
+    command: str,
+    *,
+    resume: bool = False,
+    precision: str = "32",
+    device: torch.device | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> tuple[AnyTask, Fitted]:
+    """Make a task on its device and train it; the caller's random numbers are not touched.
+
+    Args:
+        make_task: Makes the task; called with the device and the process.
+        out: Folder of the run, or one that is open; None: nothing is written.
+        command: Command whose run the folder holds.
+        resume: Whether to start from the last checkpoint in the folder, if there is one.
+        precision: See :class:`Devices`.
+        device: See :class:`Devices`.
+        callbacks: See :class:`Trainer`.
+
+    Returns:
+        The task, whose network has its best weights, and the result of the training.
+
+    Example:
+        With the task ``Line`` of :class:`Trainer`, made on the device of the process::
+
+            make = lambda place: Line(network, loss, [Stage(40, 10)], record=Record(), place=place)
+            task, fitted = fit(make, Path("runs/line"), "line", resume=True)
+    """
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        devices = Devices(precision, device)
+        own = out if devices.place.is_first else None
+        with open_folder(own, command, resume=resume) as folder:
+            task = make_task(devices.place)
+            trainer = Trainer(task, devices=devices, folder=folder, callbacks=callbacks)
+            return task, trainer.fit(resume=resume)
 
 
 def _copied(state: dict[str, Tensor]) -> dict[str, Tensor]:
