@@ -19,7 +19,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from rankwise.data.images.labeled import ClassSplits
+from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification import Settings, Trained, judge, train
 from rankwise.theory import mean_of
 from reproductions import Setting

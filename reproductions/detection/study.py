@@ -81,7 +81,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     return [
         f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {parts.train.describe()}. "
         f"{parts.validation.describe()}. {parts.test.describe()}.",
-        *parts.findings.lines(),
+        *parts.issues.lines(),
         f"Pictures of {s.views.width}×{s.views.height} pixels, mirrored at random; "
         f"{s.network.backbone} {frozen}. One square anchor of {s.network.anchor_scale:g} strides "
         f"at every place of the levels {', '.join(map(str, s.network.levels))}; ATSS; GIoU with "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rankwise.data.images.labeled import ClassSplits
+from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.settings import Settings

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.data import DataError
-from rankwise.data.images.classes import open_classes
-from rankwise.data.images.labeled import ClassSplits
+from rankwise.data.images.image_set import ClassSplits
+from rankwise.data.images.readers import open_classes
 
 __all__ = ["Problem", "real_problems"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rankwise.data.images.fingerprint import fingerprint
+from rankwise.data.images.image_set import fingerprint
 from reproductions.base import Setting
 from reproductions.retrieval.ablations import Effect, ablate, effects
 from reproductions.retrieval.benches import Pretrained, Scratch

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.data.images.fingerprint import fingerprint
+from rankwise.data.images.image_set import fingerprint
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Network, Views

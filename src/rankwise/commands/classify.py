@@ -21,7 +21,7 @@ from rankwise.commands.image_runs import (
 from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
-    from rankwise.data.images.labeled import ClassSplits
+    from rankwise.data.images.image_set import ClassSplits
     from rankwise.tasks.classification import Judged, Settings
 
 __all__ = ["app"]

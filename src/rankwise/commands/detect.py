@@ -69,7 +69,7 @@ def evaluate(  # noqa: PLR0917
         kept = load_run(run)
         settings = read_settings(run / CONFIG, at_root(root))
         splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
-        say(splits.findings.lines(), error=True)
+        say(splits.issues.lines(), error=True)
         pictures = getattr(splits, part)
         result = judge(pictures, detect_all(kept.network, pictures, settings))
         show(results_table({settings.objective.short: result}))

@@ -133,13 +133,13 @@ def search(  # noqa: PLR0917
 ) -> None:
     """Print the images of an index that are nearest to an image, with their cosines."""
     with one_line(debug=debug):
-        from rankwise.data.images.image_file import read_picture  # noqa: PLC0415
+        from rankwise.data.images.image_file import read_image  # noqa: PLC0415
         from rankwise.report import Table  # noqa: PLC0415
         from rankwise.tasks import retrieval as task  # noqa: PLC0415
 
         settings, network = task.load_run(run)
         known = task.read_index(within or run / "index.npz")
-        found = task.search(network, known, read_picture(image), settings.views, top, exact=exact)
+        found = task.search(network, known, read_image(image), settings.views, top, exact=exact)
         rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
         caption = f"of {len(known.paths):,} images, by cosine"
         if known.cells is not None and not exact:

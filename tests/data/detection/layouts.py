@@ -13,7 +13,7 @@ OBJECT = (
 )
 
 
-def picture(path: Path, size=(40, 30)) -> None:
+def image(path: Path, size=(40, 30)) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", size, (200, 30, 30)).save(path)
 
@@ -29,14 +29,14 @@ def xml(objects, size=(40, 30)) -> str:
 
 
 def voc_folder(root: Path, lists: dict[str, dict[str, list]]) -> Path:
-    """``lists``: by name the pictures, by stem their objects (name, corners, difficult)."""
-    for name, pictures in lists.items():
+    """``lists``: by name the images, by stem their objects (name, corners, difficult)."""
+    for name, images in lists.items():
         main = root / "ImageSets" / "Main"
         main.mkdir(parents=True, exist_ok=True)
-        (main / f"{name}.txt").write_text("\n".join(pictures) + "\n")
+        (main / f"{name}.txt").write_text("\n".join(images) + "\n")
         (root / "Annotations").mkdir(exist_ok=True)
-        for stem, objects in pictures.items():
-            picture(root / "JPEGImages" / f"{stem}.jpg")
+        for stem, objects in images.items():
+            image(root / "JPEGImages" / f"{stem}.jpg")
             (root / "Annotations" / f"{stem}.xml").write_text(xml(objects))
     return root
 
@@ -61,5 +61,5 @@ def coco_folder(root: Path, *, train=None, test=None) -> Path:
     for part, tree in (("train2017", train or coco_tree()), ("val2017", test or coco_tree())):
         (root / "annotations" / f"instances_{part}.json").write_text(json.dumps(tree))
         for one in tree["images"]:
-            picture(root / part / one["file_name"])
+            image(root / part / one["file_name"])
     return root

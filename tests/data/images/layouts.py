@@ -1,4 +1,4 @@
-"""Small data sets in the published layouts, with a picture of its own color for every image."""
+"""Small data sets in the published layouts, with a image of its own color for every image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.io import savemat
 
 
-def write_picture(path: Path, color: int = 0, size: tuple[int, int] = (6, 4)) -> None:
+def write_image(path: Path, color: int = 0, size: tuple[int, int] = (6, 4)) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", size, (color % 256, 2 * color % 256, 100)).save(path)
 
@@ -29,7 +29,7 @@ def sop(root: Path, classes: int = 20, images: int = 3) -> Path:
             for image in range(images):
                 number += 1
                 name = f"{'bicycle' if family == 1 else 'sofa'}_final/{label}_{image}.JPG"
-                write_picture(folder / name, number)
+                write_image(folder / name, number)
                 lines.append(f"{number} {label} {family} {name}")
         (folder / f"Ebay_{part}.txt").write_text("\n".join(lines) + "\n")
     return root
@@ -50,7 +50,7 @@ def vehicleid(root: Path) -> Path:
         for vehicle in vehicles:
             for image in range(2):
                 number = f"{10 * vehicle + image:07d}"
-                write_picture(folder / "image" / f"{number}.jpg", vehicle)
+                write_image(folder / "image" / f"{number}.jpg", vehicle)
                 lines.append(f"{number} {vehicle}")
         (folder / "train_test_split" / f"{name}.txt").write_text("\n".join(lines) + "\n")
     return root
@@ -66,7 +66,7 @@ def inaturalist(root: Path) -> Path:
     for part, found in species.items():
         names = [f"train_val2018/{f}/{n}/{i}.jpg" for f, n in found for i in range(1 + n % 3)]
         for name in names:
-            write_picture(root / name)
+            write_image(root / name)
         file = root / "Inat_dataset_splits" / f"Inaturalist_{part}_set1.txt"
         file.write_text("\n".join(names) + "\n")
     return root
@@ -82,7 +82,7 @@ def cub200(root: Path, classes: int = 12) -> Path:
             number = len(images) + 1
             images.append(f"{number} {name}/Bird_{image}.jpg")
             labels.append(f"{number} {label}")
-            write_picture(folder / "images" / name / f"Bird_{image}.jpg", number)
+            write_image(folder / "images" / name / f"Bird_{image}.jpg", number)
     (folder / "images.txt").write_text("\n".join(images) + "\n")
     (folder / "image_class_labels.txt").write_text("\n".join(labels) + "\n")
     (folder / "classes.txt").write_text("\n".join(names) + "\n")
@@ -107,7 +107,7 @@ def cars_whole(root: Path, classes: int = 10) -> Path:
     rows = []
     for i in range(2 * classes):
         name = f"car_ims/{i + 1:06d}.jpg"
-        write_picture(root / name, i)
+        write_image(root / name, i)
         rows.append({"relative_im_path": name, "bbox_x1": 1, "class": i // 2 + 1, "test": i % 2})
     names = [f"Make Model {i}" for i in range(classes)]
     savemat(root / "cars_annos.mat", {"annotations": _struct(rows), "class_names": _cells(names)})
@@ -124,7 +124,7 @@ def cars_parted(root: Path, classes: int = 10) -> Path:
     for folder, file in files.items():
         rows = []
         for i in range(classes):
-            write_picture(root / folder / f"{i + 1:05d}.jpg", i)
+            write_image(root / folder / f"{i + 1:05d}.jpg", i)
             rows.append({"bbox_x1": 1, "class": i + 1, "fname": f"{i + 1:05d}.jpg"})
         savemat(file, {"annotations": _struct(rows)})
     names = [f"Make Model {i}" for i in range(classes)]
@@ -135,14 +135,14 @@ def cars_parted(root: Path, classes: int = 10) -> Path:
 def folders(root: Path, classes: int = 12, images: int = 2) -> Path:
     for label in range(classes):
         for image in range(images):
-            write_picture(root / f"c{label}" / f"{image}.png", 10 * label + image)
+            write_image(root / f"c{label}" / f"{image}.png", 10 * label + image)
     return root
 
 
 def csv_file(root: Path, rows: list[str], header: str = "path,label") -> Path:
     root.mkdir(exist_ok=True)
     for row in rows:
-        write_picture(root / row.split(",")[0])
+        write_image(root / row.split(",")[0])
     (root / "images.csv").write_text("\n".join([header, *rows]) + "\n")
     return root
 

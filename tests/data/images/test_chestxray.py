@@ -5,8 +5,8 @@ import torch
 from PIL import Image
 
 from rankwise.data import DataError
-from rankwise.data.images.chestxray import FINDINGS, chestxray
-from rankwise.data.images.classes import open_classes
+from rankwise.data.images._chestxray import FINDINGS, chestxray
+from rankwise.data.images.readers import open_classes
 
 HEADER = "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age\n"
 

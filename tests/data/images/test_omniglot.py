@@ -20,10 +20,10 @@ def test_unseen_alphabets_and_drawings_that_are_in_two_archives(tmp_path):
     assert len(splits.train) + len(splits.validation) == 22
     alphabets = sorted(name.split("/")[0] for name in splits.validation.classes)
     assert alphabets == ["Balinese", "Greek"]
-    picture = splits.test.load(0)
-    assert picture.shape == (3, 105, 105)
-    assert picture.unique().tolist() == [0, 255]
-    assert (picture == 0).sum() == 3
+    image = splits.test.load(0)
+    assert image.shape == (3, 105, 105)
+    assert image.unique().tolist() == [0, 255]
+    assert (image == 0).sum() == 3
 
 
 def test_the_evaluation_alphabets_are_the_test_where_they_are_there(tmp_path):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.data.images.labeled import ClassSplits, LabeledImages
-from rankwise.data.images.pool import Pool
+from rankwise.data.images import ClassListing
+from rankwise.data.images.image_set import ClassSplits, LabeledImages
 from reproductions.longtail.measure import Plan
 from reproductions.longtail.problems import Problem
 
@@ -16,7 +16,7 @@ def pictures(name: str, positives: int, negatives: int, seed: int) -> LabeledIma
     target = torch.tensor([1] * positives + [0] * negatives)
     pixels = torch.randint(0, 200, (len(target), 1, 8, 8), generator=rng)
     pixels[target == 1, :, :, :3] += 40
-    return Pool(name, target, ("rest", "bright"), pixels=pixels.to(torch.uint8)).images()
+    return ClassListing(name, target, ("rest", "bright"), pixels=pixels.to(torch.uint8)).images()
 
 
 def splits(seed: int) -> ClassSplits:

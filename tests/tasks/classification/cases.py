@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from rankwise.data.images.labeled import ClassSplits, LabeledImages
-from rankwise.data.images.pool import Pool
+from rankwise.data.images import ClassListing
+from rankwise.data.images.image_set import ClassSplits, LabeledImages
 from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.settings import Settings
 
@@ -40,7 +40,7 @@ def images(
     pixels = torch.einsum("nc,cdhw->ndhw", hot.double(), patterns.double()).clamp(max=200)
     pixels = (pixels + torch.randint(0, 55, pixels.shape, generator=rng)).to(torch.uint8)
     names = tuple(f"class{number}" for number in range(classes))
-    return Pool(name, hot if several else target, names, pixels=pixels).images()
+    return ClassListing(name, hot if several else target, names, pixels=pixels).images()
 
 
 def splits(counts: tuple[int, ...] = (12, 8, 4), *, several: bool = False) -> ClassSplits:

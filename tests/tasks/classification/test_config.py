@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.tasks.classification.cases import SMALL
 
-from rankwise.data.images.classes import CLASS_KINDS
+from rankwise.data.images.readers import CLASS_KINDS
 from rankwise.tasks.classification.config import CONFIGS, read_settings, shipped, with_changes
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.settings import Settings, UsageError

@@ -9,7 +9,7 @@ from tests.tasks.retrieval.cases import settings, states_equal
 from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
-from rankwise.data.images.listing import Recorded
+from rankwise.data.images._listing import Recorded
 from rankwise.tasks.retrieval.files import (
     DIVISION,
     load_run,

@@ -1,18 +1,8 @@
-"""Pictures with boxes: COCO's json and Pascal VOC's xml, read, checked and in their parts."""
+"""Detection data sets: COCO's json and Pascal VOC's xml, read, checked and split."""
 
+from rankwise._lazy import attach
 from rankwise.extras import require
 
 require("rankwise.data.detection", "PIL")
 
-from rankwise.data.detection.base import DetectionSet, DetectionSplits, Objects
-from rankwise.data.detection.findings import Findings
-from rankwise.data.detection.opening import KINDS, open_detection
-
-__all__ = [
-    "open_detection",
-    "KINDS",
-    "DetectionSet",
-    "DetectionSplits",
-    "Objects",
-    "Findings",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

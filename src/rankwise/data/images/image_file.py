@@ -1,4 +1,4 @@
-"""One picture from a file, in RGB, or the reason why it cannot be had."""
+"""One image from a file, in RGB, or the reason why it cannot be had."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 
-__all__ = ["BrokenImage", "damage", "decode", "picture_size", "read_picture", "tell_broken"]
+__all__ = ["BrokenImage", "damage", "decode", "image_size", "read_image", "describe_broken"]
 
 _EIGHT_BIT = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK",
                         "YCbCr", "LAB", "HSV"})  # fmt: skip
@@ -33,8 +33,8 @@ class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with 
         return BrokenImage, (self.path, self.reason)  # so that it comes home from a worker
 
 
-def read_picture(path: Path) -> Tensor:
-    """The picture in ``path`` as uint8 (3, h, w); :class:`BrokenImage` where there is none."""
+def read_image(path: Path) -> Tensor:
+    """The image in ``path`` as uint8 (3, h, w); :class:`BrokenImage` where there is none."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -45,7 +45,7 @@ def read_picture(path: Path) -> Tensor:
 def decode(data: bytes, path: Path | str) -> Tensor:
     """The bytes of an image file as uint8 (3, h, w); ``path`` is what a message calls it.
 
-    Where a picture can be seen through, it is laid on white.
+    Where a image can be seen through, it is laid on white.
     """
     if not data:
         raise BrokenImage(path, "is empty")
@@ -73,13 +73,13 @@ def damage(path: Path) -> BrokenImage | None:
     if head.startswith(_HEADS):  # to ask Pillow of every file of a large set takes minutes
         return None
     try:
-        picture_size(path)
+        image_size(path)
     except BrokenImage as broken:
         return broken
     return None
 
 
-def picture_size(path: Path) -> tuple[int, int]:
+def image_size(path: Path) -> tuple[int, int]:
     """Width and height, from the head of the file alone."""
     try:
         with Image.open(path) as image:
@@ -88,7 +88,7 @@ def picture_size(path: Path) -> tuple[int, int]:
         raise BrokenImage(path, _why(error)) from error
 
 
-def tell_broken(broken: Iterable[BrokenImage]) -> str:
+def describe_broken(broken: Iterable[BrokenImage]) -> str:
     """One line: how many images cannot be read, and the first ten of them."""
     found = list(broken)
     named = "; ".join(str(image) for image in found[:_NAMED])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.data.images.labeled import LabeledImages
+from rankwise.data.images.image_set import LabeledImages
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.settings import Batches, Settings, UsageError
 from rankwise.training import Place

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rankwise.data.images.labeled import LabeledImages
+from rankwise.data.images.image_set import LabeledImages
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings

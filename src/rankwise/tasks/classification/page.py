@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from rankwise.data.images.labeled import ClassSplits
+from rankwise.data.images.image_set import ClassSplits
 from rankwise.report import Section, Table, page, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.classification.evaluate import Judged

@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 
 from rankwise.data.images import BrokenImage
-from rankwise.data.images.classes import CLASS_KINDS, open_classes
-from rankwise.data.images.labeled import ClassSplits, LabeledImages
+from rankwise.data.images.image_set import ClassSplits, LabeledImages
+from rankwise.data.images.readers import CLASS_KINDS, open_classes
 from rankwise.report.verdict import Verdict, verdict
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.evaluate import Judged, judge

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.data.images import BrokenImage
-from rankwise.data.images.fingerprint import fingerprint
-from rankwise.data.images.labeled import ClassSplits, LabeledImages
+from rankwise.data.images.image_set import ClassSplits, LabeledImages, fingerprint
 from rankwise.distributed import gather_with_gradient
 from rankwise.memory import PreviousModel
 from rankwise.tasks.classification.batches import make_sampler

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from rankwise.data.images import BrokenImage
-from rankwise.data.images.labeled import ClassSplits
+from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import ClassificationTask

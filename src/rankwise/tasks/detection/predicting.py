@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.data.images.image_file import read_picture
+from rankwise.data.images.image_file import read_image
 from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.detection.drawing import drawn, to_png
@@ -50,7 +50,7 @@ def predict(kept: Kept, image: Path, out: Path, least: float | None = None) -> P
     Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
     """
     require_places([image], out)
-    picture = read_picture(image)
+    picture = read_image(image)
     (found,) = detect(kept.network, [picture], kept.settings.views, kept.settings.found)
     found = found.above(kept.thresholds if least is None else _logit(least))
     names = [kept.classes[label] for label in found.labels.tolist()]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from rankwise.data.images.listing import Recorded
+from rankwise.data.images._listing import Recorded
 from rankwise.extras import require
 from rankwise.report import write_csv, write_json, write_whole
 from rankwise.retrieval import RetrievalResult

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from rankwise.data.images import BrokenImage, ImageSet
-from rankwise.data.images.image_file import picture_size
+from rankwise.data.images.image_file import image_size
 from rankwise.tasks.retrieval.settings import UsageError
 
 __all__ = ["images_in"]
@@ -28,7 +28,7 @@ def images_in(folder: Path, told: Callable[[BrokenImage], None] | None = None) -
         if path.suffix.lower() not in _ENDINGS or not path.is_file():
             continue
         try:
-            picture_size(path)
+            image_size(path)
         except BrokenImage as broken:
             if told is None:
                 raise

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.data.images import BrokenImage, RetrievalSplits
-from rankwise.data.images.fingerprint import fingerprint
+from rankwise.data.images.image_set import fingerprint
 from rankwise.distributed import gather_with_gradient
 from rankwise.memory import PreviousModel
 from rankwise.samplers import ClassBatches

@@ -1,0 +1,109 @@
+"""Any detection set by the name of its kind, in its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rankwise.checks import require_one_of
+from rankwise.data.detection._layouts import coco, voc
+from rankwise.data.detection._listing import ImageList, as_set
+from rankwise.data.detection.detection_set import AnnotationIssues, DetectionSet, DetectionSplits
+from rankwise.data.errors import DataError
+
+__all__ = ["KINDS", "open_detection"]
+
+_READERS: dict[str, Callable[[Path, str], ImageList]] = {"coco": coco, "voc": voc}
+KINDS = tuple(_READERS)
+
+
+def open_detection(
+    kind: str,
+    root: str | Path,
+    *,
+    train: Sequence[str],
+    test: Sequence[str],
+    validation: Sequence[str] = (),
+    seed: int = 0,
+    validation_share: float = 0.1,
+    classes: Sequence[str] | None = None,
+    skip_broken: bool = False,
+) -> DetectionSplits:
+    """Read a data set; :class:`~rankwise.data.DataError` for what is wrong.
+
+    kind
+        ``"coco"`` or ``"voc"``.
+    root
+        The folder that the data set was unpacked to.
+    train, validation, test
+        Names of lists (VOC) or of json files (COCO), several of which are joined. Without a name
+        ``validation`` is a share of the training images, drawn by ``seed``.
+    classes
+        Names of the classes in their order, as a trained network has them. None: those of the
+        files, by name (VOC) or by id (COCO).
+    skip_broken
+        Leave out images that are missing or empty, instead of ending.
+
+    Boxes are cut at the edges of their image and dropped if nothing is left; ``issues`` names
+    them. Images without objects stay.
+    """
+    require_one_of("kind", kind, KINDS)
+    if not 0 < validation_share < 1:
+        raise ValueError(f"validation_share must be between 0 and 1, got {validation_share}")
+    if not train or not test:
+        raise ValueError("train and test must each name at least one list of images")
+    read = _READERS[kind]
+    parts = {
+        part: [read(Path(root), name) for name in names]
+        for part, names in (("train", train), ("validation", validation), ("test", test))
+    }
+    everything = [listed for lists in parts.values() for listed in lists]
+    known = _classes(everything) if classes is None else tuple(classes)
+    _require_names(everything, known)
+    issues = AnnotationIssues()
+    found = {
+        part: as_set(_joined(part, lists), known, issues, skip_broken=skip_broken)
+        for part, lists in parts.items()
+        if lists
+    }
+    if not validation:
+        found["train"], found["validation"] = _cut(found["train"], validation_share, seed)
+    return DetectionSplits(found["train"], found["validation"], found["test"], issues)
+
+
+def _classes(lists: list[ImageList]) -> tuple[str, ...]:
+    named = [listed for listed in lists if listed.classes is not None]
+    if named:
+        for other in named[1:]:
+            if other.classes != named[0].classes:
+                raise DataError(f"{named[0].name} and {other.name} have other categories")
+        return named[0].classes or ()
+    return tuple(sorted({box.label for part in lists for p in part.images for box in p.boxes}))
+
+
+def _require_names(lists: list[ImageList], known: tuple[str, ...]) -> None:
+    if not known:
+        raise DataError(f"{', '.join(part.name for part in lists)}: there are no objects")
+    for listed in lists:
+        for image in listed.images:
+            for box in image.boxes:
+                if box.label not in known:
+                    raise DataError(
+                        f"{image.path.name} has a {box.label}, and the classes are "
+                        f"{', '.join(known[:20])}"
+                    )
+
+
+def _joined(part: str, lists: list[ImageList]) -> ImageList:
+    images = [image for listed in lists for image in listed.images]
+    return ImageList(part, images)
+
+
+def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:
+    if len(train) < 2:
+        raise DataError("one training image cannot be parted; name a list for validation")
+    order = np.random.default_rng(seed).permutation(len(train)).tolist()
+    taken = min(len(train) - 1, max(1, round(share * len(train))))
+    return train.subset(sorted(order[taken:])), train.subset(sorted(order[:taken]), "validation")

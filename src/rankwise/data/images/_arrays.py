@@ -1,0 +1,241 @@
+"""Data sets in arrays: CIFAR, Fashion-MNIST and MedMNIST."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from rankwise.data.errors import DataError
+from rankwise.data.images._class_split import ClassListing
+from rankwise.data.images._listing import Listing, Part, by_halves
+from rankwise.data.images._text_files import located, read_fields
+
+_ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
+_FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")
+_PICKLED = ("data_batch_1", "batches.meta", "cifar-10-batches-py", "cifar-100-python", "meta")
+_TEN = tuple(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin", "batches.meta.txt"
+_HUNDRED = ("train.bin",), "test.bin", "fine_label_names.txt"
+_PIXELS = 3 * 32 * 32
+
+
+def cifar(root: Path) -> Listing:
+    """All images (Krizhevsky 2009): the first half of the classes trains, the second half tests.
+
+    ``root`` is an npz with ``x_train``, ``y_train``, ``x_test``, ``y_test`` and ``classes``, or
+    the folder of the binary version. The Python version is made of pickles, which can run any code
+    when they are read, and is refused.
+    """
+    path = _source(root)
+    if path.is_file():
+        names, labels, pixels = _from_npz(path)
+    else:
+        names, labels, pixels = _from_binary(path)
+    if len(labels) and labels.max() >= len(names):
+        raise DataError(f"{path}: label {labels.max()} is given, and only {len(names)} names")
+    of_image = [names[number] for number in labels]
+    held = torch.from_numpy(pixels)
+    return Listing(f"cifar{len(names)}", of_image, by_halves(of_image, names), pixels=held)
+
+
+def _source(root: Path) -> Path:
+    if not root.exists():
+        raise DataError(f"{root}: there is no such file or folder")
+    if root.is_file():
+        if root.suffix != ".npz":
+            raise DataError(f"{root}: must be an .npz, or the folder of the binary version")
+        return root
+    for folder in (root, *(root / name for name in _FOLDERS)):
+        if any((folder / first).exists() for first in (_TEN[0][0], _HUNDRED[0][0])):
+            return folder
+    arrays = sorted(root.glob("*.npz"))
+    if len(arrays) == 1:
+        return arrays[0]
+    if arrays:
+        names = ", ".join(path.name for path in arrays)
+        raise DataError(f"{root}: holds several .npz ({names}); give the one to read")
+    if any((root / name).exists() for name in _PICKLED):
+        raise DataError(
+            f"{root}: is the Python version of CIFAR, made of pickles, which can run any code when "
+            "they are read; download the binary version instead"
+        )
+    raise DataError(f"{root}: holds neither {_TEN[0][0]} (CIFAR-10) nor {_HUNDRED[0][0]} "
+                    "(CIFAR-100) nor an .npz")  # fmt: skip
+
+
+Found = tuple[list[str], NDArray[np.integer], NDArray[np.uint8]]
+Array = NDArray[np.generic]
+
+
+def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            if missing := [name for name in names if name not in held]:
+                raise DataError(f"{path}: holds no array {' and no '.join(missing)}")
+            return [held[name] for name in names]
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: cannot be read as npz without pickles: {error}") from error
+
+
+def _from_npz(path: Path) -> Found:
+    x_train, y_train, x_test, y_test, classes = _read_npz(path, _ARRAYS)
+    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
+        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[-1] != 3:
+            raise DataError(f"{path}: x_{part} must be bytes of shape (n, h, w, 3), got {x.dtype} "
+                            f"of shape {x.shape}")  # fmt: skip
+        if y.dtype.kind not in "iu" or y.shape != x.shape[:1] or (y.size and y.min() < 0):
+            raise DataError(f"{path}: y_{part} must be {len(x)} class numbers from 0, got "
+                            f"{y.dtype} of shape {y.shape}")  # fmt: skip
+    if x_train.shape[1:] != x_test.shape[1:]:
+        raise DataError(f"{path}: x_train has images of {x_train.shape[1:]}, x_test of "
+                        f"{x_test.shape[1:]}")  # fmt: skip
+    pixels = np.concatenate([x_train, x_test]).transpose(0, 3, 1, 2)
+    labels = np.concatenate([y_train, y_test]).astype(np.int64)
+    return [str(name) for name in classes], labels, np.ascontiguousarray(pixels)
+
+
+def _from_binary(folder: Path) -> Found:
+    """Records of a label (CIFAR-100: coarse and fine) and 32×32 bytes of red, green, blue."""
+    hundred = (folder / _HUNDRED[0][0]).exists()
+    train, test, of_names = _HUNDRED if hundred else _TEN
+    head = 2 if hundred else 1
+    names = [name for _, (name,) in read_fields(folder / of_names, 1, "class_name")]
+    records = [_records(folder / file, head + _PIXELS) for file in (*train, test)]
+    together = np.concatenate(records)
+    pixels = together[:, head:].reshape(-1, 3, 32, 32)
+    return names, together[:, head - 1].astype(np.int64), np.ascontiguousarray(pixels)
+
+
+def _records(file: Path, size: int) -> NDArray[np.uint8]:
+    if not file.exists():
+        raise DataError(f"{file}: there is no such file")
+    data = np.fromfile(file, np.uint8)
+    if not len(data) or len(data) % size:
+        raise DataError(f"{file}: {len(data)} bytes are no whole number of {size}-byte records")
+    return data.reshape(-1, size)
+
+
+FASHION_CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt",
+                   "Sneaker", "Bag", "Ankle boot")  # fmt: skip
+_UNSIGNED_BYTES = 0x08
+
+
+def fashion_mnist(root: Path) -> Listing:
+    """All 70 000 images (Xiao et al. 2017): classes 0–4 are to train on, 5–9 to test on."""
+    first = "train-images-idx3-ubyte"
+    folder = located(root, "fashion_mnist", first, f"{first}.gz")
+    pixels: list[NDArray[np.uint8]] = []
+    labels: list[str] = []
+    for part in ("train", "t10k"):
+        of_images = _either(folder / f"{part}-images-idx3-ubyte")
+        of_labels = _either(folder / f"{part}-labels-idx1-ubyte")
+        images, numbers = read_idx(of_images, 3), read_idx(of_labels, 1)
+        if len(images) != len(numbers):
+            raise DataError(f"{of_labels}: {len(numbers)} labels for {len(images)} images")
+        if len(numbers) and numbers.max() >= len(FASHION_CLASSES):
+            wrong = int((numbers >= len(FASHION_CLASSES)).argmax())
+            raise DataError(f"{of_labels}: label {wrong} is {numbers[wrong]}, 0 to 9 are known")
+        if pixels and images.shape[1:] != pixels[0].shape[1:]:
+            raise DataError(f"{of_images}: images of {images.shape[1:]}, those to train on are of "
+                            f"{pixels[0].shape[1:]}")  # fmt: skip
+        pixels.append(images)
+        labels += [FASHION_CLASSES[number] for number in numbers]
+    together = torch.from_numpy(np.concatenate(pixels)).unsqueeze(1)
+    return Listing("fashion-mnist", labels, by_halves(labels, FASHION_CLASSES), pixels=together)
+
+
+def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
+    """The bytes of an idx file, packed or not, in the shape that its head gives."""
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    start = 4 + 4 * dimensions
+    if len(data) < start or data[:4] != bytes([0, 0, _UNSIGNED_BYTES, dimensions]):
+        raise DataError(f"{path}: is no idx file of bytes in {dimensions} dimensions")
+    shape = struct.unpack(f">{dimensions}I", data[4:start])
+    wanted = int(np.prod(shape, dtype=object))
+    if len(data) - start != wanted:
+        raise DataError(f"{path}: {len(data) - start} bytes where its head announces {wanted}")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape).copy()
+
+
+def _either(path: Path) -> Path:
+    packed = path.with_name(path.name + ".gz")
+    return packed if packed.exists() and not path.exists() else path
+
+
+_PARTS: dict[str, Part] = {"train": "train", "val": "validation", "test": "test"}
+
+
+def medmnist(root: Path) -> ClassListing:
+    """``train_images``, ``train_labels``, ``val_…``, ``test_…`` of an npz (Yang et al. 2023).
+
+    Labels are a column of class numbers, or a column of 0 and 1 for every finding; classes have
+    no names in the file and are called by their numbers.
+    """
+    path = _the_npz(root)
+    pixels: list[NDArray[np.uint8]] = []
+    labels: list[NDArray[np.int64]] = []
+    parts: list[Part] = []
+    for name, part in _PARTS.items():
+        x, y = _checked(path, name, *_read_npz(path, (f"{name}_images", f"{name}_labels")))
+        pixels.append(x)
+        labels.append(y)
+        parts += [part] * len(x)
+    if len({x.shape[1:] for x in pixels} | {()}) > 2 or len({y.shape[1] for y in labels}) > 1:
+        raise DataError(f"{path}: the parts have images or labels of several shapes")
+    target = torch.from_numpy(np.concatenate(labels))
+    held_pixels = torch.from_numpy(np.concatenate(pixels))
+    if target.shape[1] == 1:
+        target = target[:, 0]
+        count = int(target.max()) + 1 if len(target) else 0
+    else:
+        count = target.shape[1]
+        if not bool(((target == 0) | (target == 1)).all()):
+            raise DataError(f"{path}: labels in several columns must be 0 and 1")
+    names = tuple(map(str, range(count)))
+    return ClassListing(path.stem, target, names, parts=parts, pixels=held_pixels)
+
+
+def _checked(
+    path: Path, part: str, x: Array, y: Array
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    gray = x.ndim == 3
+    if x.dtype != np.uint8 or not (gray or (x.ndim == 4 and x.shape[-1] == 3)):
+        raise DataError(
+            f"{path}: {part}_images must be bytes of shape (n, h, w) or (n, h, w, 3), got "
+            f"{x.dtype} of shape {x.shape}; volumes (3D) cannot be read"
+        )
+    if y.dtype.kind not in "iu" or y.ndim != 2 or len(y) != len(x) or (y.size and y.min() < 0):
+        raise DataError(
+            f"{path}: {part}_labels must be whole numbers of shape ({len(x)}, labels), got "
+            f"{y.dtype} of shape {y.shape}"
+        )
+    channels_first = x[:, None] if gray else x.transpose(0, 3, 1, 2)
+    return np.ascontiguousarray(channels_first), y.astype(np.int64)
+
+
+def _the_npz(root: Path) -> Path:
+    if not root.exists():
+        raise DataError(f"{root}: there is no such file or folder")
+    if root.is_file():
+        return root
+    arrays = sorted(root.glob("*.npz"))
+    if len(arrays) != 1:
+        names = ", ".join(path.name for path in arrays) or "none"
+        raise DataError(f"{root}: a folder must hold exactly one .npz, got {names}")
+    return arrays[0]

@@ -1,0 +1,107 @@
+"""Images as a data set lists them, before they are split, and recorded splits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from torch import Tensor
+
+from rankwise.data.errors import DataError
+from rankwise.data.images.image_file import BrokenImage
+
+Part = Literal["train", "validation", "test"]
+
+
+class Recorded(NamedTuple):
+    """The part that an image was put into; ``path`` is relative to the folder of the data."""
+
+    path: str
+    label: str
+    part: Part
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """Images as a reader found them; ``"train"`` is everything that is not yet divided.
+
+    Where no image is ``"test"``, the data set leaves the division to the settings.
+    """
+
+    name: str
+    labels: Sequence[str]  # the class of every image
+    parts: Sequence[Part]  # of every image
+    paths: Sequence[Path] | None = None
+    pixels: Tensor | None = None
+    families: Mapping[str, str] = field(default_factory=dict)  # the super-class of a class
+    lists: Mapping[str, Sequence[int]] = field(default_factory=dict)  # test images by gallery
+    broken: Mapping[int, BrokenImage] = field(default_factory=dict)  # images found so on reading
+    base: Path | None = None  # what recorded paths are relative to; None: nothing is recorded
+    remarks: Sequence[str] = ()  # for the user: what was passed over, and where parts come from
+    final: bool = False  # the division is a recorded one: nothing is left to draw
+
+
+def by_halves(labels: Iterable[str], order: Sequence[str]) -> list[Part]:
+    """The usual protocol of sets without test classes: the first half trains, the second tests."""
+    first = frozenset(order[: len(order) // 2])
+    return ["train" if label in first else "test" for label in labels]
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Every name once, sorted, with the numbers in them by value: ``c9`` before ``c10``."""
+    return sorted(set(names), key=_natural)
+
+
+def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    pieces = re.findall(r"\d+|\D+", name)
+    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in pieces], name
+
+
+def record_of(listing: Listing, parts: Sequence[Part], kept: Iterable[int]) -> tuple[Recorded, ...]:
+    """Return the parts of the images ``kept``, in order; nothing for a published data set."""
+    if listing.base is None or listing.paths is None:
+        return ()
+    names = _relative(listing)
+    return tuple(Recorded(names[i], listing.labels[i], parts[i]) for i in kept)
+
+
+def as_recorded(listing: Listing, record: Sequence[Recorded]) -> Listing:
+    """Return the images of a record, in its order and its parts, as they are found now.
+
+    Images that are not in the record are left out with a remark; recorded images that are gone
+    stay in the listing, so that whoever opens their files reports them.
+    """
+    base = listing.base
+    if base is None:
+        raise DataError(f"{listing.name}: a published data set has no recorded division")
+    names = _relative(listing)
+    known = {one.path for one in record}
+    if known.isdisjoint(names):
+        raise DataError(
+            f"{base}: has none of the {len(record)} images of the recorded division, such as "
+            f"{record[0].path}; give the folder that the run was trained on, wherever it is now"
+        )
+    added = len(names) - len(known.intersection(names))
+    remarks = [one for one in listing.remarks if not one.startswith("division")]
+    remarks.append(f"division: as recorded by the run, {len(record)} images")
+    if added:
+        what = "image is" if added == 1 else "images are"
+        remarks.append(f"{added} {what} not in the recorded division, and left out")
+    return replace(
+        listing,
+        labels=[one.label for one in record],
+        parts=[one.part for one in record],
+        paths=[base / one.path for one in record],
+        broken={},
+        remarks=tuple(remarks),
+        final=True,
+    )
+
+
+def _relative(listing: Listing) -> list[str]:
+    assert listing.base is not None
+    return [Path(os.path.relpath(path, listing.base)).as_posix() for path in listing.paths or ()]

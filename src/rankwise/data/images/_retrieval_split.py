@@ -1,0 +1,117 @@
+"""The images of a data set in three parts: to train on, to choose by, to test on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from rankwise.data.errors import DataError
+from rankwise.data.images._draw import Draw, draw_parts, validation_classes
+from rankwise.data.images._listing import Listing, Part, record_of
+from rankwise.data.images.image_file import BrokenImage, damage, describe_broken, read_image
+from rankwise.data.images.image_set import ImageSet, RetrievalSplits
+
+
+def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits:
+    """The three parts; missing files end it, or are left out after the parts were drawn."""
+    broken = {**listing.broken, **absent(listing.paths)}
+    if broken and not skip_broken:
+        raise DataError(
+            f"{listing.name}: {describe_broken(broken.values())}; skip_broken leaves them out"
+        )
+    parts, remarks = _parts(listing, how)
+    if skip_broken and listing.paths is not None:
+        # In training another image stands in for one that cannot be read; here none can.
+        judged_by = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
+        broken |= _unreadable(listing.paths, judged_by)
+    kept = [i for i in range(len(listing.labels)) if i not in broken]
+    ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
+    whole = ImageSet(
+        listing.name,
+        torch.tensor([ids[name] for name in listing.labels], dtype=torch.long),
+        tuple(ids),
+        None if listing.paths is None else tuple(listing.paths),
+        listing.pixels,
+    )
+
+    def part(name: str) -> ImageSet:
+        found = whole.subset([i for i in kept if parts[i] == name], renumber=True)
+        return replace(found, name=f"{listing.name} {name}")
+
+    train, validation, test = part("train"), part("validation"), part("test")
+    for images in (train, test):
+        if not len(images):
+            why = f"; {describe_broken(broken.values())}" if broken else ""
+            raise DataError(f"{images.name}: there are no images{why}")
+    galleries = None
+    if listing.lists:
+        row = {i: number for number, i in enumerate(i for i in kept if parts[i] == "test")}
+        galleries = {name: _gallery(test, name, wanted, row)
+                     for name, wanted in listing.lists.items()}  # fmt: skip
+    return RetrievalSplits(
+        train,
+        validation,
+        test,
+        galleries,
+        tuple(broken.values()),
+        remarks=(*listing.remarks, *remarks),
+        record=record_of(listing, parts, kept),
+    )
+
+
+def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
+    """The part of every image, and remarks on it."""
+    if listing.final:
+        return list(listing.parts), []
+    if not how.validation:
+        joined: list[Part] = ["test" if part == "test" else "train" for part in listing.parts]
+        listing = replace(listing, parts=joined)
+    if listing.base is not None:
+        return draw_parts(listing, how)
+    if how.test_share is not None or how.split is not None:
+        raise DataError(
+            f"{listing.name}: the test classes are those of the published protocol; test_share "
+            f"({how.test_share}) and split ({how.split}) are for folder and csv: leave them out"
+        )
+    if not how.validation or "validation" in listing.parts:
+        return list(listing.parts), []
+    pairs = list(zip(listing.labels, listing.parts, strict=True))
+    try:
+        chosen = validation_classes(
+            {label for label, part in pairs if part == "train"},
+            listing.families,
+            how.validation_share,
+            how.seed,
+        )
+    except DataError as error:
+        raise DataError(f"{listing.name}: {error}") from None
+    return [
+        "validation" if part == "train" and label in chosen else part for label, part in pairs
+    ], []
+
+
+def _gallery(
+    test: ImageSet, name: str, wanted: Sequence[int], row: Mapping[int, int]
+) -> tuple[ImageSet, ImageSet]:
+    found = test.subset([row[i] for i in wanted if i in row])
+    images = replace(found, name=f"{test.name} {name}")
+    return images, images
+
+
+def _unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenImage]:
+    found = {}
+    for i in rows:
+        try:
+            read_image(paths[i])
+        except BrokenImage as broken:
+            found[i] = broken
+    return found
+
+
+def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
+    """The rows whose files are not there, are empty or are no images."""
+    looked_at = ((i, damage(path)) for i, path in enumerate(paths or ()))
+    return {i: broken for i, broken in looked_at if broken is not None}
