@@ -17,7 +17,7 @@ import torch
 from tests.docstring_rules import problems
 from tests.public_api import PACKAGES
 
-CHECKED = ("rankwise.samplers",)
+CHECKED = ("rankwise.metrics", "rankwise.samplers")
 NAMES = [
     (package, name)
     for package in CHECKED

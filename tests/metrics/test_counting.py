@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from rankwise import metrics as m
-from rankwise.metrics import counting
-from rankwise.metrics.counting import count_negatives, fast_auroc, fast_average_precision
-from rankwise.metrics.setting import BIG
+from rankwise.metrics import _counting as counting
+from rankwise.metrics._counting import count_negatives, fast_auroc, fast_average_precision
+from rankwise.metrics._setting import BIG
 
 N = BIG + 1000
 RNG = np.random.default_rng(0)

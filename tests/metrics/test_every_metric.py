@@ -49,7 +49,7 @@ def lists(draw, shortest=2, longest=9):
 
 
 def test_the_table_has_every_metric():
-    from rankwise.metrics.setting import _kernels
+    from rankwise.metrics._setting import _kernels
 
     assert {metric for metric, _ in METRICS.values()} == set(_kernels)
 
@@ -73,7 +73,7 @@ def test_a_column_of_scores_is_refused(name, shape):
 def test_a_column_of_scores_is_one_list_where_all_items_are_pooled(name):
     metric, options = METRICS[name]
     scores, target = torch.randn(12, 1), torch.arange(12).reshape(12, 1) % 2
-    pooled = {**options, "average": m.setting.setting_of(metric, options).kernel.pooled}
+    pooled = {**options, "average": m._setting.setting_of(metric, options).kernel.pooled}
     expected = metric(scores.flatten(), target.flatten(), **options)
     assert metric(scores, target, **pooled) == expected
     accumulated = m.Metric(metric, **pooled)

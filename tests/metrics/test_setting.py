@@ -10,8 +10,9 @@ import torch
 
 import rankwise
 from rankwise import metrics as m
-from rankwise.metrics import setting
-from rankwise.metrics.setting import mean_over_lists, setting_of
+from rankwise.metrics import _setting as setting
+from rankwise.metrics import mean_over_lists
+from rankwise.metrics._setting import setting_of
 
 
 def test_mean_comes_with_its_counts():

@@ -50,7 +50,7 @@ def test_every_class_that_has_a_name_is_here():
 
 def test_every_metric_is_here():
     import rankwise.metrics
-    from rankwise.metrics.setting import _kernels
+    from rankwise.metrics._setting import _kernels
 
     assert {all_names(entry)[-1] for entry in METRICS} == {
         function.__name__

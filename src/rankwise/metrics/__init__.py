@@ -4,7 +4,7 @@ Every metric has one signature::
 
     metric(scores, target, *, mask=None, groups=None, weight=None, ties="standard", average="macro")
 
-with the metric's own options, such as ``k``, beside these. They are described here, once.
+and the options of the metric, such as ``k``. The shared arguments are:
 
 scores
     Anything that can be ranked, higher first: a torch tensor or a numpy array (the result is of the
@@ -17,8 +17,8 @@ mask
 groups
     Integer ids that say which list an item belongs to, for one-dimensional scores.
 weight
-    How often an item counts: 2 is the item twice, 0 not at all. Some metrics speak of ranks and
-    want whole numbers; they say so.
+    How often an item counts: 2 is the item twice, 0 not at all. Metrics of single ranks require
+    whole numbers; their descriptions say so.
 ties
     Never decided by the order of the input. ``"standard"`` agrees with scikit-learn: AUROC counts
     half, average precision takes tied items as above, metrics of the first ranks are the mean over

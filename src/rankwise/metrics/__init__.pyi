@@ -1,5 +1,4 @@
-from rankwise.metrics._pap_at_k import pap_at_k
-from rankwise.metrics.ap import auprc, average_precision
+from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
 from rankwise.metrics.curves import (
@@ -10,13 +9,13 @@ from rankwise.metrics.curves import (
 )
 from rankwise.metrics.dcg import ndcg
 from rankwise.metrics.delong import delong_interval, delong_test
-from rankwise.metrics.intervals import Comparison, Interval, logit_interval
+from rankwise.metrics.intervals import Comparison, Interval, ListMean, mean_over_lists
 from rankwise.metrics.metric import Metric
-from rankwise.metrics.setting import ListMean, mean_over_lists
 from rankwise.metrics.top import (
     hit_at_k,
     map_at_r,
     mean_reciprocal_rank,
+    pap_at_k,
     precision_at_k,
     r_precision,
     recall_at_k,

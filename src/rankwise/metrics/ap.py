@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
-from rankwise.metrics.counting import fast_average_precision
-from rankwise.metrics.inputs import Array, Average, Ties
+from rankwise.metrics._counting import fast_average_precision
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
+from rankwise.metrics.inputs import Array, to_tensor
+from rankwise.metrics.intervals import Interval, normal_quantile
 from rankwise.metrics.ranking import Ranking
-from rankwise.metrics.setting import Kernel, Setting, computed_by
 
-__all__ = ["auprc", "average_precision"]
+__all__ = ["auprc", "average_precision", "logit_interval"]
 
 
 def _mean_over_positives(ranking: Ranking, positives: Tensor, negatives: Tensor) -> Tensor:
@@ -35,48 +39,96 @@ def _auprc(ranking: Ranking, prior: float) -> Tensor:
     return _mean_over_positives(ranking, prior * tpr, (1 - prior) * fpr)
 
 
-AVERAGE_PRECISION = Kernel(_average_precision, pairs=False, shortcut=fast_average_precision)
-AUPRC = Kernel(_auprc, _check_prior)
+@computed_by(Kernel(_average_precision, pairs=False, shortcut=fast_average_precision))
+def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the average precision, as :func:`sklearn.metrics.average_precision_score`.
 
+    AP = 1/n⁺ Σ_{i∈P} #{j∈P: s_j ≥ s_i} / #{j: s_j ≥ s_i}. Tied items all count as above, so both
+    values of ``ties`` give the same number.
 
-@computed_by(AVERAGE_PRECISION)
-def average_precision(
-    scores: Array,
-    target: Array,
-    *,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Average precision, as :func:`sklearn.metrics.average_precision_score`.
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
 
-    AP = 1/n⁺ Σ_{i∈P} #{j∈P: s_j ≥ s_i} / #{j: s_j ≥ s_i}   (EXM 2.3.2).
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
 
-    Tied items all count as above, so both values of ``ties`` give the same number.
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import average_precision
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> round(average_precision(scores, target).item(), 4)  # ranks 1 and 3: (1/1 + 2/3)/2
+        0.8333
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.2.
     """
-    return Setting(AVERAGE_PRECISION, ties, average, {})(scores, target, mask, groups, weight)
+    return evaluate(average_precision, scores, target, shared)
 
 
-@computed_by(AUPRC)
-def auprc(
-    scores: Array,
-    target: Array,
-    *,
-    prior: float,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Area under the precision–recall curve for a population with a given share of positives.
+@computed_by(Kernel(_auprc, _check_prior))
+def auprc(scores: Array, target: Array, *, prior: float, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the area under the precision–recall curve of a population with a given prior.
 
-    AUPRC = mean_{i∈P} π·TPR(s_i) / (π·TPR(s_i) + (1−π)·FPR(s_i))   (SOPRC Eq. 2)
-    = 1 − mean_{i∈P} σ((1−π)/π · FPR(s_i)/TPR(s_i)), σ(x) = x/(1+x)   (SOPRC Eq. 3),
-    the FPR and TPR with tied items as above. ``prior`` is π; with π = n⁺/n this is
-    :func:`average_precision`, and with the data set's π it does not move with how the batch was
-    sampled.
+    AUPRC = mean_{i∈P} π·TPR(s_i) / (π·TPR(s_i) + (1−π)·FPR(s_i))
+    = 1 − mean_{i∈P} σ((1−π)/π · FPR(s_i)/TPR(s_i)), σ(x) = x/(1+x),
+    the FPR and TPR with tied items as above. With π = n⁺/n this is :func:`average_precision`; with
+    the π of the data set it does not depend on how a batch was sampled.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        prior: Share π of positives in the population, in (0, 1).
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import auprc
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> # TPR 1/2, FPR 0 at the first positive and TPR 1, FPR 1/2 at the second:
+        >>> # (1 + 0.1/(0.1 + 0.9 · 0.5))/2
+        >>> round(auprc(scores, target, prior=0.1).item(), 4)
+        0.5909
+
+    Reference:
+        SOPRC, Eq. 2 and 3.
     """
-    return Setting(AUPRC, ties, average, {"prior": prior})(scores, target, mask, groups, weight)
+    return evaluate(auprc, scores, target, shared, prior=prior)
+
+
+def logit_interval(scores: Array, target: Array, *, level: float = 0.95) -> Interval:
+    """Compute the interval of the average precision of one list on the logit scale.
+
+    η ± z·τ with η = log(AP/(1 − AP)) and τ = 1/√(n⁺·AP·(1 − AP)), transformed back. It never leaves
+    [0, 1]; it is NaN at AP = 1, where τ is infinite.
+
+    Args:
+        scores, target: One list, see :mod:`rankwise.metrics`.
+        level: Confidence level.
+
+    Returns:
+        The average precision with its interval.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import logit_interval
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> found = logit_interval(scores, target)
+        >>> round(found.value, 4), round(found.low, 4), round(found.high, 4)
+        (0.8333, 0.1082, 0.9952)
+
+    Reference:
+        Boyd, Eng and Page 2013, "Area under the Precision-Recall Curve: Point Estimates and
+        Confidence Intervals".
+    """
+    reach = normal_quantile(level)
+    if to_tensor(scores).ndim != 1:
+        raise ValueError(f"scores must be one list, got shape {tuple(scores.shape)}")
+    value = float(average_precision(scores, target))
+    if not value < 1:
+        return Interval(value, math.nan, math.nan, level, "logit")
+    n_positives = int(torch.count_nonzero(to_tensor(target)))
+    center = math.log(value / (1 - value))
+    error = 1 / math.sqrt(n_positives * value * (1 - value))
+    low, high = (1 / (1 + math.exp(-center - side * reach * error)) for side in (-1, 1))
+    return Interval(value, low, high, level, "logit")

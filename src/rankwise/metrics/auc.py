@@ -1,15 +1,17 @@
-"""Area under the ROC curve: whole, over a range of FPR, and with a least TPR."""
+"""Area under the ROC curve: full, over a range of FPR, and with a minimum TPR."""
 
 from __future__ import annotations
+
+from typing import Unpack
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_fraction_range
-from rankwise.metrics.counting import fast_auroc
-from rankwise.metrics.inputs import Array, Average, Ties
+from rankwise.metrics._counting import fast_auroc
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
+from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking, band, mass_above
-from rankwise.metrics.setting import Kernel, Setting, computed_by
 
 __all__ = ["auroc", "pair_share", "partial_auroc", "two_way_partial_auroc"]
 
@@ -17,7 +19,7 @@ SLACK = 1e-9  # 0.3 · 10 is 3 items, though the product is 2.9999999999999996
 
 
 def pair_share(positives: Tensor, negatives: Tensor) -> Tensor:
-    """Share of positive–negative pairs in the right order, half for pairs on one level."""
+    """Return the share of positive–negative pairs in order, half for pairs on one level."""
     n_positives, n_negatives = positives.sum(-1), negatives.sum(-1)
     below = n_negatives.unsqueeze(-1) - negatives.cumsum(-1)
     return (positives * (below + negatives / 2)).sum(-1) / (n_positives * n_negatives)
@@ -72,31 +74,33 @@ def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> 
     return pair_share(hard_positives, hard_negatives)
 
 
-AUROC = Kernel(_auroc, shortcut=fast_auroc)
-PARTIAL_AUROC = Kernel(_partial_auroc, _check_range)
-TWO_WAY_PARTIAL_AUROC = Kernel(_two_way_partial_auroc, _check_both_ways)
-
-
-@computed_by(AUROC)
-def auroc(
-    scores: Array,
-    target: Array,
-    *,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Area under the ROC curve, as :func:`sklearn.metrics.roc_auc_score`.
+@computed_by(Kernel(_auroc, shortcut=fast_auroc))
+def auroc(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the area under the ROC curve, as :func:`sklearn.metrics.roc_auc_score`.
 
     AUROC = mean_{i∈P, j∈N} (1[s_i > s_j] + ½·1[s_i = s_j]); with ``ties="against"`` the strict form
-    mean 1[s_i > s_j]   (EXM 2.3.1).
+    mean 1[s_i > s_j].
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import auroc
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> auroc(scores, target).item()  # of 2 · 2 pairs, only 0.3 < 0.8 is wrong
+        0.75
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.1.
     """
-    return Setting(AUROC, ties, average, {})(scores, target, mask, groups, weight)
+    return evaluate(auroc, scores, target, shared)
 
 
-@computed_by(PARTIAL_AUROC)
+@computed_by(Kernel(_partial_auroc, _check_range))
 def partial_auroc(
     scores: Array,
     target: Array,
@@ -104,45 +108,78 @@ def partial_auroc(
     min_fpr: float = 0.0,
     max_fpr: float = 1.0,
     standardized: bool = False,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
+    **shared: Unpack[Shared[Array]],
 ) -> Array:
-    """One-way partial AUROC over the false positive rates from ``min_fpr`` to ``max_fpr``.
+    """Compute the one-way partial AUROC over a range of false positive rates.
 
     Mean over all positives × the negatives ranked k₁+1 … k₂ from the top, k₁ = ⌈n⁻·min_fpr⌉,
-    k₂ = ⌊n⁻·max_fpr⌋, at least one negative (EXM 2.3.3), tied pairs counting half. Where weights
-    are not whole numbers the range of mass is not rounded.
+    k₂ = ⌊n⁻·max_fpr⌋, at least one negative, tied pairs counting half. Where weights are not whole
+    numbers the range of mass is not rounded.
 
-    ``standardized=True`` is McClish's form ½(1 + (A − A_chance)/(A_best − A_chance)) of the area A
-    under the curve, which is ½ for chance and 1 at best:
-    ``sklearn.metrics.roc_auc_score(max_fpr=…)``.
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        min_fpr, max_fpr: Range of the false positive rate, 0 ≤ min_fpr < max_fpr ≤ 1.
+        standardized: Whether to return McClish's form ½(1 + (A − A_chance)/(A_best − A_chance)) of
+            the area A under the curve, which is ½ for chance and 1 at best:
+            ``sklearn.metrics.roc_auc_score(max_fpr=…)``.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import partial_auroc
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> # the top ⌊2 · 0.5⌋ = 1 negative, 0.8, against both positives: 0.9 > 0.8, 0.3 < 0.8
+        >>> partial_auroc(scores, target, max_fpr=0.5).item()
+        0.5
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.3; McClish 1989,
+        "Analyzing a Portion of the ROC Curve".
     """
-    options = {"min_fpr": min_fpr, "max_fpr": max_fpr, "standardized": standardized}
-    return Setting(PARTIAL_AUROC, ties, average, options)(scores, target, mask, groups, weight)
+    return evaluate(
+        partial_auroc,
+        scores,
+        target,
+        shared,
+        min_fpr=min_fpr,
+        max_fpr=max_fpr,
+        standardized=standardized,
+    )
 
 
-@computed_by(TWO_WAY_PARTIAL_AUROC)
+@computed_by(Kernel(_two_way_partial_auroc, _check_both_ways))
 def two_way_partial_auroc(
     scores: Array,
     target: Array,
     *,
     min_tpr: float = 0.0,
     max_fpr: float = 1.0,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
+    **shared: Unpack[Shared[Array]],
 ) -> Array:
-    """Two-way partial AUROC: true positive rates from ``min_tpr``, false ones to ``max_fpr``.
+    """Compute the two-way partial AUROC: TPR of at least ``min_tpr``, FPR up to ``max_fpr``.
 
     Mean over the ⌈n⁺(1 − min_tpr)⌉ lowest positives × the ⌊n⁻·max_fpr⌋ (at least one) highest
-    negatives (EXM 2.3.3), tied pairs counting half.
+    negatives, tied pairs counting half.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        min_tpr: Lowest true positive rate, in [0, 1).
+        max_fpr: Highest false positive rate, in (0, 1].
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import two_way_partial_auroc
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> # the lowest ⌈2 · 0.5⌉ = 1 positive, 0.3, against the top 1 negative, 0.8
+        >>> two_way_partial_auroc(scores, target, min_tpr=0.5, max_fpr=0.5).item()
+        0.0
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.3.
     """
-    options = {"min_tpr": min_tpr, "max_fpr": max_fpr}
-    return Setting(TWO_WAY_PARTIAL_AUROC, ties, average, options)(
-        scores, target, mask, groups, weight
-    )
+    return evaluate(two_way_partial_auroc, scores, target, shared, min_tpr=min_tpr, max_fpr=max_fpr)

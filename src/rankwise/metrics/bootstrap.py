@@ -1,10 +1,9 @@
-"""Bootstrap intervals and comparisons for any metric: sort once, then only other weights."""
+"""Bootstrap intervals and comparisons for any metric: one sort, then new weights."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_same_shape
+from rankwise.metrics._setting import Setting, setting_of
 from rankwise.metrics.inputs import Array, Items, read_items, to_tensor
 from rankwise.metrics.intervals import Comparison, Interval, require_level
 from rankwise.metrics.ranking import Ranking, rank_items
-from rankwise.metrics.setting import Setting, setting_of
 
 __all__ = ["bootstrap_interval", "compare", "compare_lists"]
 
@@ -23,7 +22,7 @@ BLOCK = 2**21  # resampled items at a time: near the processor, yet few waits fo
 
 
 def bootstrap_interval(
-    metric: Callable[..., Any],
+    metric: Callable[..., object],
     scores: Array,
     target: Array,
     *,
@@ -33,13 +32,31 @@ def bootstrap_interval(
     mask: Array | None = None,
     groups: Array | None = None,
     weight: Array | None = None,
-    **options: Any,
+    **options: object,
 ) -> Interval:
-    """Percentile interval of a metric by the stratified bootstrap.
+    """Compute the percentile interval of a metric by the stratified bootstrap.
 
     One list: positives and negatives (for graded targets, the items of each relevance) are drawn
     with replacement separately, so every resample has both classes. Several lists: the lists are
-    drawn. ``options`` are those of ``metric``; items keep their weights.
+    drawn. Items keep their weights.
+
+    Args:
+        metric: Function of :mod:`rankwise.metrics`, such as :func:`auroc`.
+        scores, target, mask, groups, weight: See :mod:`rankwise.metrics`.
+        level: Confidence level.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resamples.
+        **options: Options of the metric, such as ``k=10``.
+
+    Returns:
+        The value of the metric with its interval.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import auroc, bootstrap_interval
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> bootstrap_interval(auroc, scores, target)
+        Interval(value=0.75, low=0.0, high=1.0, level=0.95, method='bootstrap')
     """
     setting = setting_of(metric, options)
     items = read_items(scores, target, mask, groups, weight, pooled=setting.pools)
@@ -49,7 +66,7 @@ def bootstrap_interval(
 
 
 def compare(
-    metric: Callable[..., Any],
+    metric: Callable[..., object],
     scores_a: Array,
     scores_b: Array,
     target: Array,
@@ -60,13 +77,34 @@ def compare(
     mask: Array | None = None,
     groups: Array | None = None,
     weight: Array | None = None,
-    **options: Any,
+    **options: object,
 ) -> Comparison:
-    """Paired bootstrap comparison of two score vectors for the same items by any metric.
+    """Compare two score vectors for the same items by any metric with a paired bootstrap.
 
-    Both see the same resamples (drawn as in :func:`bootstrap_interval`). The p-value is two-sided,
-    2·(1 + #draws on the rarer side of zero)/(1 + resamples): it is never zero, and below 1 − level
-    where the interval leaves out zero.
+    Both are evaluated on the same resamples (drawn as in :func:`bootstrap_interval`). The p-value
+    is two-sided, 2·(1 + #draws on the rarer side of zero)/(1 + resamples): it is never zero, and
+    below 1 − level where the interval leaves out zero.
+
+    Args:
+        metric: Function of :mod:`rankwise.metrics`, such as :func:`auroc`.
+        scores_a, scores_b: Scores of the two models for the same items.
+        target, mask, groups, weight: See :mod:`rankwise.metrics`.
+        level: Confidence level.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resamples.
+        **options: Options of the metric, such as ``k=10``.
+
+    Returns:
+        Both values, their difference, its interval and its p-value.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import auroc, compare
+        >>> target = torch.arange(40) < 20
+        >>> good, bad = -torch.arange(40.0), torch.arange(40.0)
+        >>> found = compare(auroc, good, bad, target)
+        >>> found.difference, round(found.p_value, 4)  # 2/1001: no draw is below zero
+        (1.0, 0.002)
     """
     setting = setting_of(metric, options)
     pair = [
@@ -89,7 +127,7 @@ def compare_lists(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Paired comparison of the values that a metric has for the same lists, such as queries.
+    """Compare the values that a metric has for the same lists, such as queries.
 
     Lists without a value (NaN) in either are left out. The interval is the percentile interval of
     the mean difference over lists drawn with replacement. The p-value is that of the two-sided
@@ -97,10 +135,21 @@ def compare_lists(
     where 2^lists is at most ``resamples``, else over random swaps, and then never zero. Below two
     lists there is no interval.
 
-    >>> import numpy as np
-    >>> values = np.array([0.5, 0.25, 1.0, 0.5])
-    >>> compare_lists(values + 0.125, values).p_value
-    0.125
+    Args:
+        values_a, values_b: One value per list of each model, in the same order.
+        level: Confidence level.
+        resamples: Number of resamples of the interval and of the test.
+        seed: Seed of the resamples.
+
+    Returns:
+        Both means, their difference, its interval and its p-value.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.metrics import compare_lists
+        >>> values = np.array([0.5, 0.25, 1.0, 0.5])
+        >>> compare_lists(values + 0.125, values).p_value  # 2 of the 2^4 swaps are as far
+        0.125
     """
     require_level(level)
     require_count("resamples", resamples)
@@ -119,7 +168,7 @@ def compare_lists(
 
 
 def _randomization(differences: Tensor, resamples: int, rng: np.random.Generator) -> float:
-    """The share of the swaps that give a mean difference as far from zero as the observed one."""
+    """Return the share of swaps whose mean difference is as far from zero as the observed."""
     lists = len(differences)
     if lists == 0:
         return math.nan
@@ -143,7 +192,7 @@ def _randomization(differences: Tensor, resamples: int, rng: np.random.Generator
 def _resampled(
     setting: Setting, vectors: Sequence[Items], level: float, resamples: int, seed: int
 ) -> tuple[list[float], Tensor]:
-    """The metric of every score vector, and (vectors, resamples) of the same resamples of all."""
+    """Return the metric of each vector, and (vectors, resamples) of the same resamples."""
     require_level(level)
     require_count("resamples", resamples)
     if setting.average == "none":
@@ -183,7 +232,7 @@ def _by_items(
 
 
 def _rank(items: Items, setting: Setting) -> Ranking:
-    """One list without its absent items, which must not be drawn."""
+    """Rank one list without its absent items, which must not be drawn."""
     scores, target, weight = items.scores, items.target, items.weight
     if weight is not None:
         present = weight > 0
@@ -192,7 +241,7 @@ def _rank(items: Items, setting: Setting) -> Ranking:
 
 
 def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) -> Iterator[Tensor]:
-    """How often each item is drawn, resamples as rows, a block of rows at a time."""
+    """Yield how often each item is drawn, (resamples, items), in blocks of rows."""
     length = sum(len(stratum) for stratum in strata)
     step = max(1, BLOCK // max(1, length))
     for start in range(0, resamples, step):
@@ -204,14 +253,14 @@ def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) 
 
 
 def _draw(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """``size`` draws with replacement out of ``size``, as counts, in every row."""
+    """Draw ``size`` of ``size`` items with replacement in every row, as counts."""
     drawn = rng.integers(size, size=(rows, size))
     drawn += size * np.arange(rows)[:, None]
     return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
 
 
 def _by_lists(values: Tensor, resamples: int, rng: np.random.Generator) -> Tensor:
-    """Means over lists drawn with replacement, of the lists for which all vectors have a value."""
+    """Return means over lists drawn with replacement, of lists defined for all vectors."""
     values = values[:, ~values.isnan().any(0)]
     lists = values.shape[1]
     if lists == 0:

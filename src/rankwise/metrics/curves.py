@@ -1,4 +1,4 @@
-"""The curves behind the areas, for one list."""
+"""Precision–recall and ROC curves of one list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ __all__ = ["PrecisionRecallCurve", "RocCurve", "precision_recall_curve", "roc_cu
 
 
 class PrecisionRecallCurve(NamedTuple, Generic[Array]):
-    """Precision and recall of "score ≥ threshold", by ascending threshold, then (1, 0)."""
+    """Precision and recall of "score ≥ threshold", by ascending threshold, then (1, 0).
+
+    Attributes:
+        precision, recall: One value per threshold, and a last point (1, 0).
+        thresholds: Distinct scores, ascending.
+
+    Example:
+        >>> from rankwise.metrics import precision_recall_curve
+        >>> precision_recall_curve([0.9, 0.8, 0.3], [1, 0, 1]).recall.tolist()
+        [1.0, 0.5, 0.5, 0.0]
+    """
 
     precision: Array
     recall: Array
@@ -23,7 +33,17 @@ class PrecisionRecallCurve(NamedTuple, Generic[Array]):
 
 
 class RocCurve(NamedTuple, Generic[Array]):
-    """False and true positive rates of "score ≥ threshold", by descending threshold from ∞."""
+    """False and true positive rates of "score ≥ threshold", by descending threshold from ∞.
+
+    Attributes:
+        fpr, tpr: One value per threshold.
+        thresholds: Infinity, then distinct scores, descending.
+
+    Example:
+        >>> from rankwise.metrics import roc_curve
+        >>> roc_curve([0.9, 0.8, 0.3], [1, 0, 1]).tpr.tolist()
+        [0.0, 0.5, 0.5, 1.0]
+    """
 
     fpr: Array
     tpr: Array
@@ -33,7 +53,22 @@ class RocCurve(NamedTuple, Generic[Array]):
 def precision_recall_curve(
     scores: Array, target: Array, *, mask: Array | None = None, weight: Array | None = None
 ) -> PrecisionRecallCurve[Array]:
-    """Precision–recall curve, as :func:`sklearn.metrics.precision_recall_curve`."""
+    """Compute the curve of :func:`sklearn.metrics.precision_recall_curve`.
+
+    Args:
+        scores, target, mask, weight: One list, see :mod:`rankwise.metrics`.
+
+    Returns:
+        Precision, recall and thresholds.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import precision_recall_curve
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> precision, recall, thresholds = precision_recall_curve(scores, target)
+        >>> precision  # 2/4, 2/3, 1/2, 1/1 and the last point
+        tensor([0.5000, 0.6667, 0.5000, 1.0000, 1.0000], dtype=torch.float64)
+    """
     negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
     n_positives = positives[-1:]
     precision = torch.cat([(positives / (positives + negatives)).flip(0), n_positives.new_ones(1)])
@@ -53,9 +88,22 @@ def roc_curve(
     weight: Array | None = None,
     drop_intermediate: bool = True,
 ) -> RocCurve[Array]:
-    """ROC curve, as :func:`sklearn.metrics.roc_curve`.
+    """Compute the curve of :func:`sklearn.metrics.roc_curve`.
 
-    ``drop_intermediate`` leaves out points on the straight line between their neighbors.
+    Args:
+        scores, target, mask, weight: One list, see :mod:`rankwise.metrics`.
+        drop_intermediate: Whether to leave out points on the line between their neighbors.
+
+    Returns:
+        False positive rates, true positive rates and thresholds.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import roc_curve
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> fpr, tpr, thresholds = roc_curve(scores, target)
+        >>> fpr.tolist(), tpr.tolist()
+        ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
     if drop_intermediate and len(thresholds) > 2:
@@ -73,7 +121,7 @@ def roc_curve(
 def _counts_through(
     scores: Array, target: Array, mask: Array | None, weight: Array | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Negative and positive mass at or above every distinct score, by descending score."""
+    """Return negative and positive mass at or above every distinct score, descending."""
     items = read_items(scores, target, mask, None, weight).checked(graded=False)
     if items.scores.ndim != 1:
         raise ValueError(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
-from rankwise.metrics.inputs import Array, Average, Ties
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
+from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking
-from rankwise.metrics.setting import Kernel, Setting, computed_by
 
 __all__ = ["LARGEST", "Gain", "best_gain", "discounted_gain", "ndcg"]
 
@@ -33,7 +33,7 @@ def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
 
 
 def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
-    """DCG@k of every ranked list, the mean over the orders of tied items."""
+    """Return DCG@k of every ranked list, the mean over the orders of tied items."""
     gains = ranking.per_level(_gains(ranking.target, gain))
     # Items of one level share its discount evenly: the mean over their orders.
     mean_gain = torch.where(ranking.mass > 0, gains / ranking.mass, 0.0)
@@ -41,7 +41,7 @@ def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
 
 
 def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> Tensor:
-    """DCG@k of the best order of every list: by relevance, with which any gain grows.
+    """Return DCG@k of the best order of every list: descending relevance.
 
     ``weight`` may have more rows than ``relevance``; both are float64.
     """
@@ -50,7 +50,7 @@ def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> T
 
 
 def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
-    """Σ over what comes one after the other, each with the discounts of the ranks it takes."""
+    """Return Σ gain · discount, each entry with the discounts of the ranks its mass takes."""
     through = mass.cumsum(-1)
     discount = _discount_through(through if k is None else through.clamp_max(k))
     discount = discount.diff(dim=-1, prepend=discount.new_zeros(len(discount), 1))
@@ -72,7 +72,7 @@ def _exponential(relevance: Tensor) -> Tensor:
 
 
 def _discount_through(rank: Tensor) -> Tensor:
-    """Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks: half an item has half its share."""
+    """Return Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks."""
     longest = math.ceil(float(rank.max()))
     ranks = torch.arange(1, longest + 2, dtype=rank.dtype, device=rank.device)
     single = 1 / (1 + ranks).log2()
@@ -81,29 +81,38 @@ def _discount_through(rank: Tensor) -> Tensor:
     return through[whole] + (rank - whole) * single[whole]
 
 
-NDCG = Kernel(_ndcg, _check, graded=True)
-
-
-@computed_by(NDCG)
+@computed_by(Kernel(_ndcg, _check, graded=True))
 def ndcg(
     scores: Array,
     target: Array,
     *,
     k: int | None = None,
     gain: Gain = "exponential",
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
+    **shared: Unpack[Shared[Array]],
 ) -> Array:
-    """NDCG, the discounted gain of a ranking over that of the best ranking.
+    """Compute NDCG, the discounted gain of a ranking over that of the best ranking.
 
-    DCG@k = Σ_{r ≤ k} gain(y_(r)) / log₂(1 + r), gain(y) = 2^y − 1 (EXM 2.3.4) or y
-    (``gain="linear"``, :func:`sklearn.metrics.ndcg_score`). ``target`` holds relevances ≥ 0;
-    ``k=None`` is the whole list. Tied items share their discounts evenly, which is the mean over
-    their orders; ``ties="against"`` puts the lower gain first. A list without relevant items is
-    NaN.
+    DCG@k = Σ_{r ≤ k} gain(y_(r)) / log₂(1 + r). Tied items share their discounts evenly, which is
+    the mean over their orders; ``ties="against"`` puts the lower gain first. A list without
+    relevant items is NaN.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of first ranks that count; None is the whole list.
+        gain: ``"exponential"``, 2^y − 1, or ``"linear"``, y, as :func:`sklearn.metrics.ndcg_score`.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import ndcg
+        >>> scores, relevance = torch.tensor([0.9, 0.8, 0.3]), torch.tensor([3, 0, 1])
+        >>> # (7/log₂2 + 0/log₂3 + 1/log₂4) / (7/log₂2 + 1/log₂3) = 7.5/7.6309
+        >>> round(ndcg(scores, relevance).item(), 4)
+        0.9828
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.4.
     """
-    options = {"k": k, "gain": gain}
-    return Setting(NDCG, ties, average, options)(scores, target, mask, groups, weight)
+    return evaluate(ndcg, scores, target, shared, k=k, gain=gain)

@@ -15,9 +15,26 @@ __all__ = ["delong_covariance", "delong_interval", "delong_test"]
 
 
 def delong_interval(scores: Array, target: Array, *, level: float = 0.95) -> Interval:
-    """Interval of the AUROC of one list, AUC ± z·√variance, cut to [0, 1].
+    """Compute DeLong's interval of the AUROC of one list, AUC ± z·√variance, cut to [0, 1].
 
-    DeLong, DeLong & Clarke-Pearson 1988, by sorting rather than over all pairs (Sun & Xu 2014).
+    Args:
+        scores, target: One list, see :mod:`rankwise.metrics`.
+        level: Confidence level.
+
+    Returns:
+        The AUROC with its interval.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import delong_interval
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> found = delong_interval(scores, target)  # variance 0.125/2 + 0.125/2
+        >>> found.value, round(found.low, 4), found.high
+        (0.75, 0.057, 1.0)
+
+    Reference:
+        DeLong, DeLong and Clarke-Pearson 1988, computed by sorting rather than over all pairs (Sun
+        and Xu 2014).
     """
     reach = normal_quantile(level)
     areas, covariance = delong_covariance(target, scores)
@@ -29,9 +46,28 @@ def delong_interval(scores: Array, target: Array, *, level: float = 0.95) -> Int
 def delong_test(
     scores_a: Array, scores_b: Array, target: Array, *, level: float = 0.95
 ) -> Comparison:
-    """Paired comparison of the AUROC of two score vectors for the same items.
+    """Compare the AUROC of two score vectors for the same items with DeLong's paired test.
 
     z = (AUC_a − AUC_b)/√(V_aa + V_bb − 2·V_ab), two-sided. Vectors that rank alike have p = 1.
+
+    Args:
+        scores_a, scores_b: Scores of the two models for the same items.
+        target: 0 and 1 of the same shape.
+        level: Confidence level.
+
+    Returns:
+        Both values, their difference, its interval and its p-value.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import delong_test
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> found = delong_test(scores, 2 * scores, target)  # the same order
+        >>> found.difference, found.p_value
+        (0.0, 1.0)
+
+    Reference:
+        DeLong, DeLong and Clarke-Pearson 1988.
     """
     reach = normal_quantile(level)
     areas, covariance = delong_covariance(target, scores_a, scores_b)
@@ -47,7 +83,7 @@ def delong_test(
 
 
 def delong_covariance(target: Array, *scores: Array) -> tuple[Tensor, Tensor]:
-    """AUROC of each score vector and their covariance, V = S₁₀/n⁺ + S₀₁/n⁻.
+    """Return the AUROC of each score vector and their covariance, V = S₁₀/n⁺ + S₀₁/n⁻.
 
     S₁₀ is the covariance over positives of the share of negatives below them, S₀₁ that over
     negatives of the share of positives above them, ties counting half.
@@ -74,7 +110,7 @@ def delong_covariance(target: Array, *scores: Array) -> tuple[Tensor, Tensor]:
 
 
 def _share_below(items: Tensor, others: Tensor) -> Tensor:
-    """For every item the share of others below it, half for ties."""
+    """Return the share of others below every item, half for ties."""
     others = others.sort().values
     below = torch.searchsorted(others, items, side="left")
     through = torch.searchsorted(others, items, side="right")

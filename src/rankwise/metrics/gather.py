@@ -1,4 +1,4 @@
-"""Tensors of every process on every process."""
+"""Tensors gathered from all processes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["gather_rows", "is_distributed"]
 
 
 def is_distributed() -> bool:
-    """Whether there are other processes to hear from."""
+    """Return whether there is more than one process."""
     return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
 
 
 def gather_rows(tensor: Tensor) -> Tensor:
-    """One-dimensional tensors of any length from all processes, joined by rank.
+    """Return one-dimensional tensors of any length from all processes, joined by rank.
 
     Only tensors travel: lengths first, then rows padded to the longest, since all_gather wants
     equal shapes.

@@ -1,4 +1,4 @@
-"""What a caller hands to a metric, as checked tensors on one device."""
+"""The arguments of a metric as checked tensors on one device."""
 
 from __future__ import annotations
 
@@ -19,9 +19,19 @@ from rankwise.checks import (
     require_same_shape,
 )
 
-__all__ = ["Array", "Average", "Items", "Ties", "from_tensor", "read_items", "to_tensor"]
+__all__ = [
+    "Array",
+    "Average",
+    "Items",
+    "NumpyArray",
+    "Ties",
+    "from_tensor",
+    "read_items",
+    "to_tensor",
+]
 
-Array = TypeVar("Array", Tensor, NDArray[Any])
+NumpyArray = NDArray[Any]  # of any numbers
+Array = TypeVar("Array", Tensor, NumpyArray)
 Ties = Literal["standard", "against"]
 Average = Literal["macro", "micro", "none"]
 
@@ -43,7 +53,7 @@ class Items:
         return ungrouped and self.mask is None and self.weight is None
 
     def pooled(self) -> Items:
-        """All lists thrown into one."""
+        """Return all items as one list."""
         return replace(
             self,
             scores=self.scores.flatten(),
@@ -54,9 +64,9 @@ class Items:
         )
 
     def checked(self, *, graded: bool) -> Items:
-        """The same items with every value looked at and the mask turned into weights of zero.
+        """Return the items with every value checked and the mask turned into weights of zero.
 
-        What stands under a masked item never matters, so padding may hold NaN or a target of −100.
+        The values of masked items never matter, so padding may hold NaN or a target of −100.
         """
         scores, target, weight = self.scores, self.target, self.weight
         if self.mask is not None:
@@ -83,15 +93,15 @@ def read_items(
     *,
     pooled: bool = False,
 ) -> Items:
-    """Tensors of matching shape and device; the values are looked at by :meth:`Items.checked`.
+    """Return tensors of matching shape and device; :meth:`Items.checked` checks the values.
 
     ``pooled``: all items will be one list, whatever their shape.
     """
     s = _as_scores(to_tensor(scores))
     if s.ndim == 0:
         raise ValueError("scores must have at least one dimension, the list, got a single number")
-    beside = {"target": target, "mask": mask, "groups": groups, "weight": weight}
-    tensors = {name: to_tensor(value) for name, value in beside.items() if value is not None}
+    given = {"target": target, "mask": mask, "groups": groups, "weight": weight}
+    tensors = {name: to_tensor(value) for name, value in given.items() if value is not None}
     for name, value in tensors.items():
         require_same_shape(name, value, "scores", s)
         require_same_device(name, value, "scores", s)
@@ -107,7 +117,7 @@ def read_items(
 
 
 def to_tensor(value: object) -> Tensor:
-    """A tensor that shares memory with the caller's array where it can."""
+    """Return a tensor that shares memory with the caller's array where it can."""
     if isinstance(value, Tensor):
         return value.detach()
     array = np.asarray(value)
@@ -118,10 +128,10 @@ def to_tensor(value: object) -> Tensor:
 
 
 def from_tensor(value: Tensor, like: Array) -> Array:
-    """The value as the kind of array the caller uses."""
+    """Return the value as the kind of array the caller uses."""
     if isinstance(like, Tensor):
         return value
-    result: NDArray[Any] = value.cpu().numpy()[()]  # a number rather than an array without axes
+    result: NumpyArray = value.cpu().numpy()[()]  # a number rather than an array without axes
     return result
 
 

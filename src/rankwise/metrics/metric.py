@@ -1,4 +1,4 @@
-"""Any metric, accumulated over batches and processes."""
+"""Metrics accumulated over batches and processes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch import Tensor, nn
 
 from rankwise.checks import warn_caller
 from rankwise.eager import eager_only
+from rankwise.metrics._setting import setting_of
 from rankwise.metrics.gather import gather_rows, is_distributed
 from rankwise.metrics.inputs import Array, Items, read_items
-from rankwise.metrics.setting import setting_of
 
 __all__ = ["Metric"]
 
-# What an accumulated metric remembers: the items of one list, of lists by id, or only the values
+# The state of an accumulated metric: the items of one list, of lists by id, or only the values
 # of lists that came whole.
 COLUMNS = {
     "items": ("scores", "target", "weight"),
@@ -47,19 +47,27 @@ SHORT = {
 
 
 class Metric(nn.Module):
-    """An accumulating metric around any function of :mod:`rankwise.metrics`.
-
-    >>> metric = Metric(average_precision, ties="against")
-    >>> for scores, target in batches:
-    ...     metric.update(scores, target)
-    >>> metric.compute()
+    """Accumulator of any function of :mod:`rankwise.metrics` over batches and processes.
 
     One-dimensional updates are parts of *one* list; updates with ``groups`` are parts of lists
     known by id; updates with leading dimensions bring whole lists, of which only the value is kept
-    unless ``average`` pools them. :meth:`value` is that of some data alone. Follows the contract of
-    ``torchmetrics.Metric``: the state is in ``state_dict``, moves with ``.to(device)`` (its
-    precision never changes), and under ``torch.distributed`` ``compute`` gives every process the
-    value over all of them.
+    unless ``average`` pools them. :meth:`value` is the metric of the given data alone. The class
+    follows ``torchmetrics.Metric``: the state is in ``state_dict`` and moves with ``.to(device)``
+    (its precision never changes), and under ``torch.distributed`` ``compute`` returns the value
+    over all processes to each of them.
+
+    Args:
+        metric: Function of :mod:`rankwise.metrics`, such as :func:`average_precision`.
+        **options: Options of the metric, such as ``k=10`` or ``ties="against"``.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import Metric, auroc
+        >>> metric = Metric(auroc)
+        >>> metric.update(torch.tensor([0.9, 0.8]), torch.tensor([1, 0]))
+        >>> metric.update(torch.tensor([0.3, 0.1]), torch.tensor([1, 0]))
+        >>> metric.compute().item()  # all four items are one list
+        0.75
     """
 
     higher_is_better: bool = True
@@ -77,7 +85,7 @@ class Metric(nn.Module):
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear the state."""
         self._kind: str | None = None
         self._parts: dict[str, list[Tensor]] = {}
 
@@ -91,7 +99,7 @@ class Metric(nn.Module):
         groups: Array | None = None,
         weight: Array | None = None,
     ) -> None:
-        """Take in a batch."""
+        """Add a batch."""
         items = read_items(scores, target, mask, groups, weight, pooled=self.setting.pools)
         items = items.checked(graded=self.setting.kernel.graded)
         if self.setting.pools:
@@ -109,7 +117,7 @@ class Metric(nn.Module):
 
     @eager_only
     def compute(self) -> Tensor:
-        """The value over everything taken in, by all processes."""
+        """Return the value over all updates of all processes."""
         kind, columns = self._everything()
         if kind is None:
             warn_caller("compute before update: nothing to rank")
@@ -137,17 +145,16 @@ class Metric(nn.Module):
         groups: Array | None = None,
         weight: Array | None = None,
     ) -> Array:
-        """The value of this data alone: nothing is taken in, by no process."""
+        """Return the value of this data alone; the state does not change."""
         return self.setting(scores, target, mask, groups, weight)
 
-    def forward(self, scores: Array, target: Array, **data: Any) -> Array:
-        """Take in a batch and return the value of this batch alone."""
+    def forward(self, scores: Array, target: Array, **data: Array | None) -> Array:
+        """Add a batch and return the value of this batch alone."""
         self.update(scores, target, **data)
-        value: Array = self.value(scores, target, **data)
-        return value
+        return self.value(scores, target, **data)
 
     def merge_state(self, incoming_state: Metric) -> None:
-        """Take in what another accumulator of the same metric has seen."""
+        """Add the state of another accumulator of the same metric."""
         other = incoming_state
         if (other.metric, other.setting) != (self.metric, self.setting):
             raise ValueError("incoming_state must be of the same metric with the same options")
@@ -155,16 +162,16 @@ class Metric(nn.Module):
             self._keep(other._kind, {name: other._joined(name) for name in COLUMNS[other._kind]})
 
     def clone(self) -> Metric:
-        """A copy with its own state."""
+        """Return a copy with its own state."""
         return copy.deepcopy(self)
 
     @property
     def device(self) -> torch.device:
-        """Where the state is."""
+        """The device of the state."""
         return self.anchor.device
 
     def __repr__(self) -> str:
-        """The metric with the options that were chosen, as `rankwise.metric` reads it."""
+        """Return the metric with its given options, as `rankwise.metric` reads it."""
         options = ", ".join(f"{name}={_plain(value)!r}" for name, value in self.options.items())
         name = SHORT.get(self.metric.__name__, self.metric.__name__)
         return f"{name}({options})" if options else name
@@ -190,7 +197,7 @@ class Metric(nn.Module):
         return parts[0]
 
     def _everything(self) -> tuple[str | None, dict[str, Tensor]]:
-        """The kind of the state and its columns, over all processes."""
+        """Return the kind of the state and its columns, over all processes."""
         if not is_distributed():
             kind = self._kind
             return kind, {name: self._joined(name) for name in COLUMNS[kind]} if kind else {}
@@ -216,13 +223,13 @@ class Metric(nn.Module):
         return self
 
     def _save_to_state_dict(
-        self, destination: dict[str, Any], prefix: str, keep_vars: bool
+        self, destination: dict[str, object], prefix: str, keep_vars: bool
     ) -> None:
         for name in COLUMNS[self._kind] if self._kind else ():
             destination[prefix + name] = self._joined(name)
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, *_: Any, **__: Any
+        self, state_dict: dict[str, Tensor], prefix: str, *_: object, **__: object
     ) -> None:
         # The default wants the shapes it already has; a metric grows.
         self.reset()
@@ -232,6 +239,6 @@ class Metric(nn.Module):
                 break
 
 
-def _plain(value: Any) -> Any:
-    """A number of numpy or torch as one of Python."""
+def _plain(value: object) -> object:
+    """Return a number of numpy or torch as one of Python."""
     return value.tolist() if hasattr(value, "tolist") else value

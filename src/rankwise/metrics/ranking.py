@@ -1,6 +1,6 @@
-"""Lists sorted by score and cut into levels: where every metric starts.
+"""Lists sorted by score and cut into levels: the input of every metric.
 
-A *level* is a run of items that the ranking cannot tell apart. Metrics are functions of how much
+A *level* is a run of items that the ranking does not separate. Metrics are functions of how much
 positive and negative mass each level holds, so none of them ever sees a tie or an input order, and
 a resample of the items is nothing but other masses on the same levels.
 """
@@ -28,18 +28,18 @@ class Ranking:
 
     scores: Tensor  # (rows, items) descending
     target: Tensor  # (rows, items) float64
-    order: Tensor  # (rows, items) where the item stood in the input
+    order: Tensor  # (rows, items) position of the item in the input
     level: Tensor  # (rows, items) level of the item, 0 at the top
     levels: int
     tied: bool  # whether any list has two items on one level
     weight: Tensor  # (rows or more, items) float64, 0 for an item that is absent
 
     def reweighted(self, weight: Tensor) -> Ranking:
-        """The same order with other weights, given in the order of this ranking."""
+        """Return the same order with other weights, given in the order of this ranking."""
         return replace(self, weight=weight)
 
     def per_level(self, amount: Tensor) -> Tensor:
-        """Σ weight · amount over the items of each level, (rows, levels)."""
+        """Return Σ weight · amount over the items of each level, (rows, levels)."""
         values = self.weight * amount
         if not self.tied:
             return values
@@ -77,7 +77,7 @@ class Ranking:
         return (self.weight == self.weight.round()).all(-1, keepdim=True)
 
     def require_counts(self, metric: str) -> None:
-        """Some metrics speak of the rank of one item, which half an item does not have."""
+        """Raise unless weights are whole: some metrics use ranks of single items."""
         if not bool(self.counts.all()):
             raise ValueError(
                 f"weight must be whole numbers for {metric}: ranks are counts of items"
@@ -110,14 +110,13 @@ def rank_items(
 
 
 def mass_above(mass: Tensor) -> Tensor:
-    """Mass on the levels strictly above each level."""
+    """Return the mass on the levels strictly above each level."""
     through = mass.cumsum(-1)
     return torch.nn.functional.pad(through, (1, 0))[..., :-1]
 
 
 def band(mass: Tensor, low: Tensor | float, high: Tensor | float) -> Tensor:
-    """The part of each level's mass that has rank (low, high], counting mass from the top."""
-    through = mass.cumsum(-1)
-    above = torch.nn.functional.pad(through, (1, 0))[..., :-1]
+    """Return the part of each level's mass with rank in (low, high], counted from the top."""
+    through, above = mass.cumsum(-1), mass_above(mass)
     low, high = (torch.as_tensor(x, dtype=mass.dtype, device=mass.device) for x in (low, high))
     return (through.minimum(high) - above.maximum(low)).clamp_min(0)

@@ -1,21 +1,26 @@
 """Metrics of the first ranks: @k, at R = n⁺, and the first positive.
 
-Among tied items each is the mean over all their orders, in closed form.
+With ties each is the mean over all orders of the tied items, in closed form.
 """
 
 from __future__ import annotations
 
+import warnings
+from typing import Unpack
+
 import torch
 from torch import Tensor
 
-from rankwise.metrics.inputs import Array, Average, Ties
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_k
+from rankwise.metrics.auc import pair_share
+from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking, band, mass_above
-from rankwise.metrics.setting import Kernel, Setting, computed_by, require_k
 
 __all__ = [
     "hit_at_k",
     "map_at_r",
     "mean_reciprocal_rank",
+    "pap_at_k",
     "precision_at_k",
     "r_precision",
     "recall_at_k",
@@ -76,114 +81,194 @@ def _map_at_r(ranking: Ranking) -> Tensor:
     return (share * (start * reciprocals + pace * slots)).sum(-1) / n.squeeze(-1)
 
 
+def _pap_at_k(ranking: Ranking, k: int) -> Tensor:
+    if bool(((ranking.n_negatives > 0) & (ranking.n_negatives < k)).any()):
+        # No counts, so that Python shows the same words once and not for every block of lists.
+        warnings.warn(
+            f"some lists have fewer than k={k} negatives: pap_at_k uses all they have",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return pair_share(band(ranking.positives, 0.0, k), band(ranking.negatives, 0.0, k))
+
+
 def _log_choose(n: Tensor, k: Tensor) -> Tensor:
     """Log of n over k, −inf where k > n."""
     value = (n + 1).lgamma() - (k + 1).lgamma() - ((n - k).clamp_min(0) + 1).lgamma()
     return torch.where(k <= n, value, -torch.inf)
 
 
-PRECISION_AT_K = Kernel(_precision_at_k, require_k, pairs=False)
-RECALL_AT_K = Kernel(_recall_at_k, require_k, pairs=False)
-HIT_AT_K = Kernel(_hit_at_k, require_k, pairs=False)
-R_PRECISION = Kernel(_r_precision, pairs=False)
-MAP_AT_R = Kernel(_map_at_r, pairs=False)
-MEAN_RECIPROCAL_RANK = Kernel(_mean_reciprocal_rank, pairs=False)
-
-
-@computed_by(PRECISION_AT_K)
+@computed_by(Kernel(_precision_at_k, require_k, pairs=False))
 def precision_at_k(
-    scores: Array,
-    target: Array,
-    *,
-    k: int,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
+    scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]
 ) -> Array:
-    """Positives among the first k, over k — also where the list is shorter, as trec_eval."""
-    return Setting(PRECISION_AT_K, ties, average, {"k": k})(scores, target, mask, groups, weight)
+    """Compute the share of positives among the first k.
 
+    The divisor is k also where the list is shorter, as in trec_eval.
 
-@computed_by(RECALL_AT_K)
-def recall_at_k(
-    scores: Array,
-    target: Array,
-    *,
-    k: int,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Positives among the first k, over all positives (the other Recall@k: :func:`hit_at_k`)."""
-    return Setting(RECALL_AT_K, ties, average, {"k": k})(scores, target, mask, groups, weight)
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of first ranks.
 
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
 
-@computed_by(HIT_AT_K)
-def hit_at_k(
-    scores: Array,
-    target: Array,
-    *,
-    k: int,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Whether a positive is among the first k: the Recall@k of image retrieval.
-
-    With ties the chance of it over their orders. Weights must be whole numbers.
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import precision_at_k
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> precision_at_k(scores, target, k=2).item()  # the first 2 hold 1 positive: 1/2
+        0.5
     """
-    return Setting(HIT_AT_K, ties, average, {"k": k})(scores, target, mask, groups, weight)
+    return evaluate(precision_at_k, scores, target, shared, k=k)
 
 
-@computed_by(R_PRECISION)
-def r_precision(
-    scores: Array,
-    target: Array,
-    *,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Share of positives among the first R = n⁺."""
-    return Setting(R_PRECISION, ties, average, {})(scores, target, mask, groups, weight)
+@computed_by(Kernel(_recall_at_k, require_k, pairs=False))
+def recall_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the share of all positives that are among the first k.
 
+    Image retrieval calls another number Recall@k: :func:`hit_at_k`.
 
-@computed_by(MAP_AT_R)
-def map_at_r(
-    scores: Array,
-    target: Array,
-    *,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """Mean average precision at R = n⁺: 1/R Σ_{i ≤ R} 1[i-th is positive] · precision@i.
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of first ranks.
 
-    Musgrave et al. 2020, "A Metric Learning Reality Check". Weights must be whole numbers.
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import recall_at_k
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> recall_at_k(scores, target, k=3).item()  # the first 3 hold both positives: 2/2
+        1.0
     """
-    return Setting(MAP_AT_R, ties, average, {})(scores, target, mask, groups, weight)
+    return evaluate(recall_at_k, scores, target, shared, k=k)
 
 
-@computed_by(MEAN_RECIPROCAL_RANK)
-def mean_reciprocal_rank(
-    scores: Array,
-    target: Array,
-    *,
-    mask: Array | None = None,
-    groups: Array | None = None,
-    weight: Array | None = None,
-    ties: Ties = "standard",
-    average: Average = "macro",
-) -> Array:
-    """1 over the rank of the first positive. Weights must be whole numbers."""
-    return Setting(MEAN_RECIPROCAL_RANK, ties, average, {})(scores, target, mask, groups, weight)
+@computed_by(Kernel(_hit_at_k, require_k, pairs=False))
+def hit_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute whether a positive is among the first k: the Recall@k of image retrieval.
+
+    With ties, the probability of it over the orders of the tied items. Weights must be whole
+    numbers.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of first ranks.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import hit_at_k
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> hit_at_k(scores, target, k=1).item()
+        1.0
+        >>> round(hit_at_k(torch.zeros(4), target, k=1).item(), 4)  # all tied: chance 2/4
+        0.5
+    """
+    return evaluate(hit_at_k, scores, target, shared, k=k)
+
+
+@computed_by(Kernel(_r_precision, pairs=False))
+def r_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the share of positives among the first R, the number of positives.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import r_precision
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> r_precision(scores, target).item()  # R = 2, and the first 2 hold 1 positive: 1/2
+        0.5
+    """
+    return evaluate(r_precision, scores, target, shared)
+
+
+@computed_by(Kernel(_map_at_r, pairs=False))
+def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute the mean average precision at R, the number of positives.
+
+    MAP@R = 1/R Σ_{i ≤ R} 1[i-th is positive] · precision@i. Weights must be whole numbers.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import map_at_r
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> round(map_at_r(scores, target).item(), 4)  # R = 2, rank 2 is negative: (1 + 0)/2
+        0.5
+
+    Reference:
+        Musgrave, Belongie and Lim 2020, "A Metric Learning Reality Check".
+    """
+    return evaluate(map_at_r, scores, target, shared)
+
+
+@computed_by(Kernel(_mean_reciprocal_rank, pairs=False))
+def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute 1 over the rank of the first positive.
+
+    Weights must be whole numbers.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import mean_reciprocal_rank
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3]), torch.tensor([0, 1, 1])
+        >>> mean_reciprocal_rank(scores, target).item()  # the first positive has rank 2: 1/2
+        0.5
+    """
+    return evaluate(mean_reciprocal_rank, scores, target, shared)
+
+
+@computed_by(Kernel(_pap_at_k, require_k, pooled="macro"))
+def pap_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
+    """Compute pAp@k, the AUC between the top min(n⁺, k) positives and the top k negatives.
+
+    pAp@k = 1 − 1/(βk) Σ_{i≤β} Σ_{j≤k} 1[s⁺_(i) ≤ s⁻_(j)], β = min(n⁺, k). Tied pairs count half by
+    default; ``ties="against"`` is the paper's ≤. With fewer than k negatives all of them are used,
+    with a warning.
+
+    .. warning::
+       **The words of** ``average`` **follow this paper and are swapped**: ``"micro"``, the default,
+       is the mean over lists (users, Eq. 17); ``"macro"`` pools the items of all users into one
+       list.
+
+    Args:
+        scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of positives and of negatives from the top.
+
+    Returns:
+        The value as the kind of array that ``scores`` is, in float64.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import pap_at_k
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> pap_at_k(scores, target, k=1).item()  # 0.9 > 0.8
+        1.0
+        >>> pap_at_k(scores, target, k=2).item()  # 1 of the 2 · 2 pairs, 0.3 < 0.8, is wrong
+        0.75
+
+    Reference:
+        Hiranandani et al. 2020, "Optimization and Analysis of the pAp@k Metric", Eq. 1.
+    """
+    return evaluate(pap_at_k, scores, target, shared, k=k)

@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rankwise.metrics.inputs import Ties
-
-__all__ = ["Counts", "count_negatives", "fast_auroc", "fast_average_precision"]
+from rankwise.metrics.inputs import NumpyArray, Ties
 
 T = TypeVar("T")
-MOST_CELLS = 2**22  # float32 still tells all of them apart, and the table fits a cache
+MOST_CELLS = 2**22  # float32 distinguishes all of them, and the table fits a cache
 CHUNK = 2**20
 RARE = 1 / 16  # share of positives above which most cells would hold several
 
@@ -31,13 +29,13 @@ RARE = 1 / 16  # share of positives above which most cells would hold several
 class Cells:
     """A monotone function from scores to the cells 0 … count + 1; values are in 1 … count."""
 
-    of: Callable[[NDArray[Any]], NDArray[Any]]
+    of: Callable[[NumpyArray], NumpyArray]
     count: int
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What is on and above every distinct score of a positive, by ascending score."""
+    """Counts at and above every distinct score of a positive, by ascending score."""
 
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
@@ -45,8 +43,8 @@ class Counts:
     n_negatives: int
 
 
-def fast_average_precision(scores: NDArray[Any], target: NDArray[Any], ties: Ties) -> float:
-    """Average precision of one list, NaN if the input is not a list of two classes."""
+def fast_average_precision(scores: NumpyArray, target: NumpyArray, ties: Ties) -> float:
+    """Return the average precision of one list, NaN if the input is not a list of two classes."""
     counts = count_negatives(scores, target)
     if counts is None:
         return float("nan")
@@ -55,8 +53,8 @@ def fast_average_precision(scores: NDArray[Any], target: NDArray[Any], ties: Tie
     return float((counts.positives * precision).sum() / true[0])
 
 
-def fast_auroc(scores: NDArray[Any], target: NDArray[Any], ties: Ties) -> float:
-    """AUROC of one list, NaN if the input is not a list of two classes."""
+def fast_auroc(scores: NumpyArray, target: NumpyArray, ties: Ties) -> float:
+    """Return the AUROC of one list, NaN if the input is not a list of two classes."""
     counts = count_negatives(scores, target)
     if counts is None:
         return float("nan")
@@ -65,7 +63,7 @@ def fast_auroc(scores: NDArray[Any], target: NDArray[Any], ties: Ties) -> float:
     return float(1 - (counts.positives * wrong).sum() / pairs)
 
 
-def count_negatives(scores: NDArray[Any], target: NDArray[Any]) -> Counts | None:
+def count_negatives(scores: NumpyArray, target: NumpyArray) -> Counts | None:
     """Count the negatives at every positive; None for NaN scores, other targets or one class."""
     parts = _in_chunks(len(scores), lambda rows: _positives(scores[rows], target[rows]))
     if any(part is None for part in parts):
@@ -89,18 +87,18 @@ def count_negatives(scores: NDArray[Any], target: NDArray[Any]) -> Counts | None
     return Counts(positives, through - below, n_negatives - through, n_negatives)
 
 
-def _positives(scores: NDArray[Any], target: NDArray[Any]) -> NDArray[Any] | None:
-    """The positive scores of a chunk; None where the input deserves an error message."""
+def _positives(scores: NumpyArray, target: NumpyArray) -> NumpyArray | None:
+    """Return the positive scores of a chunk; None where the checks will raise an error."""
     positive = target if target.dtype == bool else target == 1
     other = np.count_nonzero(target) != np.count_nonzero(positive)
     if other or np.isnan(scores.max()):
         return None
-    found: NDArray[Any] = scores[positive]
+    found: NumpyArray = scores[positive]
     return found
 
 
-def _histogram(scores: NDArray[Any], values: NDArray[Any], cells: Cells) -> NDArray[Any]:
-    """Items in the bins cut out by ``values``: 2i + 1 holds values[i], 2i what is just below it."""
+def _histogram(scores: NumpyArray, values: NumpyArray, cells: Cells) -> NumpyArray:
+    """Count items in bins: 2i + 1 holds those at values[i], 2i those just below it."""
     held = np.bincount(cells.of(values), minlength=cells.count + 2)
     next_value = (held.cumsum() - held).astype(np.int32)
     # Cells with several values are marked by a negative sign.
@@ -108,7 +106,7 @@ def _histogram(scores: NDArray[Any], values: NDArray[Any], cells: Cells) -> NDAr
     # Above the last value there is nothing to compare with, and no comparison with NaN holds.
     ceiling = np.append(values, np.asarray(np.nan, values.dtype))
 
-    def count(rows: slice) -> NDArray[Any]:
+    def count(rows: slice) -> NumpyArray:
         x = scores[rows]
         following = next_value.take(cells.of(x))
         crowded = np.flatnonzero(following < 0)
@@ -124,12 +122,12 @@ def _histogram(scores: NDArray[Any], values: NDArray[Any], cells: Cells) -> NDAr
             bins[crowded] += values.searchsorted(searched, side="right")
         return np.bincount(bins, minlength=2 * len(values) + 1)
 
-    counts: NDArray[Any] = np.sum(_in_chunks(len(scores), count), axis=0)
+    counts: NumpyArray = np.sum(_in_chunks(len(scores), count), axis=0)
     return counts
 
 
-def _finest(values: NDArray[Any], count: int) -> Cells | None:
-    """The cells in which fewest values have to share: even ones, or ones even in the exponent.
+def _finest(values: NumpyArray, count: int) -> Cells | None:
+    """Return the cells that fewest values share: even ones, or ones even in the exponent.
 
     Logits are spread evenly enough; probabilities crowd toward 0, where floats are dense too.
     """
@@ -141,15 +139,15 @@ def _finest(values: NDArray[Any], count: int) -> Cells | None:
     return max(possible, key=lambda cells: len(np.unique(cells.of(values))), default=None)
 
 
-def _even_cells(low: Any, high: Any, count: int) -> Cells | None:
+def _even_cells(low: np.floating, high: np.floating, count: int) -> Cells | None:
     with np.errstate(over="ignore", divide="ignore"):
         scale = type(low)(count - 1) / (high - low)
     if not (np.isfinite(scale) and scale > 0):
         return None  # the values span more, or less, than the type can express
 
-    def cell(scores: NDArray[Any]) -> NDArray[Any]:
+    def cell(scores: NumpyArray) -> NumpyArray:
         with np.errstate(over="ignore"):  # numpy's error state is a thread's own
-            place: NDArray[Any] = scores - low
+            place: NumpyArray = scores - low
             place *= scale
             place += 1
         np.clip(place, 0, count + 1, out=place)
@@ -158,7 +156,7 @@ def _even_cells(low: Any, high: Any, count: int) -> Cells | None:
     return Cells(cell, count)
 
 
-def _float_cells(low: Any, high: Any, count: int) -> Cells | None:
+def _float_cells(low: np.floating, high: np.floating, count: int) -> Cells | None:
     if low <= 0:
         return None
     # The bits of positive floats, read as an integer, are in the order of the floats.
@@ -168,8 +166,8 @@ def _float_cells(low: Any, high: Any, count: int) -> Cells | None:
     if last - first + 2 + (1 << shift) > np.iinfo(integer).max:
         return None  # nearly all floats there are: rounding up below would run over
 
-    def cell(scores: NDArray[Any]) -> NDArray[Any]:
-        place: NDArray[Any] = np.clip(scores.view(integer), first - 1, last + 1)
+    def cell(scores: NumpyArray) -> NumpyArray:
+        place: NumpyArray = np.clip(scores.view(integer), first - 1, last + 1)
         place -= integer(first - 1)
         place += integer((1 << shift) - 1)  # round up: cell 0 is for what is below all values
         place >>= shift
@@ -179,7 +177,7 @@ def _float_cells(low: Any, high: Any, count: int) -> Cells | None:
 
 
 def _in_chunks(length: int, work: Callable[[slice], T]) -> list[T]:
-    """Work on slices of a long list, side by side: numpy lets other threads run meanwhile."""
+    """Work on slices of a long list in threads: numpy releases the interpreter lock."""
     chunks = [slice(start, start + CHUNK) for start in range(0, length, CHUNK)]
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         return list(pool.map(work, chunks))

@@ -1,4 +1,4 @@
-"""From a kernel on rankings to a metric on what people have: the part all metrics share."""
+"""The part that all metrics share: from a kernel on ranked lists to a function of scores."""
 
 from __future__ import annotations
 
@@ -6,53 +6,56 @@ import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, warn_caller
 from rankwise.eager import eager_only
-from rankwise.metrics.inputs import Array, Average, Items, Ties, from_tensor, read_items, to_tensor
+from rankwise.metrics.inputs import (
+    Array,
+    Average,
+    Items,
+    NumpyArray,
+    Ties,
+    from_tensor,
+    read_items,
+)
+from rankwise.metrics.intervals import mean_over_lists
 from rankwise.metrics.ranking import Ranking, rank_items
 from rankwise.pairs.ragged import size_classes
 
-__all__ = [
-    "Kernel",
-    "ListMean",
-    "Setting",
-    "computed_by",
-    "mean_over_lists",
-    "require_k",
-    "setting_of",
-]
-
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 BLOCK = 2**22  # items worked on at a time: bounds the memory of the intermediate results
 BIG = 50_000  # items from which counting without a full sort pays
 
 
-def _any_options(**_: Any) -> None:
-    """There are none, or all are right."""
+def _any_options(**_: object) -> None:
+    """Accept any options."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """How a metric is computed for lists that are already ranked."""
+    """The computation of a metric on lists that are already ranked."""
 
     function: Callable[..., Tensor]  # (ranking, **options) -> (rows,) values
     check: Callable[..., None] = _any_options  # (**options): raises, before there are any data
     graded: bool = False  # targets are relevances >= 0 rather than classes
     pairs: bool = True  # compares positives with negatives, so it needs both
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
-    shortcut: Callable[[NDArray[Any], NDArray[Any], Ties], float] | None = None
+    shortcut: Callable[[NumpyArray, NumpyArray, Ties], float] | None = None
+
+    @property
+    def per_list(self) -> Average:
+        """The word by which a caller asks for the mean over lists."""
+        return "macro" if self.pooled == "micro" else "micro"
 
     def __call__(
-        self, ranking: Ranking, *, positives_alone: bool = False, **options: Any
+        self, ranking: Ranking, *, positives_alone: bool = False, **options: object
     ) -> Tensor:
-        """One value per list, NaN where the list has only one class (or no relevant item).
+        """Return one value per list, NaN for a list of only one class (or no relevant item).
 
         With ``positives_alone`` a list of positives alone has a value, unless ``pairs``.
         """
@@ -67,47 +70,67 @@ class Kernel:
         return values.masked_fill(undefined.squeeze(-1), math.nan)
 
 
-@dataclass(frozen=True)
-class ListMean:
-    """A mean over lists with what it rests on."""
+class Shared(TypedDict, Generic[Array], total=False):
+    """The arguments that all metrics share, described in :mod:`rankwise.metrics`."""
 
-    mean: float
-    count: int  # lists in the mean
-    left_out: int  # lists for which the metric is not defined
-    standard_error: float  # of the mean, over lists; NaN below two lists
+    mask: Array | None
+    groups: Array | None
+    weight: Array | None
+    ties: Ties
+    average: Average
 
 
-_kernels: dict[Callable[..., Any], Kernel] = {}
+_kernels: dict[Callable[..., object], Kernel] = {}
 
 
 def computed_by(kernel: Kernel) -> Callable[[F], F]:
-    """Note which kernel a public metric stands on, for resampling and accumulation."""
+    """Register the kernel of a public metric, and show the shared arguments in its signature."""
 
-    def note(metric: F) -> F:
+    def register(metric: F) -> F:
         _kernels[metric] = kernel
+        defaults = {"ties": "standard", "average": kernel.per_list}
+        shared = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=hint
+            )
+            for name, hint in get_type_hints(Shared).items()
+        ]
+        signature = inspect.signature(metric)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        vars(metric)["__signature__"] = signature.replace(parameters=[*own, *shared])
+        del metric.__annotations__["shared"]
+        metric.__annotations__.update(get_type_hints(Shared))
         return metric
 
-    return note
+    return register
+
+
+def evaluate(
+    metric: Callable[..., object],
+    scores: Array,
+    target: Array,
+    shared: Shared[Array],
+    **options: object,
+) -> Array:
+    """Return the value of a metric with its own ``options`` and the ``shared`` arguments."""
+    unknown = shared.keys() - Shared.__annotations__.keys()
+    if unknown:
+        name = metric.__name__
+        raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
+    kernel = _kernels[metric]
+    ties, average = shared.get("ties", "standard"), shared.get("average", kernel.per_list)
+    data = (shared.get("mask"), shared.get("groups"), shared.get("weight"))
+    return Setting(kernel, ties, average, options)(scores, target, *data)
 
 
 def require_k(k: int) -> None:
-    """The check of metrics whose only option is the number of first ranks."""
+    """Check the options of a metric whose only option is the number of first ranks."""
     require_count("k", k)
-
-
-def mean_over_lists(values: Tensor | NDArray[Any]) -> ListMean:
-    """Mean of the defined values, with how many lists it is over and how many were left out."""
-    tensor = to_tensor(values).double().flatten()
-    defined = tensor[~tensor.isnan()]
-    count = len(defined)
-    error = float(defined.std()) / math.sqrt(count) if count > 1 else math.nan
-    mean = float(defined.mean()) if count else math.nan
-    return ListMean(mean, count, len(tensor) - count, error)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A metric with all its options chosen: what is left to give is data."""
+    """A metric with all its options chosen."""
 
     kernel: Kernel
     ties: Ties
@@ -129,17 +152,17 @@ class Setting:
         groups: Array | None,
         weight: Array | None,
     ) -> Array:
-        """The value of the metric; the arguments are described in :mod:`rankwise.metrics`."""
+        """Return the value of the metric; see :mod:`rankwise.metrics` for the arguments."""
         values = self.values(read_items(scores, target, mask, groups, weight, pooled=self.pools))
         return from_tensor(self.summary(values), scores)
 
     @property
     def pools(self) -> bool:
-        """Whether all items are thrown into one list."""
+        """Whether all items are pooled into one list."""
         return self.average == self.kernel.pooled
 
     def values(self, items: Items) -> Tensor:
-        """One value per list: shape ``scores.shape[:-1]``, or one per group by ascending id."""
+        """Return one value per list: shape ``scores.shape[:-1]``, or by ascending group id."""
         if self.pools:
             items = items.pooled()
         big = items.one_plain_list and len(items.scores) >= BIG
@@ -157,7 +180,7 @@ class Setting:
         return values
 
     def summary(self, values: Tensor) -> Tensor:
-        """The mean over lists, or the values themselves, with a warning for undefined ones."""
+        """Return the mean over lists, or the values, with a warning for undefined ones."""
         mean = mean_over_lists(values)
         if mean.left_out:
             lists = f"{mean.left_out} of {values.numel()} lists"
@@ -182,21 +205,22 @@ class Setting:
         return values
 
 
-def setting_of(metric: Callable[..., Any], options: dict[str, Any]) -> Setting:
-    """A public metric with the options a caller chose and the defaults of the others."""
+def setting_of(metric: Callable[..., object], options: dict[str, object]) -> Setting:
+    """Return a public metric with the given options and the defaults of the others."""
     if metric not in _kernels:
         known = ", ".join(function.__name__ for function in _kernels)
         raise ValueError(f"metric must be one of rankwise.metrics: {known}; got {metric!r}")
     chosen = inspect.signature(metric).bind(None, None, **options)
     chosen.apply_defaults()
     own = dict(chosen.arguments)
-    for name in ("scores", "target", "mask", "groups", "weight"):
+    ties, average = own["ties"], own["average"]
+    for name in ("scores", "target", *Shared.__annotations__):
         del own[name]
-    return Setting(_kernels[metric], own.pop("ties"), own.pop("average"), own)
+    return Setting(_kernels[metric], ties, average, own)
 
 
 def _rows_of_groups(items: Items, groups: Tensor) -> Iterator[tuple[Tensor, Items]]:
-    """Lists of similar length as the rows of one rectangle, padding as items of weight zero."""
+    """Yield lists of similar length as rows of one tensor, padded with items of weight zero."""
     weight = torch.ones_like(items.scores) if items.weight is None else items.weight
     for lists in size_classes(groups):
         (side,) = lists.sides
@@ -210,8 +234,8 @@ def _rows_of_groups(items: Items, groups: Tensor) -> Iterator[tuple[Tensor, Item
         yield lists.groups, rows
 
 
-def _as_numpy(target: Tensor) -> NDArray[Any]:
+def _as_numpy(target: Tensor) -> NumpyArray:
     if target.dtype == torch.bfloat16:
         target = target.float()
-    array: NDArray[Any] = target.numpy()
+    array: NumpyArray = target.numpy()
     return array
