@@ -56,7 +56,10 @@ def _is_declaration(value: object) -> bool:
 def _unnamed(value: object, found: dict[str, str]) -> Iterator[str]:
     described = entries(found.get("Args", "") + found.get("Attributes", ""))
     parameters = inspect.signature(value).parameters.values()  # type: ignore[arg-type]
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+    variadic = {
+        parameter.name for parameter in parameters if parameter.kind is parameter.VAR_POSITIONAL
+    }
+    if variadic - described:
         yield f"its signature hides its parameters: {inspect.signature(value)}"  # type: ignore[arg-type]
         return
     names = [parameter.name for parameter in parameters]

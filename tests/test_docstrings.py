@@ -17,7 +17,11 @@ import torch
 from tests.docstring_rules import problems
 from tests.public_api import PACKAGES
 
-CHECKED = ("rankwise.metrics", "rankwise.samplers")
+CHECKED = (
+    "rankwise.metrics",
+    "rankwise.samplers",
+    "rankwise.training",
+)
 NAMES = [
     (package, name)
     for package in CHECKED

@@ -37,6 +37,7 @@ class Place:
         world_size: Number of processes.
 
     Example:
+        >>> from rankwise.training import Place
         >>> Place(rank=1, world_size=2).is_first
         False
     """
@@ -68,6 +69,7 @@ class Devices:
         UsageError: If the precision is unknown.
 
     Example:
+        >>> from rankwise.training import Devices
         >>> Devices("32").place.world_size
         1
     """

@@ -37,6 +37,8 @@ def cached_backward(
         The loss, without a graph.
 
     Example:
+        >>> import torch
+        >>> from rankwise.training import cached_backward
         >>> layer = torch.nn.Linear(2, 1, bias=False)
         >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         >>> parts = [lambda: layer(rows[:2]), lambda: layer(rows[2:])]

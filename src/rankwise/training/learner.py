@@ -30,12 +30,28 @@ class Learner(Generic[Batch]):
         devices: Device, precision and processes; those of the task's options unless given.
 
     Example:
-        For a loop of your own around the steps of a task::
-
-            learner = Learner(task)
-            batches = task.batches(0)
-            while learner.done < 100:
-                loss = learner.step(next(batches))
+        >>> import torch
+        >>> from rankwise.training import Learner, Record, Stage, Task
+        >>> class Line(Task[torch.Tensor]):
+        ...     monitor = "negative_error"
+        ...     def make_optimizer(self):
+        ...         return torch.optim.SGD(self.network.parameters(), lr=0.1)
+        ...     def rate(self, step):
+        ...         return 0.1
+        ...     def batches(self, step):
+        ...         while True:
+        ...             yield torch.tensor([[1.0], [2.0]])
+        ...     def step_loss(self, batch, moment):
+        ...         return self.loss(self.network(batch), 3 * batch)
+        ...     def validate(self):
+        ...         return {"negative_error": -abs(self.network.weight.item() - 3)}
+        >>> network, loss = torch.nn.Linear(1, 1, bias=False), torch.nn.MSELoss()
+        >>> learner = Learner(Line(network, loss, [Stage(40, 10)], record=Record(), seed=0))
+        >>> batches = learner.task.batches(0)
+        >>> while learner.done < 40:  # a loop of your own
+        ...     loss = learner.step(next(batches))
+        >>> round(loss, 3)
+        0.0
     """
 
     def __init__(self, task: Task[Batch], devices: Devices | None = None) -> None:

@@ -37,6 +37,9 @@ class MomentumSGD(torch.optim.Optimizer):
         weight_decay: Multiple of the parameters that is added to their gradient g.
 
     Example:
+        >>> import torch
+        >>> from torch import nn
+        >>> from rankwise.training import MomentumSGD
         >>> weight = nn.Parameter(torch.tensor([1.0]))
         >>> optimizer = MomentumSGD([weight], lr=0.1, momentum=0.9, s=0.0)
         >>> weight.square().sum().backward(); optimizer.step()
@@ -97,6 +100,8 @@ def make_optimizer(
         :class:`MomentumSGD`, or torch's Adam or AdamW.
 
     Example:
+        >>> from torch import nn
+        >>> from rankwise.training import make_optimizer
         >>> from types import SimpleNamespace
         >>> adam = SimpleNamespace(name="adam", learning_rate=0.01, weight_decay=0.0)
         >>> type(make_optimizer(nn.Linear(2, 1).parameters(), adam)).__name__

@@ -27,6 +27,9 @@ def previous_outputs(
         Outputs joined along the first dimension, or None.
 
     Example:
+        >>> import torch
+        >>> from torch import nn
+        >>> from rankwise.training import previous_outputs
         >>> from rankwise.memory import PreviousModel
         >>> from rankwise.training import Moment
         >>> layer = nn.Linear(1, 1, bias=False)

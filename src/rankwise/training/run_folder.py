@@ -54,12 +54,14 @@ class RunFolder:
         command: Command of ``rankwise`` whose run it holds.
 
     Example:
+        >>> from pathlib import Path
+        >>> from rankwise.training import RunFolder, command_of
         >>> import tempfile
         >>> out = Path(tempfile.mkdtemp()) / "run"
         >>> with RunFolder(out, "classify").opened() as folder:
         ...     path = folder.write("notes.txt", b"lr 0.1")
         ...     folder.finish()
-        >>> command_of(out), read_part(out, "notes.txt")
+        >>> command_of(out), (out / "notes.txt").read_bytes()
         ('classify', b'lr 0.1')
     """
 
@@ -141,6 +143,7 @@ def open_folder(
         Context of the open folder.
 
     Example:
+        >>> from rankwise.training import open_folder
         >>> with open_folder(None, "classify") as folder:
         ...     print(folder)
         None
@@ -166,6 +169,8 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
         UsageError: Where the folder holds something else, or a run and ``resume`` is False.
 
     Example:
+        >>> from pathlib import Path
+        >>> from rankwise.training import require_free
         >>> require_free(Path("no-such-folder"), "classify", resume=False)
     """
     about = _read(path)
@@ -200,6 +205,8 @@ def command_of(folder: Path) -> str | None:
         The command without ``rankwise``, such as ``"classify"``.
 
     Example:
+        >>> from pathlib import Path
+        >>> from rankwise.training import command_of
         >>> print(command_of(Path("no-such-folder")))
         None
     """
@@ -237,6 +244,8 @@ def require_unchanged(folder: Path, *names: str) -> None:
         UsageError: Where a file was changed or damaged.
 
     Example:
+        >>> from pathlib import Path
+        >>> from rankwise.training import require_unchanged
         >>> require_unchanged(Path("no-such-folder"), "model.ranker")
     """
     about = _read(folder)

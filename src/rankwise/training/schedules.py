@@ -29,6 +29,7 @@ def milestone_rate(
         Learning rate of the step.
 
     Example:
+        >>> from rankwise.training import milestone_rate
         >>> [milestone_rate(1.0, step, milestones=[2], warm_up=1) for step in range(4)]
         [0.5, 1.0, 0.1, 0.1]
     """
@@ -48,6 +49,7 @@ def cosine_rate(rate: float, step: int, steps: int) -> float:
         Learning rate of the step.
 
     Example:
+        >>> from rankwise.training import cosine_rate
         >>> [round(cosine_rate(1.0, step, 2), 3) for step in range(3)]
         [1.0, 0.5, 0.0]
     """

@@ -30,6 +30,7 @@ class Stage:
         patience: Validations without a better value after which the stage ends; None: never.
 
     Example:
+        >>> from rankwise.training import Stage
         >>> Stage(steps=100, validate_every=10, patience=3).patience
         3
     """
@@ -51,6 +52,7 @@ class Options:
             is validated and kept; None: no average.
 
     Example:
+        >>> from rankwise.training import Options
         >>> Options(precision="bf16", clip=1.0).accumulate
         1
     """
@@ -71,6 +73,7 @@ class Record:
         batch: Rows in a batch of one process.
 
     Example:
+        >>> from rankwise.training import Record
         >>> Record({"learning_rate": 0.1}, data="3f9a", batch=64).batch
         64
     """
@@ -91,6 +94,8 @@ class Moment:
         autocast: Makes the context of a forward pass.
 
     Example:
+        >>> import torch
+        >>> from rankwise.training import Moment
         >>> moment = Moment(step=5, seed=0)
         >>> moment.start(0); first = torch.rand(1)
         >>> moment.start(0); bool(first == torch.rand(1))
@@ -125,6 +130,8 @@ class CachedLoss:
         loss: Loss of all outputs.
 
     Example:
+        >>> import torch
+        >>> from rankwise.training import CachedLoss
         >>> CachedLoss([lambda: torch.ones(2), lambda: torch.zeros(2)], torch.mean).loss.__name__
         'mean'
     """
@@ -150,6 +157,7 @@ class Task(ABC, Generic[Batch]):
     Example:
         A task defines these methods; :class:`Trainer` has one that runs.
 
+        >>> from rankwise.training import Task
         >>> sorted(Task.__abstractmethods__)
         ['batches', 'make_optimizer', 'rate', 'step_loss', 'validate']
     """

@@ -39,6 +39,7 @@ class Step:
         value: Value of the last validation; NaN before the first.
 
     Example:
+        >>> from rankwise.training import Step
         >>> Step(12, epoch=2, step_of_epoch=2, steps_of_epoch=10, loss=0.3, value=0.8).epoch
         2
     """
@@ -60,6 +61,7 @@ class Validation:
         best: Whether the network is the best so far.
 
     Example:
+        >>> from rankwise.training import Validation
         >>> Validation({"step": 10, "map": 0.4}, best=True).row["map"]
         0.4
     """
@@ -77,6 +79,8 @@ class Callback:
         on_validation: Called after every validation.
 
     Example:
+        >>> import math
+        >>> from rankwise.training import Callback, Step
         >>> losses = []
         >>> record = Callback(on_step=lambda step: losses.append(step.loss))
         >>> record.on_step(Step(1, 1, 1, 10, loss=0.5, value=math.nan))
@@ -101,6 +105,7 @@ class Fitted:
         start: Value of the validation before the first step; NaN where there was none.
 
     Example:
+        >>> from rankwise.training import Fitted
         >>> Fitted([{"step": 5, "map": 0.4}], 5, 1, 0.4, last={}, start=0.1).best_value
         0.4
     """
@@ -135,7 +140,8 @@ class Trainer(Generic[Batch]):
         callbacks: Called after every step and every validation.
 
     Example:
-        >>> from rankwise.training import Record, Stage
+        >>> import torch
+        >>> from rankwise.training import Record, Stage, Task, Trainer
         >>> class Line(Task[torch.Tensor]):
         ...     monitor = "negative_error"
         ...     def make_optimizer(self):
@@ -149,8 +155,7 @@ class Trainer(Generic[Batch]):
         ...         return self.loss(self.network(batch), 3 * batch)
         ...     def validate(self):
         ...         return {"negative_error": -abs(self.network.weight.item() - 3)}
-        >>> network = torch.nn.Linear(1, 1, bias=False)
-        >>> loss = torch.nn.MSELoss()
+        >>> network, loss = torch.nn.Linear(1, 1, bias=False), torch.nn.MSELoss()
         >>> task = Line(network, loss, [Stage(40, 10)], record=Record(), seed=0)
         >>> round(-Trainer(task).fit().best_value, 3)
         0.0
@@ -322,10 +327,27 @@ def fit(
         The task, whose network has its best weights, and the result of the training.
 
     Example:
-        With the task ``Line`` of :class:`Trainer`, made on the device of the process::
-
-            make = lambda place: Line(network, loss, [Stage(40, 10)], record=Record(), place=place)
-            task, fitted = fit(make, Path("runs/line"), "line", resume=True)
+        >>> import torch
+        >>> from rankwise.training import Record, Stage, Task, fit
+        >>> class Line(Task[torch.Tensor]):
+        ...     monitor = "negative_error"
+        ...     def make_optimizer(self):
+        ...         return torch.optim.SGD(self.network.parameters(), lr=0.1)
+        ...     def rate(self, step):
+        ...         return 0.1
+        ...     def batches(self, step):
+        ...         while True:
+        ...             yield torch.tensor([[1.0], [2.0]])
+        ...     def step_loss(self, batch, moment):
+        ...         return self.loss(self.network(batch), 3 * batch)
+        ...     def validate(self):
+        ...         return {"negative_error": -abs(self.network.weight.item() - 3)}
+        >>> def make_task(place):
+        ...     network, loss = torch.nn.Linear(1, 1, bias=False), torch.nn.MSELoss()
+        ...     return Line(network, loss, [Stage(40, 10)], record=Record(), seed=0, place=place)
+        >>> task, fitted = fit(make_task, None, "line")  # None: without a run folder
+        >>> fitted.history[-1]["step"]
+        40
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         devices = Devices(precision, device)
