@@ -36,7 +36,7 @@ from benchmarks.tabular.fits import Fit
 from benchmarks.tabular.sets import SETS, inner, load
 from benchmarks.tabular.table import table
 
-from rankwise.estimators.names import value
+from rankwise.estimators.names import metric_value
 
 METRICS = {"ap": "ap", "opauc": "opauc(max_fpr=.05)"}
 LOSSES: dict[tuple[str, str], dict[str, Fit]] = {
@@ -68,7 +68,7 @@ def measure(asked: argparse.Namespace, losses: dict[str, Fit], out: Path) -> Any
             parts = inner(parts, seed) if asked.choose else parts
             for loss in missing:
                 scores = losses[loss](parts, metric, seed)
-                values[loss].append(value(metric, scores, parts[2]))
+                values[loss].append(metric_value(metric, scores, parts[2]))
                 write_safely(out, json.dumps(known, indent=1) + "\n")
         for loss in wanted:
             print(f"{name:16s} {loss:44s} {np.mean(values[loss]):.4f}", flush=True)

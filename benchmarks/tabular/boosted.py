@@ -14,7 +14,7 @@ from benchmarks.tabular.sets import Parts
 from rankwise.boosting.engines import EngineName
 from rankwise.estimators import BoostedRanker
 from rankwise.estimators.data import Floats, Part
-from rankwise.estimators.names import value
+from rankwise.estimators.names import metric_value
 
 __all__ = ["AP", "PARTIAL"]
 
@@ -64,7 +64,7 @@ def lambdarank(parts: Parts, metric: str, seed: int) -> Floats:
         data,
         ROUNDS,
         valid_sets=[held],
-        feval=lambda scores, _: ("metric", value(metric, scores, valid), True),
+        feval=lambda scores, _: ("metric", metric_value(metric, scores, valid), True),
         callbacks=[lgb.early_stopping(PATIENCE, verbose=False)],
     )
     return np.asarray(booster.predict(test.X), dtype=np.float64)
@@ -93,7 +93,7 @@ def rank_map(parts: Parts, metric: str, seed: int) -> Floats:
         data,
         ROUNDS,
         evals=[(held, "valid")],
-        custom_metric=lambda scores, _: ("metric", value(metric, scores, valid)),
+        custom_metric=lambda scores, _: ("metric", metric_value(metric, scores, valid)),
         maximize=True,
         early_stopping_rounds=PATIENCE,
         verbose_eval=False,

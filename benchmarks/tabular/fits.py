@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.names import value
+from rankwise.estimators.names import metric_value
 from rankwise.estimators.preparation import learn_preparation
 
 __all__ = ["Fit", "Remembered", "fitted", "mean", "together", "training", "weighted"]
@@ -41,7 +41,9 @@ def fitted(make: Callable[[str], Ranker]) -> Fit:
 
 def training(train: Part, valid: Part, metric: str, seed: int) -> Training:
     prior = float(np.average(train.target > 0, weights=train.weight))
-    return Training(train, valid, prior, seed, lambda scores, part: value(metric, scores, part))
+    return Training(
+        train, valid, prior, seed, lambda scores, part: metric_value(metric, scores, part)
+    )
 
 
 def weighted(fit: Fit) -> Fit:

@@ -20,8 +20,8 @@ from libauc.optimizers import SOAP
 from rankwise.baselines import CrossEntropy
 from rankwise.estimators import NeuralRanker
 from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.neural.batches import epoch_batches
-from rankwise.estimators.neural.encoding import learn_encoding
+from rankwise.estimators.neural._network import learn_encoding
+from rankwise.estimators.neural._training import epoch_batches
 from rankwise.objectives import AveragePrecision
 
 
@@ -29,7 +29,7 @@ def scores(data: Training, test: Part) -> Floats:
     """Cross-entropy for the epochs NeuralRanker warms up with, then SOAP, by its defaults."""
     plan, train = NeuralRanker("ap"), data.train
     plan.encoding_ = learn_encoding(train.X, None, {})
-    network = plan._made(data.seed)
+    network = plan._make_network(data.seed)
     rows = plan.encoding_(train.X, torch.float32)
     target = torch.from_numpy(train.target).float()
     judged = APLoss(len(train), device=torch.device("cpu"))
@@ -57,7 +57,7 @@ def scores(data: Training, test: Part) -> Floats:
                     loss = judged(found.sigmoid(), target[index], index)
                 loss.backward()
                 optimizer.step()
-            value = data.judge(plan._run(network, data.held_out.X))
+            value = data.evaluate(plan._run(network, data.held_out.X))
             since = 0 if value > best else since + 1
             if not value < best:
                 best, kept = value, copy.deepcopy(network.state_dict())

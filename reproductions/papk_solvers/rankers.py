@@ -13,10 +13,10 @@ from scipy.sparse import issparse
 
 from rankwise.checks import require_count
 from rankwise.estimators import PApAtKRanker
+from rankwise.estimators._threshold import Rule
 from rankwise.estimators.base import Calibration
 from rankwise.estimators.papk.descent import Found, Problem
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
-from rankwise.estimators.threshold import Rule
 from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge
 from reproductions.papk_solvers.gradients import (

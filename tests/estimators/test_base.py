@@ -152,7 +152,7 @@ def test_lists_with_two_classes(ranker) -> None:
         ({"calibration": "magic"}, "calibration must be one of"),
         ({"validation_fraction": 1.0}, "validation_fraction must be in"),
         ({"validation_fraction": "half"}, "validation_fraction must be in"),
-        ({"threshold": "best"}, "threshold 'best' is no rule"),
+        ({"threshold": "best"}, "threshold 'best' is not a rule"),
     ],
 )
 @both

@@ -22,17 +22,14 @@ def test_some_of_the_rows() -> None:
     assert len(some) == 2
 
 
-def test_rows_by_list() -> None:
-    part = _part().by_list()
-    assert part.X[:, 0].tolist() == [1, 3, 0, 2]
-    assert part.list_sizes.tolist() == [2, 2]
+def test_sizes_of_lists() -> None:
+    assert _part().list_sizes.tolist() == [2, 2]
     plain = Part(np.zeros((3, 1)), np.zeros(3))
-    assert plain.by_list() is plain
     assert plain.list_sizes.tolist() == [3]
 
 
-def test_judged_on_the_rows_held_out() -> None:
+def test_evaluated_on_the_rows_held_out() -> None:
     part = _part()
     data = Training(part, part, 0.5, 0, lambda scores, rows: float(scores.sum() + len(rows)))
-    assert data.judge(np.ones(4)) == 8
+    assert data.evaluate(np.ones(4)) == 8
     assert not data.splits

@@ -8,7 +8,13 @@ from sklearn.metrics import average_precision_score
 
 from rankwise.baselines import CrossEntropy
 from rankwise.estimators.data import Part
-from rankwise.estimators.names import is_graded, is_log_loss, made, metric_name, value
+from rankwise.estimators.names import (
+    is_graded,
+    is_log_loss,
+    make_objective,
+    metric_name,
+    metric_value,
+)
 from rankwise.objectives import SOPRC
 
 
@@ -16,17 +22,17 @@ from rankwise.objectives import SOPRC
 def test_log_loss_under_its_names(name: str) -> None:
     assert is_log_loss(name)
     assert metric_name(name) == "ap"
-    assert isinstance(made(name), CrossEntropy)
+    assert isinstance(make_objective(name), CrossEntropy)
 
 
 def test_other_objectives() -> None:
     assert not is_log_loss("ap")
     assert metric_name("opauc(max_fpr=.1, form=kl)") == "opauc(max_fpr=0.1)"
-    assert isinstance(made("soprc", prior=0.1, items=9), SOPRC)
+    assert isinstance(make_objective("soprc", prior=0.1, items=9), SOPRC)
     assert is_graded("ndcg@10")
     assert not is_graded("ap")
     with pytest.raises(ValueError, match="no objective is called"):
-        made("apple_pie")
+        make_objective("apple_pie")
 
 
 def test_value_of_a_metric() -> None:
@@ -34,21 +40,21 @@ def test_value_of_a_metric() -> None:
     target, scores = (rng.random(50) < 0.3).astype(float), rng.normal(size=50)
     weight = rng.random(50)
     wanted = average_precision_score(target, scores, sample_weight=weight)
-    assert value("ap", scores, Part(None, target, weight)) == pytest.approx(wanted)
+    assert metric_value("ap", scores, Part(None, target, weight)) == pytest.approx(wanted)
 
 
 def test_lists_without_a_positive_are_left_out_in_silence() -> None:
     part = Part(None, np.array([0.0, 1, 0, 0]), groups=np.array([0, 0, 1, 1]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert value("ap", np.array([2.0, 1, 0, 0]), part) == 0.5
+        assert metric_value("ap", np.array([2.0, 1, 0, 0]), part) == 0.5
 
 
 def test_lists_of_positives_alone_count_as_in_trec_eval() -> None:
     part = Part(None, np.array([0.0, 1, 1, 1]), groups=np.array([0, 0, 1, 1]))
     scores = np.array([2.0, 1, 0, 0])
-    assert value("ap", scores, part) == (0.5 + 1) / 2
-    assert value("auc", scores, part) == 0  # of pairs, which the second list has not
+    assert metric_value("ap", scores, part) == (0.5 + 1) / 2
+    assert metric_value("auc", scores, part) == 0  # of pairs, which the second list has not
     # One list of rows has nothing to rank without a negative.
     with pytest.warns(RuntimeWarning, match="only one class"):
-        assert np.isnan(value("ap", scores[2:], Part(None, part.target[2:])))
+        assert np.isnan(metric_value("ap", scores[2:], Part(None, part.target[2:])))

@@ -1,130 +1,149 @@
-"""What all rankers share: the scikit-learn contract around a model that scores rows."""
+"""What all rankers share: scikit-learn's contract around a model that scores rows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from rankwise.checks import require_one_of
-from rankwise.estimators.calibration import Calibrator, calibrate
-from rankwise.estimators.checkpoint import Checkpoint, fingerprint
-from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.features import learn_features, read_features
-from rankwise.estimators.files import load_ranker, save_ranker
-from rankwise.estimators.names import entry_of, is_graded, metric_name, value
+from rankwise.estimators._calibration import Calibrator, calibrate
+from rankwise.estimators._checkpoint import Checkpoint, fingerprint
+from rankwise.estimators._files import load_ranker, save_ranker
+from rankwise.estimators._holdout import hold_out
+from rankwise.estimators._inputs import (
+    learn_features,
+    read_features,
+    read_groups,
+    read_target,
+    read_validation,
+    read_weight,
+    with_two_targets,
+)
+from rankwise.estimators._threshold import Rule, parse_rule
+from rankwise.estimators.data import (
+    Floats,
+    Loaded,
+    Matrix,
+    Part,
+    State,
+    TableLike,
+    Training,
+    Vector,
+)
+from rankwise.estimators.limits import threads_for
+from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
 from rankwise.estimators.preparation import Preparation
-from rankwise.estimators.split import hold_out
-from rankwise.estimators.targets import read_groups, read_target, read_weight
-from rankwise.estimators.threads import threads_for
-from rankwise.estimators.threshold import Rule, parse_rule
-from rankwise.estimators.validation import read_validation
 from rankwise.naming import metric as named_metric
 
-__all__ = ["Calibration", "Ranker", "State"]
+__all__ = ["Calibration", "RandomState", "Ranker"]
 
-Calibration = Literal["sigmoid", "isotonic"] | None
-State = dict[str, NDArray[Any] | str]
+Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
+RandomState: TypeAlias = int | np.random.RandomState | None
 
 
+def require_non_negative(name: str, value: float) -> None:
+    """Check a parameter that is a finite number >= 0."""
+    if not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}")
+
+
+@dataclass(eq=False, repr=False)
 class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A model trained on the metric it is judged by. Abstract: see the three that are made of it.
-
-    objective
-        A name as :func:`rankwise.objective` reads it: ``"ap"``, ``"auc"``, ``"opauc(max_fpr=.1)"``,
-        ``"ndcg@10"``. ``"log_loss"`` trains plain cross-entropy.
-    metric
-        What :meth:`score` and early stopping judge by, a name of a metric; None: that of the
-        objective (log-loss: average precision).
-    threshold
-        What :meth:`predict` calls positive: a probability, by default 0.5 as everywhere in
-        scikit-learn, which few rows of a rare class reach; ``"f1"`` (the best F1 on the rows held
-        out), ``"precision>=0.9"`` (the highest recall at that precision), ``"fpr<=0.05"`` (the
-        highest recall at that false positive rate), or ``"top=100"`` (the 100 highest rows of the
-        table that is predicted).
-    calibration
-        How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for the plain
-        logistic function. The probabilities always rank the rows as the scores do.
-    validation_fraction
-        Share of each class (of the lists, with ``groups``) that is not learned from. It chooses the
-        threshold, the calibration and when to stop. Equal rows stay together. With 0, or where a
-        class has a single row, the training rows do this.
-    random_state
-        Which rows are held out, and whatever else is random.
-    text
-        Columns of free text, by name (by number where X has no names). They become TF-IDF features
-        of their 256 most frequent terms; any other column of words is a category.
+    """A scikit-learn classifier trained on the metric it is judged by (abstract base class).
 
     X may be an array, a sparse matrix, or a frame of pandas or polars with missing values, words,
     booleans and dates; lists and arrays of Python objects are read in the same way. A date becomes
     days since 1970 and, where they vary, the month, day of the month, day of the week and hour.
-    A model that takes no missing values gets the median and a mark; one that takes no categories
-    gets indicators of the 64 most frequent. A word that was not in training counts as missing.
+    A model that takes no missing values gets the median and an indicator; one that takes no
+    categories gets indicators of the 64 most frequent. A word not seen in training counts as
+    missing.
 
-    Fitted: ``classes_``, ``prior_`` (weighted share of positives), ``held_out_`` (how many rows
-    were), ``threshold_`` (the score above which a row is positive), ``n_features_in_``,
-    ``feature_names_in_``, ``preparation_`` (what every column becomes: ``preparation_.names`` are
-    the prepared columns, ``preparation_.sources`` the input columns they are made from),
-    ``categories_`` (of the columns of words, by column number).
+    Args:
+        objective: A name as :func:`rankwise.objective` reads it: ``"ap"``, ``"auc"``,
+            ``"opauc(max_fpr=.1)"``, ``"ndcg@10"``. ``"log_loss"`` trains plain cross-entropy.
+        metric: Name of the metric of :meth:`score` and early stopping. None: the metric of the
+            objective (log-loss: average precision).
+        threshold: Which rows :meth:`predict` calls positive: a probability, by default 0.5 as
+            everywhere in scikit-learn, which few rows of a rare class reach; ``"f1"`` (the best F1
+            on the rows held out), ``"precision>=0.9"`` (the highest recall at that precision),
+            ``"fpr<=0.05"`` (the highest recall at that false positive rate), or ``"top=100"`` (the
+            top 100 rows of the table that is predicted).
+        calibration: How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for
+            the plain logistic function. The probabilities always rank the rows as the scores do.
+        validation_fraction: Share of each class (of the lists, with ``groups``) that is held out.
+            It chooses the threshold, the calibration and when to stop. Equal rows stay together.
+            With 0, or where a class has a single row, the training rows are used instead.
+        random_state: Seed of the rows held out and of all other randomness.
+        text: Columns of free text, by name (by number where X has no names). They become TF-IDF
+            features of their 256 most frequent terms; any other column of words is a category.
 
-    **To write a subclass**: set ``takes_missing`` (NaN in X), ``takes_categories`` (columns of
+    Attributes:
+        classes_: The two labels of ``y``, the positive one last.
+        prior_: Weighted share of positives.
+        held_out_: Number of rows held out.
+        threshold_: The score above which a row is positive.
+        preparation_: What every column becomes: ``preparation_.names`` are the prepared columns,
+            ``preparation_.sources`` the input columns they are made from.
+        n_features_in_: Number of columns of X; ``feature_names_in_`` are their names.
+
+    **To write a subclass**, set ``takes_missing`` (NaN in X), ``takes_categories`` (columns of
     words, given as whole numbers 0, 1, … in the order of ``preparation_.categories``, NaN for
-    missing and unknown) and ``takes_sparse``; what a model does not take is prepared for it. Repeat
-    the parameters in ``__init__`` and hand them to ``super().__init__``; then give
+    missing and unknown) and ``takes_sparse``; input of another kind is prepared for the model.
+    Declare its parameters as fields of a ``@dataclass(kw_only=True, eq=False, repr=False)``, or
+    repeat all of them in ``__init__``. Then implement
 
-    - :meth:`_fit_scores`, which learns from ``data.train``, stops by ``data.judge(scores)`` of
-      ``data.held_out``, and draws what is random from ``data.seed``; what it can go on from it
-      leaves in ``data.checkpoint``, if there is one; fitted attributes end in ``_`` (or begin
-      with it);
+    - :meth:`_fit_scores`, which learns from ``data.train``, stops by ``data.evaluate(scores)`` of
+      ``data.held_out``, and draws random numbers from ``data.seed``; it saves its progress in
+      ``data.checkpoint``, if there is one; fitted attributes end in ``_`` (or begin with it);
     - :meth:`_scores`, the scores of rows;
     - :meth:`_state`, everything :meth:`_scores` needs, as arrays and text; and :meth:`_restore`,
       which takes that back (every number may come back as a zero-dimensional array).
 
-    Options are checked in :meth:`_check_options` (call the one above), not in ``__init__``.
+    Parameters are checked in :meth:`_check_options` (call the base class's), not in ``__init__``.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.estimators import LinearRanker, Ranker
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> y = X[:, 0] > 1
+        >>> path = LinearRanker("ap", random_state=0).fit(X, y).save(folder / "model.rank")
+        >>> Ranker.load(path).score(X, y)
+        1.0
     """
 
     takes_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
 
-    classes_: NDArray[Any]
-    prior_: float
-    held_out_: int
-    threshold_: float
-    n_features_in_: int
-    preparation_: Preparation
-    calibrator_: Calibrator
+    objective: str = "ap"
+    _: KW_ONLY
+    metric: str | None = None
+    threshold: str | float = 0.5
+    calibration: Calibration = "sigmoid"
+    validation_fraction: float = 0.2
+    random_state: RandomState = None
+    text: Sequence[str] | None = None
 
-    def __init__(
-        self,
-        objective: str,
-        *,
-        metric: str | None,
-        threshold: str | float,
-        calibration: Calibration,
-        validation_fraction: float,
-        random_state: Any,
-        text: Sequence[str] | None = None,
-    ) -> None:
-        self.objective = objective
-        self.metric = metric
-        self.threshold = threshold
-        self.calibration = calibration
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.text = text
+    classes_: NDArray[np.generic] = field(init=False)
+    prior_: float = field(init=False)
+    held_out_: int = field(init=False)
+    threshold_: float = field(init=False)
+    n_features_in_: int = field(init=False)
+    preparation_: Preparation = field(init=False)
+    calibrator_: Calibrator = field(init=False)
 
     @property
-    def categories_(self) -> dict[int, NDArray[Any]]:
-        """The levels of the columns of words, by the number of the column."""
+    def categories_(self) -> dict[int, NDArray[np.str_]]:
+        """The categories of the columns of words, by the number of the column."""
         check_is_fitted(self)
         return self.preparation_.levels
 
@@ -133,23 +152,29 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from ``data.train``."""
 
     @abstractmethod
-    def _scores(self, X: Any) -> Floats:
-        """One score per row; ``X`` is as in :class:`~rankwise.estimators.data.Part`."""
+    def _scores(self, X: Matrix) -> Floats:
+        """Return one score per row."""
 
     @abstractmethod
     def _state(self) -> State:
-        """What was learned, as arrays and text."""
+        """Return what was learned, as arrays and text."""
 
     @abstractmethod
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        """Take back what :meth:`_state` gave."""
+    def _restore(self, state: Loaded) -> None:
+        """Restore what :meth:`_state` returned."""
 
     def _work(self, data: Training) -> float:
-        """About how many multiplications a step of the training takes."""
+        """Estimate the number of multiplications of a training step."""
         return float(np.prod(data.train.X.shape, dtype=np.float64))
 
+    def _require(self, check: Callable[[str, int], None], *names: str) -> None:
+        """Check parameters that are not None."""
+        for name in names:
+            if getattr(self, name) is not None:
+                check(name, getattr(self, name))
+
     def _check_options(self) -> Rule:
-        """Refuse options that make no sense; the threshold's rule as read."""
+        """Check the parameters; return the parsed rule of the threshold."""
         entry_of(self.objective)
         named_metric(self._metric_name)
         if self.calibration is not None:
@@ -161,44 +186,45 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: TableLike,
+        y: ArrayLike,
         *,
-        sample_weight: Any = None,
-        groups: Any = None,
-        validation: tuple[Any, ...] | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        validation: tuple[object, ...] | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
-        """Learn from rows ``X`` with targets ``y`` of two classes.
+        """Learn from rows with targets of two classes.
 
-        ``sample_weight`` is one number per row, 2 counts as the row twice. ``groups`` says which
-        list a row belongs to (query, user); with it objectives of graded relevances, such as
-        ``"ndcg"``, take more than two values in ``y``.
+        Args:
+            X: The rows, (rows, columns).
+            y: The target of every row.
+            sample_weight: Weight of every row; 2 counts as the row twice.
+            groups: Which list a row belongs to (query, user). With it, objectives of graded
+                relevances, such as ``"ndcg"``, take more than two values in ``y``.
+            validation: ``(X, y[, groups[, sample_weight]])``: rows held out by the caller in place
+                of ``validation_fraction`` of the rows; all of ``X`` is then learned from.
+            checkpoint: A file in which the training saves its progress. A fit that finds one of
+                the same options and rows resumes it, to the same model as an uninterrupted fit. A
+                network resumes after the last epoch, trees after the last set of them that was
+                grown, a linear model after the last search.
 
-        ``validation`` is ``(X, y[, groups[, sample_weight]])``: rows that you hold out yourself.
-        They do what ``validation_fraction`` of the rows do otherwise, and all of ``X`` is learned
-        from.
-
-        ``checkpoint`` is a file: the training leaves there what it has reached, and a fit that
-        finds one of the same options and rows goes on from it, to the same model as one that was
-        never stopped. A network goes on after the last epoch, trees after the last set of them
-        that was grown, a linear model after the last search.
+        Returns:
+            The fitted ranker itself.
         """
         rule = self._check_options()
-        rows, y, weight = learn_features(self, X, y, sample_weight)
-        lists = read_groups(groups, len(y))
+        rows, labels, weight = learn_features(self, X, y, sample_weight)
+        count, lists = len(labels), read_groups(groups, len(labels))
         graded = lists is not None and is_graded(self.objective)
         held_out = None
         if validation is None:
-            self.classes_, target = read_target(y, graded=graded)
+            self.classes_, target = read_target(labels, graded=graded)
         else:
-            given = read_validation(self, validation, grouped=lists is not None)
-            every = np.concatenate([column_or_1d(y, warn=True), given.y])
+            held_out, given_y = read_validation(self, validation, grouped=lists is not None)
+            every = np.concatenate([column_or_1d(labels, warn=True), given_y])
             self.classes_, target = read_target(every, graded=graded)
-            held_out = given.part(target[len(y) :])
-            target = target[: len(y)]
-        everything = Part(rows, target, weight, lists)
-        data = self._training(everything, held_out)
+            held_out = with_two_targets(replace(held_out, target=target[count:]), given_y)
+        data = self._training(Part(rows, target[:count], weight, lists), held_out)
         if checkpoint is not None:
             data = replace(data, checkpoint=self._checkpoint(Path(checkpoint), data))
         with threads_for(self._work(data)):
@@ -211,18 +237,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checkpoint(self, path: Path, data: Training) -> Checkpoint:
         parts = (data.train, data.held_out) if data.splits else (data.train,)
-        shown = ("verbose",)  # changes nothing
         asked = {
             "model": type(self).__name__,
-            **{n: v for n, v in self.get_params(deep=False).items() if n not in shown},
+            **self.get_params(deep=False),
             "random_state": data.seed,  # what a generator has come to
             "data": fingerprint(*parts),
         }
+        asked.pop("verbose", None)  # changes nothing
         return Checkpoint(path, asked)
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
-        if part.weight is not None and not part.weight.all():
-            part = part.rows(part.weight > 0)  # a row of weight 0 is not there
+        part = part.weighted_rows()
         positive = part.target > 0
         if positive.all() or not positive.any():
             raise ValueError(
@@ -230,8 +255,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"got only the class {self.classes_[int(positive.any())]!r}"
             )
         self.prior_ = float(np.average(positive, weights=part.weight))
-        rng = check_random_state(self.random_state)
-        seed = int(rng.randint(2**31 - 1))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         train, metric = part, self._metric_name
         if held_out is None:
             held = hold_out(part, float(self.validation_fraction), seed)
@@ -243,10 +267,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             train if held_out is None else held_out,
             self.prior_,
             seed,
-            lambda scores, part: value(metric, scores, part),
+            lambda scores, part: metric_value(metric, scores, part),
         )
 
-    def _checked_scores(self, X: Any) -> NDArray[np.float64]:
+    def _checked_scores(self, X: Matrix) -> Vector:
         scores = np.asarray(self._scores(X), dtype=np.float64)
         if not np.isfinite(scores).all():
             raise ValueError(
@@ -255,34 +279,39 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             )
         return scores
 
-    def _raw_scores(self, X: Any) -> NDArray[np.float64]:
+    def _raw_scores(self, X: TableLike) -> Vector:
         check_is_fitted(self)
         return self._checked_scores(read_features(self, X))
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The score of every row, shifted so that those above 0 are called positive."""
+    def decision_function(self, X: TableLike) -> Vector:
+        """Return the score of every row, shifted so that those above 0 are called positive."""
         return self._raw_scores(X) - self.threshold_
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the two classes, (rows, 2), calibrated on the rows held out."""
+    def predict_proba(self, X: TableLike) -> Vector:
+        """Return the probabilities of the two classes, (rows, 2), as calibrated."""
         scores = self._raw_scores(X)
         positive = self.calibrator_.probability(scores)
         return np.stack([1 - positive, positive], axis=1)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of every row by the threshold's rule, in the labels of ``y``."""
+    def predict(self, X: TableLike) -> NDArray[np.generic]:
+        """Return the class of every row by the rule of the threshold, in the labels of ``y``."""
         above = parse_rule(self.threshold).positive(self.decision_function(X))
-        chosen: NDArray[Any] = self.classes_[above.astype(np.int64)]
-        return chosen
+        return self.classes_[above.astype(np.int64)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
-        """The metric of the objective on these rows; larger is better."""
+    def score(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
+        """Compute the metric on these rows; larger is better."""
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
         graded = lists is not None and is_graded(self.objective)
         _, target = read_target(y, graded=graded, classes=self.classes_, rows=len(scores))
         weight = read_weight(sample_weight, scores[:, None])
-        return value(self._metric_name, scores, Part(None, target, weight, lists))
+        return metric_value(self._metric_name, scores, Part(scores, target, weight, lists))
 
     @property
     def _metric_name(self) -> str:
@@ -298,7 +327,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Read a model that :meth:`save` wrote; ``Ranker.load`` reads that of any ranker."""
         return load_ranker(cls, Path(path))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = self.takes_sparse

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,113 +17,89 @@ from rankwise.boosting.rows import Rows
 from rankwise.boosting.start import first_score
 from rankwise.boosting.training import Stage, boost
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.estimators.base import Calibration, Ranker, State
-from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.doubt import clearly_better
+from rankwise.estimators._significance import clearly_better
+from rankwise.estimators._threshold import Rule
+from rankwise.estimators.base import Ranker, require_non_negative
+from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training
+from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import is_log_loss
-from rankwise.estimators.threshold import Rule
-from rankwise.estimators.time_limit import part_of_time, time_is_up
 
 __all__ = ["BoostedRanker"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoostedRanker(Ranker):
-    """Gradient-boosted trees of LightGBM or XGBoost: of the objective and of log-loss, their mean.
+    """Gradient-boosted trees of LightGBM or XGBoost, grown on the objective and on log-loss.
 
     Two sets of trees are grown, one on the objective and one on log-loss, each until the metric of
     the rows held out is at its best. Both score in log-odds, and a row's score is the mean of the
     two, or that of log-loss alone where this clearly ranks the rows held out better. Trees of the
     objective alone, ``blend=1``, gain more on some tables and lose on others; benchmarks/README.md
-    has both, and what of it is what any mean of two models gains.
+    has both, and compares them with the mean of any two models.
 
-    n_estimators
-        Most trees of either set.
-    learning_rate, num_leaves, min_child_samples, subsample, colsample, reg
-        Size of the steps, leaves of a tree, least rows of a leaf, share of the rows and of the
-        columns for each tree, ridge on the values of the leaves. XGBoost has no least number of
-        rows: there it is the curvature that so many rows have at the start.
-    early_stopping_rounds
-        Trees without a better metric on the rows held out after which to go on or to end; None:
-        all ``n_estimators`` trees are grown and kept.
-    blend
-        Weight of the objective's trees in the mean, the rest is that of log-loss. None: a half, or
-        0 where that is clearly worse on the rows held out; 1 for graded relevances, which log-loss
-        does not know, and for a loss of single items such as ``"focal"``, which is of its kind.
-    warm_rounds
-        How many of the objective's trees are grown on log-loss before the others. None: as many as
-        early stopping finds best, or half of all without it.
-    engine
-        ``"lightgbm"`` or ``"xgboost"``. Both take missing values and columns of categories. What a
-        sparse row does not hold is 0 for LightGBM and missing for XGBoost.
-    n_jobs
-        Threads; −1 for as many as there are.
+    Args:
+        n_estimators: Maximum number of trees of either set.
+        learning_rate: Size of the steps.
+        num_leaves: Leaves of a tree.
+        min_child_samples: Minimum number of rows of a leaf. XGBoost has no such number: there it is
+            the curvature that this number of rows has at the start.
+        subsample: Share of the rows for each tree.
+        colsample: Share of the columns for each tree.
+        reg: Ridge on the values of the leaves.
+        early_stopping_rounds: Trees without a better metric on the rows held out after which a
+            stage ends. None: all ``n_estimators`` trees are grown and kept.
+        blend: Weight of the objective's trees in the mean; log-loss has the rest. None: a half, or
+            0 where that is clearly worse on the rows held out; 1 for graded relevances, which
+            log-loss does not know, and for a loss of single items such as ``"focal"``.
+        warm_rounds: Number of the objective's trees that are grown on log-loss first. None: as many
+            as early stopping finds best, or half of all without it.
+        engine: ``"lightgbm"`` or ``"xgboost"``. Both take missing values and categories. A value
+            that a sparse row does not hold is 0 for LightGBM and missing for XGBoost.
+        n_jobs: Threads; −1 for all.
 
-    Fitted: ``n_trees_`` (of all sets that are used), ``blend_`` (the weight that is used),
-    ``best_value_`` (the metric of the rows held out; None without early stopping),
-    ``feature_importances_`` (share of each column in what the splits have gained). For the other
-    parameters see :class:`~rankwise.estimators.base.Ranker`.
+    For the other parameters and attributes see :class:`Ranker`.
+
+    Attributes:
+        n_trees_: Trees of all sets that are used.
+        blend_: The weight that is used.
+        best_value_: The metric of the rows held out; None without early stopping.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.estimators import BoostedRanker
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> y = X[:, 0] > 1
+        >>> model = BoostedRanker("ap", n_estimators=10, random_state=0).fit(X, y)
+        >>> bool(model.score(X, y) > 0.9), model.blend_
+        (True, 0.5)
     """
 
     takes_missing = True
     takes_categories = True
 
-    n_trees_: int
-    blend_: float
-    best_value_: float | None
-    _start: float
-    _texts: dict[str, str]  # "trees" and "log_loss_trees", or one of them
+    n_estimators: int = 500
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    min_child_samples: int = 20
+    subsample: float = 1.0
+    colsample: float = 1.0
+    reg: float = 0.0
+    early_stopping_rounds: int | None = 50
+    blend: float | None = None
+    warm_rounds: int | None = 0
+    engine: EngineName = "lightgbm"
+    n_jobs: int = -1
 
-    def __init__(
-        self,
-        objective: str = "ap",
-        *,
-        n_estimators: int = 500,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        min_child_samples: int = 20,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        reg: float = 0.0,
-        early_stopping_rounds: int | None = 50,
-        blend: float | None = None,
-        warm_rounds: int | None = 0,
-        engine: EngineName = "lightgbm",
-        n_jobs: int = -1,
-        metric: str | None = None,
-        threshold: str | float = 0.5,
-        calibration: Calibration = "sigmoid",
-        validation_fraction: float = 0.2,
-        random_state: Any = None,
-        text: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(
-            objective,
-            metric=metric,
-            threshold=threshold,
-            calibration=calibration,
-            validation_fraction=validation_fraction,
-            random_state=random_state,
-            text=text,
-        )
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
-        self.subsample = subsample
-        self.colsample = colsample
-        self.reg = reg
-        self.early_stopping_rounds = early_stopping_rounds
-        self.blend = blend
-        self.warm_rounds = warm_rounds
-        self.engine = engine
-        self.n_jobs = n_jobs
+    n_trees_: int = field(init=False)
+    blend_: float = field(init=False)
+    best_value_: float | None = field(init=False)
+    _start: float = field(init=False)
+    _predictors: dict[str, Callable[[Matrix], Floats]] | None = field(init=False, default=None)
+    _texts: dict[str, str] = field(init=False)  # "trees" and "log_loss_trees", or one of them
 
     def _check_options(self) -> Rule:
         require_one_of("engine", self.engine, get_args(EngineName))
-        for name in ("n_estimators", "min_child_samples"):
-            require_count(name, getattr(self, name))
-        if self.early_stopping_rounds is not None:
-            require_count("early_stopping_rounds", self.early_stopping_rounds)
+        self._require(require_count, "n_estimators", "min_child_samples", "early_stopping_rounds")
         if self.warm_rounds:
             require_count("warm_rounds", self.warm_rounds)
         if not (isinstance(self.num_leaves, (int, np.integer)) and self.num_leaves >= 2):
@@ -131,8 +108,7 @@ class BoostedRanker(Ranker):
         for name in ("subsample", "colsample"):
             if not 0 < getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in (0, 1], got {getattr(self, name)!r}")
-        if not 0 <= self.reg < np.inf:
-            raise ValueError(f"reg must be a number >= 0, got {self.reg!r}")
+        require_non_negative("reg", self.reg)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must be -1 or a number of threads >= 1, got 0")
         if self.blend is not None and not 0 <= self.blend <= 1:
@@ -142,7 +118,7 @@ class BoostedRanker(Ranker):
 
     @property
     def _share(self) -> float:
-        """The weight of the objective's trees."""
+        """Return the weight of the objective's trees."""
         if is_log_loss(self.objective):
             return 1.0  # they are log-loss
         if self.blend is not None:
@@ -152,7 +128,7 @@ class BoostedRanker(Ranker):
         return 1.0 if graded or itemwise else 0.5
 
     def _stages(self, stops: bool) -> dict[str, list[Stage]]:
-        """The gradients of each set of trees, with the number of trees each ends at."""
+        """Return the gradients of each set of trees, with the number of trees each ends at."""
         total, warm = self.n_estimators, self.warm_rounds
         plain = Stage(log_loss_gradient, total)
         if is_log_loss(self.objective):
@@ -169,7 +145,7 @@ class BoostedRanker(Ranker):
         self._start = first_score(objective, data.prior)
         stops = self.early_stopping_rounds is not None and data.splits
         held_out = _table(data.held_out) if stops else None
-        judge = data.judge if stops else None
+        evaluate = data.evaluate if stops else None
         rounds: dict[str, int] = {}
         self._texts, self._predictors, self.blend_ = {}, None, self._share
         before = None if data.checkpoint is None else data.checkpoint.load()
@@ -188,7 +164,7 @@ class BoostedRanker(Ranker):
                 )
             engine.cut(0)
             with part_of_time(sets - len(rounds)):
-                boost(engine, stages, judge, self.early_stopping_rounds, time_is_up)
+                boost(engine, stages, evaluate, self.early_stopping_rounds, time_is_up)
             rounds[name] = engine.rounds
             self._texts[name] = engine.text()
             if data.checkpoint is not None:
@@ -201,7 +177,7 @@ class BoostedRanker(Ranker):
                 del self._texts["trees"], rounds["trees"]
             else:
                 self.blend_ = self._share
-        self.best_value_ = data.judge(self._scores(data.held_out.X)) if stops else None
+        self.best_value_ = data.evaluate(self._scores(data.held_out.X)) if stops else None
         self.n_trees_ = sum(rounds.values())
 
     def _trees(self, data: Training) -> Trees:
@@ -219,17 +195,17 @@ class BoostedRanker(Ranker):
 
     @property
     def texts_(self) -> dict[str, str]:
-        """Both sets of trees in the engine's own format, which its own tools read."""
+        """The sets of trees in the engine's own format, which its own tools read."""
         check_is_fitted(self)
         return dict(self._texts)
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each column in what the splits have gained, in the order of the columns.
+        """The share of each column in the gain of the splits, in the order of the columns.
 
         Normalized to a sum of 1; all zeros where nothing was split. Each set of trees counts by
         its weight in the mean. Gains are those of the training rows: permutation importance on
-        rows held out, as `rankwise compare` reports it, says what a column is worth.
+        rows held out, as ``rankwise compare`` reports it, shows the worth of a column.
         """
         check_is_fitted(self)
         found = np.zeros(self.n_features_in_)
@@ -239,7 +215,7 @@ class BoostedRanker(Ranker):
                 found += share * gains / (gains.sum() or 1.0)
         return found / (found.sum() or 1.0)
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Matrix) -> Floats:
         # The boosters of the texts are made when they are first needed, and never pickled.
         if self._predictors is None:
             self._predictors = self._read()
@@ -249,13 +225,11 @@ class BoostedRanker(Ranker):
                 scores += share * self._predictors[name](X)
         return scores
 
-    def _read(self) -> dict[str, Callable[[Any], Floats]]:
+    def _read(self) -> dict[str, Callable[[Matrix], Floats]]:
         read = engine_of(self.engine).read
         return {name: read(text, self.n_jobs) for name, text in self._texts.items()}
 
-    _predictors: dict[str, Callable[[Any], Floats]] | None = None
-
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, object]:
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_predictors"}
 
@@ -266,7 +240,7 @@ class BoostedRanker(Ranker):
             found["best_value"] = np.array(self.best_value_)
         return found
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: Loaded) -> None:
         self._start, self.n_trees_ = float(state["start"]), int(state["n_trees"])
         self.blend_ = float(state["blend"])
         self._texts = {name: state[name] for name in _weights(self.blend_) if name in state}
@@ -276,7 +250,7 @@ class BoostedRanker(Ranker):
 
 
 def _weights(share: float) -> dict[str, float]:
-    """Of both sets of trees, by that of the objective's."""
+    """Return the weights of both sets of trees, given that of the objective's."""
     return {"trees": share, "log_loss_trees": 1 - share}
 
 

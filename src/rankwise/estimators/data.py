@@ -1,36 +1,42 @@
-"""What an estimator is trained on: rows with their targets, some of them held out."""
+"""Rows an estimator learns from, with their targets, and the rows held out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 if TYPE_CHECKING:
-    from rankwise.estimators.checkpoint import Checkpoint
+    from rankwise.estimators._checkpoint import Checkpoint
 
-__all__ = ["Floats", "Part", "Training"]
+__all__ = ["Floats", "Loaded", "Matrix", "Part", "State", "TableLike", "Training", "Vector"]
 
-Floats = NDArray[np.floating[Any]]
+Floats: TypeAlias = NDArray[np.floating]
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.floating] | csr_array  # (rows, columns), as the model takes it
+TableLike: TypeAlias = ArrayLike | csr_array  # what a caller may pass as X; frames are array-like
+State: TypeAlias = dict[str, NDArray[np.generic] | str]  # a fitted model as arrays and text
+Loaded: TypeAlias = Mapping[str, Any]  # what a file holds, by name
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: features as read, 0/1 targets (or relevances), weights and list numbers."""
+    """Some rows: features, 0/1 targets (or relevances), weights and list numbers."""
 
-    X: Any  # (rows, columns) float array, or a scipy CSR array
-    target: NDArray[np.float64]
-    weight: NDArray[np.float64] | None = None  # None: every row counts once
+    X: Matrix
+    target: Vector
+    weight: Vector | None = None  # None: every row counts once
     groups: NDArray[np.int64] | None = None  # 0, 1, …: which list a row belongs to; None: one list
 
     def __len__(self) -> int:
         return len(self.target)
 
-    def rows(self, chosen: NDArray[Any]) -> Part:
-        """Some of the rows, by number or by a boolean for each; their lists count from 0 again."""
+    def rows(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> Part:
+        """Return some of the rows, by number or by a boolean mask; lists are renumbered from 0."""
         groups = None if self.groups is None else self.groups[chosen]
         return Part(
             self.X[chosen],
@@ -39,11 +45,11 @@ class Part:
             None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64),
         )
 
-    def by_list(self) -> Part:
-        """The rows sorted by list, in their own order inside one: what boosters want."""
-        if self.groups is None:
+    def weighted_rows(self) -> Part:
+        """Return the rows with a weight above 0."""
+        if self.weight is None or self.weight.all():
             return self
-        return self.rows(np.argsort(self.groups, kind="stable"))
+        return self.rows(self.weight > 0)
 
     @property
     def list_sizes(self) -> NDArray[np.int64]:
@@ -55,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Training:
-    """The rows to learn from and those held out, with what is known of all of them together.
+    """The rows to learn from and the rows held out.
 
     The rows held out choose when to stop, the calibration and the threshold. Where a class has too
     few rows to be split, ``held_out`` is ``train`` itself.
@@ -66,13 +72,13 @@ class Training:
     prior: float  # weighted share of positives among all rows
     seed: int  # for whatever is random in the training
     metric: Callable[[Floats, Part], float]
-    checkpoint: Checkpoint | None = None  # where the training leaves what it has reached
+    checkpoint: Checkpoint | None = None  # where the training saves its progress
 
     @property
     def splits(self) -> bool:
-        """Whether the rows held out are others than those learned from."""
+        """Whether the rows held out differ from those learned from."""
         return self.held_out is not self.train
 
-    def judge(self, scores: Floats) -> float:
-        """The metric of scores of the rows held out; larger is better."""
+    def evaluate(self, scores: Floats) -> float:
+        """Compute the metric of scores of the rows held out; larger is better."""
         return self.metric(scores, self.held_out)

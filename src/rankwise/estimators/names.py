@@ -1,4 +1,4 @@
-"""The objective of an estimator by its name, and the metric it is judged by."""
+"""The objective of an estimator by its name, and the metric it is evaluated by."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from rankwise.naming.entry import ObjectiveEntry, load
 from rankwise.naming.spec import canonical
 from rankwise.naming.table import find_objective, read
 
-__all__ = ["entry_of", "is_graded", "is_log_loss", "made", "metric_name", "value"]
+__all__ = ["is_graded", "is_log_loss", "make_objective", "metric_name", "metric_value"]
 
 _LOG_LOSS = ("logloss", "crossentropy", "bce")
 
 
 def is_log_loss(name: str) -> bool:
-    """Whether this is the plain log-loss, under any of its names."""
+    """Return whether this is the plain log-loss, under any of its names."""
     return canonical(read(name).name) in _LOG_LOSS
 
 
 def entry_of(name: str) -> ObjectiveEntry:
-    """What the table of names says of an objective; ``log_loss`` is cross-entropy."""
+    """Return the entry of an objective in the table of names; ``log_loss`` is cross-entropy."""
     return find_objective(read("cross_entropy" if is_log_loss(name) else name))
 
 
 def is_graded(name: str) -> bool:
-    """Whether an objective is one of relevances rather than of two classes."""
+    """Return whether an objective takes relevances rather than two classes."""
     return bool(getattr(load(entry_of(name)), "graded", False))
 
 
-def made(
+def make_objective(
     name: str, *, prior: float | None = None, items: int | None = None, lists: int | None = None
 ) -> nn.Module:
-    """The objective of a name, given what is known of the data."""
+    """Make the objective of a name, given what is known of the data."""
     name = "cross_entropy" if is_log_loss(name) else name
     return objective(name, prior=prior, items=items, lists=lists)
 
 
 def metric_name(name: str) -> str:
-    """The metric of an objective. Log-loss has none of its own: average precision."""
+    """Return the metric of an objective. Log-loss has none of its own: average precision."""
     return "ap" if is_log_loss(name) else metric_of(name)
 
 
-def value(name: str, scores: Floats, part: Part) -> float:
-    """A metric, by name, of the scores of some rows.
+def metric_value(name: str, scores: Floats, part: Part) -> float:
+    """Compute a metric, by name, of the scores of some rows.
 
     Where the rows are lists, every list with a positive counts, as in trec_eval; metrics of pairs
     of a positive and a negative leave out the lists without a negative, too.
@@ -58,7 +58,7 @@ def value(name: str, scores: Floats, part: Part) -> float:
     with warnings.catch_warnings():
         if lists:
             warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)
-        found = setting(
+        value = setting(
             np.asarray(scores, dtype=np.float64), part.target, None, part.groups, part.weight
         )
-    return float(found)
+    return float(value)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rankwise.estimators.linear.design import Design
-from rankwise.estimators.linear.search import search
+from rankwise.estimators.linear._design import Design
+from rankwise.estimators.linear._search import fixed_at, search, stateless, weighted_median
+from rankwise.objectives import AveragePrecision, PairwiseAUC
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
@@ -27,3 +28,74 @@ def test_least_squares_with_a_ridge_about_a_point(ridge: float) -> None:
     solution = np.linalg.solve(A.T @ A + R, A.T @ wanted + R @ np.append(about, 0))
     np.testing.assert_allclose(found, solution, rtol=1e-5, atol=1e-7)
     assert steps >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("soprc", "ap"),
+        ("stable_ap", "ap"),
+        ("soap", "ap"),
+        ("sopa(.2)", r"opauc\(max_fpr=0.2\)"),
+        ("sopa_s(max_fpr=.1)", r"opauc\(max_fpr=0.1\)"),
+        ("song", "ndcg"),
+        ("aucm", "auc"),
+    ],
+)
+def test_objectives_with_a_memory_are_refused(name: str, instead: str) -> None:
+    with pytest.raises(ValueError, match=f"use '{instead}'"):
+        stateless(name, 0.1)
+
+
+@pytest.mark.parametrize(
+    "name", ["ap", "auc", "opauc(.1)", "opauc(.1, form=kl)", "ndcg@5", "pap@3"]
+)
+def test_objectives_without_one_are_taken(name: str) -> None:
+    assert not list(stateless(name, 0.1).parameters())
+
+
+def _data(groups: bool) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(60, generator=generator, dtype=torch.float64)
+    target = (torch.rand(60, generator=generator) < 0.3).double()
+    weight = torch.randint(1, 4, (60,), generator=generator).double()
+    return scores, target, weight, torch.arange(60) % 4 if groups else None  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_value_and_gradient_are_those_of_the_objective_where_it_is_fixed(groups: bool) -> None:
+    scores, target, _, lists = _data(groups)
+    objective = AveragePrecision(score_scale=1.0)
+    kept = fixed_at(objective, scores, target, None, lists)
+    one, other = (scores.clone().requires_grad_() for _ in range(2))
+    kept(one).backward()
+    objective(other, target, groups=lists).backward()
+    assert kept(scores).item() == pytest.approx(objective(scores, target, groups=lists).item())
+    torch.testing.assert_close(one.grad, other.grad)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_the_gradient_is_that_of_the_function(groups: bool) -> None:
+    scores, target, weight, lists = _data(groups)
+    kept = fixed_at(AveragePrecision(), scores, target, weight, lists)
+    away = scores + 0.3 * torch.randn(60, generator=torch.Generator().manual_seed(1)).double()
+    assert torch.autograd.gradcheck(kept, away.requires_grad_())
+
+
+def test_a_weight_is_that_many_rows() -> None:
+    scores, target, weight, _ = _data(False)
+    times = weight.long()
+    many = [t.repeat_interleave(times) for t in (scores, target)]
+    for objective in (AveragePrecision(), AveragePrecision(0.1, correction="fixed"), PairwiseAUC()):
+        once = fixed_at(objective, scores, target, weight, None)(scores)
+        repeated = fixed_at(objective, many[0], many[1], None, None)(many[0])
+        torch.testing.assert_close(once, repeated)
+
+
+def test_weighted_median_by_hand() -> None:
+    values = torch.tensor([[3.0, 1.0, 2.0], [5.0, 7.0, 6.0]])
+    weight = torch.tensor([[1.0, 1.0, 1.0], [4.0, 1.0, 0.0]])
+    assert weighted_median(values, weight).tolist() == [[2.0], [5.0]]
+    for row in np.random.default_rng(0).random((5, 9)):
+        found = weighted_median(torch.tensor(row)[None], torch.ones(1, 9))
+        assert found.item() == np.median(row)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from tests.estimators.papk.generated import part
 
-from rankwise.estimators.linear.design import Design
+from rankwise.estimators.linear._design import Design
 from rankwise.estimators.papk.descent import Plan, Problem, descend, logistic_start
 from rankwise.estimators.papk.subgradients import RiskGradient
 from rankwise.estimators.papk.users import Users

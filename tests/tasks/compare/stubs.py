@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import rankwise.estimators
-from rankwise.estimators import files
 from rankwise.estimators.base import Ranker
 from rankwise.tasks.compare import candidates, spaces
 from rankwise.tasks.compare.candidates import MODELS
@@ -67,7 +66,6 @@ class StubRanker(Ranker):
 def replace_models(monkeypatch):
     """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
-    monkeypatch.setitem(files._HOMES, "StubRanker", __name__)
     span = spaces.Span(1e-3, 1e3)
     for kind in MODELS:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")

@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import StubRanker, replace_models, settings, stubbed
 
 from rankwise.data import DataError
-from rankwise.estimators.time_limit import time_is_up
+from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run

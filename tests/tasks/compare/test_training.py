@@ -5,7 +5,7 @@ import time
 import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
-from rankwise.estimators.time_limit import time_is_up
+from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import judge

@@ -10,7 +10,7 @@ from tests.tasks.ranking.cases import written
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor
 from rankwise.estimators import Ranker
-from rankwise.estimators.checkpoint import Checkpoint
+from rankwise.estimators._checkpoint import Checkpoint
 from rankwise.tasks.ranking import Settings, UsageError, load_run, run, scores_of
 
 SETTINGS = Settings("ndcg@3", "mlp", "ndcg@3", options={"epochs": 3, "hidden": (4,)})

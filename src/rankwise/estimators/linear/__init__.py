@@ -1,5 +1,5 @@
-"""A linear model, fitted to all rows at once."""
+"""A linear model, fitted to all rows in one batch."""
 
-from rankwise.estimators.linear.ranker import LinearRanker
+from rankwise.estimators.linear._ranker import LinearRanker
 
 __all__ = ["LinearRanker"]

@@ -1,5 +1,5 @@
-"""A network of a few layers, trained by batches."""
+"""A multilayer perceptron, trained by batches."""
 
-from rankwise.estimators.neural.ranker import NeuralRanker
+from rankwise.estimators.neural._ranker import NeuralRanker
 
 __all__ = ["NeuralRanker"]

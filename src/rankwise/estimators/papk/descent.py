@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from rankwise.estimators.linear.design import Design
-from rankwise.estimators.linear.search import search
+from rankwise.estimators.linear._design import Design
+from rankwise.estimators.linear._search import search
 from rankwise.estimators.papk.subgradients import Gradient
 from rankwise.estimators.papk.users import Users
 

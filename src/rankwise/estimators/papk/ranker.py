@@ -15,15 +15,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.estimators.base import Calibration, Ranker, State
-from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.features import learn_features
-from rankwise.estimators.linear.design import Design
+from rankwise.estimators._inputs import learn_features, read_groups, read_target
+from rankwise.estimators._threshold import Rule
+from rankwise.estimators.base import Calibration, Ranker
+from rankwise.estimators.data import Floats, Part, State, Training
+from rankwise.estimators.linear._design import Design
 from rankwise.estimators.papk.descent import Found, Plan, Problem, descend, logistic_start
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
 from rankwise.estimators.papk.users import UserCounts, Users
-from rankwise.estimators.targets import read_groups, read_target
-from rankwise.estimators.threshold import Rule
 from rankwise.objectives import PApAtK
 
 __all__ = ["ETAS", "LAMS", "Grid", "PApAtKRanker", "folds_of_users", "search_grid", "settings"]

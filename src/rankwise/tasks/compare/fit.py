@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import rankwise.estimators
 from rankwise.estimators import Ranker
-from rankwise.estimators.time_limit import part_of_time, time_limit
+from rankwise.estimators.limits import part_of_time, time_limit
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
 from rankwise.tasks.compare.model import Member, mean_of_ranks
 from rankwise.tasks.compare.problem import Problem

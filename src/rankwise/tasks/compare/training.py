@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwise.data import Split
-from rankwise.estimators.time_limit import time_limit
+from rankwise.estimators.limits import time_limit
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.choosing import on_common_splits

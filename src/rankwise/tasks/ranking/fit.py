@@ -17,7 +17,7 @@ from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
 from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded, is_log_loss
-from rankwise.estimators.names import made as named_objective
+from rankwise.estimators.names import make_objective as named_objective
 from rankwise.naming import canonical_metric, canonical_objective
 from rankwise.naming import metric as named_metric
 from rankwise.tasks.ranking.evaluate import require_gains, require_relevant

@@ -1,50 +1,45 @@
-"""Which rows are held out. Equal rows stay together, and the order of the rows does not matter.
+"""The rows held out of a fit. Equal rows stay together; the order of the rows does not matter.
 
-A row goes where the hash of its values says. So a row of weight 2 is the row twice here, too, and
-no copy of a training row is among those that are to be new to the model.
+The hash of its values decides where a row goes. So a row of weight 2 is the row twice here, too,
+and no copy of a training row is among the rows that shall be new to the model.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from rankwise.estimators.data import Part
-
-__all__ = ["hold_out"]
+from rankwise.estimators.data import Floats, Matrix, Part, Vector
 
 _Keys = NDArray[np.uint64]
 _BLOCK = 1 << 14  # rows hashed at a time
 
 
 def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
-    """True for the rows held out: ``fraction`` of each class by weight, or of the lists.
+    """Return True for the rows held out: ``fraction`` of each class by weight, or of the lists.
 
-    Nobody is held out where that would leave one of the two sides without a class, or without a
-    list that has both.
+    No row is held out where that would leave one side without a class, or without a list that has
+    both.
     """
-    nobody = np.zeros(len(part), dtype=bool)
+    none = np.zeros(len(part), dtype=bool)
     if fraction == 0:
-        return nobody
+        return none
     if part.groups is not None:
         lists = _lists_held_out(part, fraction, seed)
-        return nobody if lists is None else lists[part.groups]
-    keys, held = row_keys(part.X, seed), nobody.copy()
+        return none if lists is None else lists[part.groups]
+    keys, held = row_keys(part.X, seed), none.copy()
     for positive in (True, False):
         members = np.flatnonzero((part.target > 0) == positive)
         weight = np.ones(len(members)) if part.weight is None else part.weight[members]
         chosen = _lowest(keys[members], weight, fraction)
         if chosen is None:
-            return nobody
+            return none
         held[members] = chosen
     return held
 
 
-def _lowest(keys: _Keys, weight: NDArray[np.float64], fraction: float) -> NDArray[np.bool_] | None:
-    """The rows of the lowest keys that have about a fraction of the weight; None: one key only."""
+def _lowest(keys: _Keys, weight: Vector, fraction: float) -> NDArray[np.bool_] | None:
+    """Return the rows of the lowest keys with about ``fraction`` of the weight; None: one key."""
     different, which = np.unique(keys, return_inverse=True)
     if len(different) < 2:
         return None
@@ -73,12 +68,13 @@ def _lists_held_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]
     return held
 
 
-def row_keys(matrix: Any, seed: int) -> _Keys:
-    """A number for every row that follows from its values and the seed alone."""
+def row_keys(matrix: Matrix, seed: int) -> _Keys:
+    """Return a hash of every row that depends on its values and the seed alone."""
     rows, columns = matrix.shape
     rng = np.random.default_rng(seed)
-    factors = rng.integers(0, 2**63, columns, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    if issparse(matrix):
+    drawn = rng.integers(0, 2**63, columns, dtype=np.uint64)
+    factors: _Keys = np.asarray(drawn * np.uint64(2) + np.uint64(1))
+    if not isinstance(matrix, np.ndarray):
         terms = _bits(matrix.data) * factors[matrix.indices]
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return _mixed(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
@@ -89,15 +85,15 @@ def row_keys(matrix: Any, seed: int) -> _Keys:
     return _mixed(keys)
 
 
-def _bits(values: NDArray[Any]) -> _Keys:
-    """The bits of the values, folded so that round numbers differ at both ends; 0 for zero."""
+def _bits(values: Floats) -> _Keys:
+    """Return the bits of values, folded so that round numbers differ at both ends; 0 for zero."""
     # Adding zero makes −0 and 0 the same.
-    bits = np.ascontiguousarray(values.astype(np.float64) + 0.0).view(np.uint64)
+    bits: _Keys = np.ascontiguousarray(values.astype(np.float64) + 0.0).view(np.uint64)
     return bits ^ (bits >> np.uint64(32))
 
 
 def _mixed(keys: _Keys) -> _Keys:
-    """Neighboring numbers spread over all of them (splitmix64)."""
+    """Spread neighboring numbers over all of them (splitmix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
     return keys ^ (keys >> np.uint64(31))

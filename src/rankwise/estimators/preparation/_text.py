@@ -1,23 +1,21 @@
-"""Free text as TF-IDF: how often the frequent terms of the training stand in it."""
+"""Free text as TF-IDF features of the frequent terms of the training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
-from rankwise.estimators.preparation.learned import Floats, Learned, Weight, word_of
-from rankwise.estimators.preparation.table import Column
-
-__all__ = ["Text"]
+from rankwise.estimators.preparation._columns import Column
+from rankwise.estimators.preparation._learned import Floats, Learned, Weight, word_of
 
 TERMS = 256
-_RARE, _COMMON = 2, 0.5  # rows, and share of the rows, that a term of use is in
+_RARE, _COMMON = 2, 0.5  # least rows, and largest share of the rows, of a term
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class Text(Learned):
     holds: ClassVar[str] = "text"
 
     @classmethod
-    def learn(cls, values: Sequence[Any], weight: Weight) -> Text:
-        """The most frequent terms, without those in one row or in more than half of the rows."""
+    def learn(cls, values: Sequence[object], weight: Weight) -> Text:
+        """Learn the most frequent terms that are in 2 rows at least and in half of them at most."""
         vectorizer = CountVectorizer()
         try:
             counts = vectorizer.fit_transform([word_of(value) for value in values])
@@ -57,7 +55,7 @@ class Text(Learned):
         if not self.terms:
             return
         values = [word_of(value) for value in column.values]
-        counts: Any = CountVectorizer(vocabulary=self.terms).transform(values)
+        counts = CountVectorizer(vocabulary=self.terms).transform(values)
         often = csr_array(counts, dtype=np.float64)
         often.data = 1 + np.log(often.data)
         scaled = normalize(often * np.asarray(self.idf), copy=False).tocoo()

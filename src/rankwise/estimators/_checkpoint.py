@@ -1,4 +1,4 @@
-"""What a training has reached, in a file: whole or not at all, and never executed."""
+"""The progress of a training in a file that is written whole and never executed."""
 
 from __future__ import annotations
 
@@ -8,51 +8,41 @@ import json
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
-from rankwise.estimators.data import Part
+from rankwise.estimators.data import Loaded, Part
 from rankwise.files import write_whole
 
-__all__ = ["Checkpoint", "fingerprint"]
-
-State = dict[str, Any]
+_BROKEN = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError)
 
 
 class Checkpoint:
     """The last state of one training in ``path``.
 
-    ``asked`` is everything that decides the result, in plain words; a file that was written for
+    ``asked`` is everything that decides the result, as plain values; a file that was written for
     something else is refused and not continued.
     """
 
-    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, asked: Mapping[str, object]) -> None:
         self.path = path
-        self.asked: State = json.loads(json.dumps(asked, default=str))
+        self.asked: Loaded = json.loads(json.dumps(asked, default=str))
 
-    def save(self, state: Mapping[str, Any]) -> None:
-        """Write tensors, numbers and words."""
+    def save(self, state: Mapping[str, object]) -> None:
+        """Write tensors, numbers and text."""
         buffer = io.BytesIO()
         torch.save({"asked": json.dumps(self.asked), "state": dict(state)}, buffer)
         write_whole(self.path, buffer.getvalue())
 
-    def load(self) -> State | None:
-        """What was saved last; None where nothing was."""
+    def load(self) -> Loaded | None:
+        """Return the last saved state; None where nothing was saved."""
         if not self.path.exists():
             return None
         try:
             found = torch.load(self.path, weights_only=True)
             before, state = json.loads(found["asked"]), dict(found["state"])
-        except (
-            pickle.UnpicklingError,
-            RuntimeError,
-            EOFError,
-            KeyError,
-            TypeError,
-            ValueError,
-        ) as error:
+        except _BROKEN as error:
             raise ValueError(
                 f"{self.path}: is not the checkpoint of a ranker ({type(error).__name__})"
             ) from None
@@ -69,11 +59,11 @@ class Checkpoint:
 
 
 def fingerprint(*parts: Part) -> str:
-    """A word for the rows, targets, weights and lists of all parts."""
+    """Return a hash of the rows, targets, weights and lists of all parts."""
     found = hashlib.sha256()
     for part in parts:
-        sparse = hasattr(part.X, "indptr")
-        rows = (part.X.data, part.X.indices, part.X.indptr) if sparse else (part.X,)
+        X = part.X
+        rows = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
         for array in (*rows, part.target, part.weight, part.groups):
             found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
             found.update(str(None if array is None else array.shape).encode())

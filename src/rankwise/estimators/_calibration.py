@@ -1,4 +1,4 @@
-"""Scores to probabilities, by rows the model has not learned from."""
+"""Calibration: scores as probabilities, by rows the model has not learned from."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
-__all__ = ["Calibrator", "calibrate"]
+from rankwise.estimators.data import Vector
 
-_Vector = NDArray[np.float64]
 _SHARE = 1e-3  # of the sigmoid in an isotonic calibration
 _LEAST = 1e-3  # slope of the sigmoid over one spread of the scores, at least
 
 
-def _nothing() -> _Vector:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True)
 class Calibrator:
-    """p(s) = (1 − share) · line through (knots, values) + share · σ(slope · s + intercept).
+    """The map from scores to probabilities.
+
+    p(s) = (1 − share) · line through (knots, values) + share · σ(slope · s + intercept).
 
     The sigmoid alone has a share of 1. An isotonic line is flat in places; its small share of a
     sigmoid keeps p strictly increasing, so that probabilities rank as the scores do.
@@ -31,18 +28,18 @@ class Calibrator:
     slope: float = 1.0
     intercept: float = 0.0
     share: float = 1.0
-    knots: _Vector = field(default_factory=_nothing)
-    values: _Vector = field(default_factory=_nothing)
+    knots: Vector = field(default_factory=lambda: np.zeros(0))
+    values: Vector = field(default_factory=lambda: np.zeros(0))
 
-    def probability(self, scores: _Vector) -> _Vector:
-        """The probability of the positive class at every score."""
-        smooth: _Vector = expit(self.slope * scores + self.intercept)
+    def probability(self, scores: Vector) -> Vector:
+        """Return the probability of the positive class at every score."""
+        smooth: Vector = expit(self.slope * scores + self.intercept)
         if not len(self.knots):
             return smooth
         return (1 - self.share) * np.interp(scores, self.knots, self.values) + self.share * smooth
 
     def score(self, probability: float) -> float:
-        """The score that has a probability; a far end where none has."""
+        """Return the score that has a probability; a far end where none has."""
         middle = -self.intercept / self.slope
         if not len(self.knots):
             return float(middle + logit(probability) / self.slope)
@@ -56,9 +53,9 @@ class Calibrator:
 
 
 def calibrate(
-    kind: str | None, scores: _Vector, positive: NDArray[np.bool_], weight: _Vector | None
+    kind: str | None, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None
 ) -> Calibrator:
-    """The calibration of a kind for scores of rows with known classes."""
+    """Fit the calibration of a kind to scores of rows with known classes."""
     if kind is None:
         return Calibrator()
     weight = np.ones(len(scores)) if weight is None else weight
@@ -71,8 +68,8 @@ def calibrate(
     return Calibrator(slope, intercept, _SHARE, knots, values)
 
 
-def platt(scores: _Vector, positive: NDArray[np.bool_], weight: _Vector) -> tuple[float, float]:
-    """Slope > 0 and intercept of the logistic regression on the score (Platt 1999).
+def platt(scores: Vector, positive: NDArray[np.bool_], weight: Vector) -> tuple[float, float]:
+    """Return slope > 0 and intercept of the logistic regression on the score (Platt 1999).
 
     The targets are Platt's (n⁺ + 1)/(n⁺ + 2) and 1/(n⁻ + 2), which keep the slope finite where the
     classes are separated.
@@ -90,9 +87,9 @@ def platt(scores: _Vector, positive: NDArray[np.bool_], weight: _Vector) -> tupl
 
 
 def _newton(
-    rows: _Vector, target: _Vector, weight: _Vector, start: _Vector, free: NDArray[np.bool_]
-) -> _Vector:
-    """Newton's steps on the log-loss, halved until they help; only the ``free`` ones move."""
+    rows: Vector, target: Vector, weight: Vector, start: Vector, free: NDArray[np.bool_]
+) -> Vector:
+    """Minimize the log-loss by Newton steps, halved until they help; ``free`` coordinates move."""
     now, value = start, _log_loss(rows @ start, target, weight)
     for _ in range(100):
         p = expit(rows @ now)
@@ -110,5 +107,5 @@ def _newton(
     return now
 
 
-def _log_loss(logits: _Vector, target: _Vector, weight: _Vector) -> float:
+def _log_loss(logits: Vector, target: Vector, weight: Vector) -> float:
     return float((weight * (np.logaddexp(0, logits) - target * logits)).sum())

@@ -1,21 +1,18 @@
-"""All columns of a table as one matrix of numbers, learned from the rows of a fit."""
+"""All columns of a table as one numeric matrix, learned from the rows of a fit."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from rankwise.estimators.preparation.learned import Category, Learned, Number, Time, Weight
-from rankwise.estimators.preparation.table import Column
-from rankwise.estimators.preparation.text import Text
-
-__all__ = ["Preparation", "learn_preparation"]
+from rankwise.estimators.data import Floats, Loaded, Matrix
+from rankwise.estimators.preparation._columns import Column
+from rankwise.estimators.preparation._learned import Category, Learned, Number, Time, Weight
+from rankwise.estimators.preparation._text import Text
 
 _KINDS: dict[str, type[Learned]] = {kind.kind: kind for kind in (Number, Category, Time, Text)}
 
@@ -44,7 +41,7 @@ class Preparation:
         return np.repeat(np.arange(len(widths)), widths)
 
     @cached_property
-    def categories(self) -> dict[int, NDArray[Any]]:
+    def categories(self) -> dict[int, NDArray[np.str_]]:
         """The levels of the prepared columns that hold numbers of levels, by their place."""
         starts = np.cumsum([0, *(column.width for column in self.columns)])
         return {
@@ -54,7 +51,7 @@ class Preparation:
         }
 
     @property
-    def levels(self) -> dict[int, NDArray[Any]]:
+    def levels(self) -> dict[int, NDArray[np.str_]]:
         """The levels of all columns of words, in order, by the number of the input column."""
         return {
             place: np.array(sorted(column.levels), dtype=str)
@@ -62,45 +59,44 @@ class Preparation:
             if isinstance(column, Category)
         }
 
-    def __call__(self, rows: Any) -> Any:
-        """Prepare a matrix of numbers (as it is, where nothing is to be done) or columns.
+    def __call__(self, rows: Matrix | list[Column]) -> Matrix:
+        """Prepare a numeric matrix (unchanged where nothing is to be done) or columns.
 
         Raises:
             ValueError: A column holds another kind of values than in fit.
         """
-        if issparse(rows):
-            return rows
-        if not isinstance(rows, list):
+        if isinstance(rows, np.ndarray):
             if self._leaves(rows):
                 return rows
             values = rows.astype(np.float64)
             rows = [Column(n, "number", v) for n, v in zip(self.inputs, values.T, strict=True)]
-        pairs = zip(self.columns, rows, strict=True)
+        if not isinstance(rows, list):
+            return rows  # sparse
         prepared = np.zeros((len(rows[0]), len(self.sources)))
         start = 0
-        for learned, column in pairs:
+        for learned, column in zip(self.columns, rows, strict=True):
             given = _of_kind(learned, column)
             learned.write(given, prepared[:, start : start + learned.width])
             start += learned.width
         return prepared
 
-    def _leaves(self, matrix: NDArray[Any]) -> bool:
-        """Whether a matrix is what the model gets."""
+    def _leaves(self, matrix: Floats) -> bool:
+        """Return whether a matrix needs no preparation."""
         if not all(isinstance(each, Number) and not each.marked for each in self.columns):
             return False
         keeps = all(isinstance(each, Number) and each.fill is None for each in self.columns)
         return keeps or not np.isnan(matrix).any()
 
-    def as_json(self) -> dict[str, Any]:
-        """The preparation as plain values."""
+    def as_json(self) -> dict[str, object]:
+        """Return the preparation as plain values."""
         return {
             "inputs": list(self.inputs),
             "columns": [column.as_json() for column in self.columns],
         }
 
     @classmethod
-    def from_json(cls, known: Mapping[str, Any]) -> Preparation:
-        """Take back what :meth:`as_json` gave."""
+    def from_json(cls, known: Loaded) -> Preparation:
+        """Restore what :meth:`as_json` returned."""
         columns = []
         for each in known["columns"]:
             plain = {n: tuple(v) if isinstance(v, list) else v for n, v in each.items()}
@@ -110,7 +106,7 @@ class Preparation:
 
 
 def learn_preparation(
-    rows: Any,
+    rows: Matrix | list[Column],
     names: Sequence[str],
     weight: Weight,
     *,
@@ -118,14 +114,12 @@ def learn_preparation(
     takes_categories: bool,
     text: Collection[str] = (),
 ) -> Preparation:
-    """Learn from a matrix or columns; rows of weight 0 are not there.
+    """Learn from a matrix or columns, without the rows of weight 0.
 
     ``text`` names the columns of words that are free text.
     """
-    if issparse(rows):
-        return Preparation((Number(),) * rows.shape[1], tuple(names))
     if not isinstance(rows, list):
-        if takes_missing:
+        if takes_missing or not isinstance(rows, np.ndarray):
             return Preparation((Number(),) * rows.shape[1], tuple(names))
         rows = [Column(name, "number", rows[:, n]) for n, name in enumerate(names)]
     if weight is not None and not weight.all():
@@ -170,7 +164,7 @@ _HOLDS = {"number": "numbers", "category": "words", "time": "dates"}
 
 
 def _of_kind(learned: Learned, column: Column) -> Column:
-    """The column, if its values are of the kind that was learned; nothing but gaps is of any."""
+    """Return the column, if its values are of the kind that was learned or all missing."""
     if column.kind in _FITS[learned.kind]:
         return column
     if column.is_empty:

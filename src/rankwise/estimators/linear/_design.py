@@ -1,33 +1,30 @@
-"""The rows as a linear model sees them: columns of about the same spread, products with them."""
+"""The design matrix of a linear model: standardized columns, and products with them."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import diags_array, issparse
+from scipy.sparse import diags_array
 
-__all__ = ["Design"]
+from rankwise.estimators.data import Floats, Matrix, Vector
 
-_Vector = NDArray[np.float64]
 _BIG = 10**7  # values from which single precision halves the time
 _BLOCK = 1 << 14
 
 
 class Design:
-    """Z = (X − mean)/spread, by columns and weights; a sparse X is divided but not moved.
+    """The matrix Z = (X − mean)/spread, by columns and weights; a sparse X is divided only.
 
     ``raw`` leaves X as it is. Large dense matrices are kept in single precision, or with
     ``single`` all dense ones.
     """
 
     def __init__(
-        self, matrix: Any, weight: _Vector | None, *, raw: bool = False, single: bool = False
+        self, matrix: Matrix, weight: Vector | None, *, raw: bool = False, single: bool = False
     ) -> None:
         columns = matrix.shape[1]
         self.mean, self.spread = np.zeros(columns), np.ones(columns)
-        if issparse(matrix):
+        self.matrix: Matrix
+        if not isinstance(matrix, np.ndarray):
             if not raw:
                 self.spread = _or_one(_moments(matrix, weight)[1])
             self.matrix = matrix.astype(np.float64) @ diags_array(1 / self.spread)
@@ -43,30 +40,29 @@ class Design:
 
     @property
     def columns(self) -> int:
-        """How many features there are."""
+        """Number of features."""
         return len(self.mean)
 
-    def scores(self, weights: _Vector) -> NDArray[Any]:
-        """Z w."""
-        product: NDArray[Any] = self.matrix @ weights.astype(self.matrix.dtype)
-        return product
+    def scores(self, weights: Vector) -> Floats:
+        """Return Z w."""
+        return np.asarray(self.matrix @ weights.astype(self.matrix.dtype))
 
-    def gradient(self, by_score: NDArray[Any]) -> _Vector:
-        """Zᵀ g: the gradient by w of a function with the gradient g by the scores."""
+    def gradient(self, by_score: Floats) -> Vector:
+        """Return Zᵀ g: the gradient by w of a function with the gradient g by the scores."""
         product = self.matrix.T @ by_score.astype(self.matrix.dtype)
         return np.asarray(product, dtype=np.float64)
 
-    def unscaled(self, weights: _Vector, intercept: float) -> tuple[_Vector, float]:
-        """Coefficients and intercept for X itself."""
+    def unscaled(self, weights: Vector, intercept: float) -> tuple[Vector, float]:
+        """Return coefficients and intercept for X itself."""
         coefficients = weights / self.spread
         return coefficients, float(intercept - self.mean @ coefficients)
 
 
-def _moments(matrix: Any, weight: _Vector | None) -> tuple[_Vector, _Vector]:
-    """Mean and standard deviation of every column, block by block in double precision."""
+def _moments(matrix: Matrix, weight: Vector | None) -> tuple[Vector, Vector]:
+    """Return mean and standard deviation of every column, computed in double precision."""
     rows, columns = matrix.shape
     total = float(rows) if weight is None else float(weight.sum())
-    if issparse(matrix):
+    if not isinstance(matrix, np.ndarray):
         w = np.ones(rows) if weight is None else weight
         wide = matrix.astype(np.float64)
         mean = (w @ wide) / total
@@ -83,6 +79,6 @@ def _moments(matrix: Any, weight: _Vector | None) -> tuple[_Vector, _Vector]:
     return mean, np.sqrt(square)
 
 
-def _or_one(spread: _Vector) -> _Vector:
-    """A column that does not vary is left alone, also where rounding makes it vary a little."""
+def _or_one(spread: Vector) -> Vector:
+    """Replace the spread of a column that does not vary, except by rounding, by 1."""
     return np.where(spread > 1e-12 * (spread.max(initial=0) or 1), spread, 1.0)

@@ -11,8 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Column", "Kind", "columns_of", "is_gap"]
-
 Kind = Literal["number", "category", "time"]
 
 _WORDS = ("category", "categorical", "enum", "str", "object")
@@ -31,7 +29,7 @@ class Column:
 
     name: str
     kind: Kind
-    values: Any
+    values: Any  # of one of these three types
 
     def __len__(self) -> int:
         return len(self.values)
@@ -62,8 +60,8 @@ def columns_of(table: Any) -> list[Column] | None:
     return [_of_objects(str(place), table[:, place]) for place in range(table.shape[1])]
 
 
-def is_gap(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
+def is_gap(value: object) -> bool:
+    """Return whether a value is missing: None, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     try:
@@ -72,8 +70,8 @@ def is_gap(value: Any) -> bool:
         return True
 
 
-def _of_lists(table: Sequence[Any]) -> Any:
-    """Lists of rows as an array that keeps words and numbers apart; numbers alone as they are."""
+def _of_lists(table: Sequence[object]) -> object:
+    """Return rows as an array that keeps words and numbers apart; numbers alone as they are."""
     try:
         cells = np.asarray(table, dtype=object)
     except ValueError:  # rows of different lengths
@@ -107,14 +105,14 @@ def _of_series(name: str, kind: str, column: Any) -> Column:
     if kind.startswith(("date", "period")):
         return Column(name, "time", _times(column, kind))
     if kind.startswith(_SPANS):
-        return Column(name, "number", _days(np.asarray(column)))
+        return Column(name, "number", np.asarray(column).astype("timedelta64[us]") / _DAY)
     if kind.startswith("time"):  # of day, by polars: nanoseconds since midnight
         return Column(name, "number", np.asarray(column.to_physical(), dtype=float) / 86_400e9)
     return Column(name, "number", np.asarray(column, dtype=float))
 
 
 def _times(column: Any, kind: str) -> NDArray[np.datetime64]:
-    """UTC, in microseconds: the same instant is the same number whatever its zone."""
+    """Convert to UTC, in microseconds: an instant is the same number whatever its zone."""
     if kind.startswith("period"):
         column = column.dt.to_timestamp()
     elif hasattr(column.dt, "convert_time_zone"):
@@ -125,17 +123,12 @@ def _times(column: Any, kind: str) -> NDArray[np.datetime64]:
     return np.asarray(column).astype("datetime64[us]")
 
 
-def _days(spans: NDArray[Any]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = spans.astype("timedelta64[us]") / _DAY
-    return found
-
-
-def _of_objects(name: str, cells: NDArray[Any]) -> Column:
-    """A column of Python objects, by what those of them that are not missing are."""
+def _of_objects(name: str, cells: NDArray[np.generic]) -> Column:
+    """Make a column of Python objects, of the kind of those that are not missing."""
     if cells.dtype.kind == "M":
         return Column(name, "time", cells.astype("datetime64[us]"))
     if cells.dtype.kind == "m":
-        return Column(name, "number", _days(cells))
+        return Column(name, "number", cells.astype("timedelta64[us]") / _DAY)
     values = cells.tolist() if cells.dtype.kind in "US" else list(cells)
     present = [value for value in values if not is_gap(value)]
     if all(isinstance(value, (Real, np.bool_)) for value in present):

@@ -1,21 +1,19 @@
-"""What is learned of one column, and the columns of numbers that it becomes."""
+"""Rules that are learned of one column, and the numeric columns that it becomes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.estimators.preparation.table import Column, is_gap
+from rankwise.estimators.preparation._columns import Column, is_gap
 
-__all__ = ["Category", "Learned", "Number", "Time", "middle_of", "word_of"]
-
-Floats = NDArray[np.float64]
-Weight = NDArray[np.float64] | None
+Floats: TypeAlias = NDArray[np.float64]
+Weight: TypeAlias = NDArray[np.float64] | None
 
 LEVELS = 64  # categories of a column that get an indicator each, the most frequent first
 _DAY_US = 86_400_000_000
@@ -26,29 +24,29 @@ class Learned(ABC):
     """The rule of one column: :attr:`width` columns of numbers for its values."""
 
     kind: ClassVar[str]
-    holds: ClassVar[str]  # in an error
+    holds: ClassVar[str]  # word for its values in an error
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many columns it becomes."""
+        """Number of columns it becomes."""
 
     @abstractmethod
     def names(self, name: str) -> list[str]:
-        """The names of these columns, from that of the original."""
+        """Return the names of these columns, given that of the original."""
 
     @abstractmethod
     def write(self, column: Column, out: Floats) -> None:
         """Write the values as numbers into ``out``, zeros of shape (rows, width)."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The rule as plain values."""
+    def as_json(self) -> dict[str, object]:
+        """Return the rule as plain values."""
         return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Number(Learned):
-    """A number as it is; with ``fill`` the median of training stands for a missing one.
+    """A number as it is; with ``fill`` the median of training replaces a missing one.
 
     ``marked``: a second column is 1 where the value is missing.
     """
@@ -61,10 +59,10 @@ class Number(Learned):
 
     @classmethod
     def learn(cls, values: Floats, weight: Weight, *, complete: bool) -> Number:
-        """``complete``: the model takes no missing values."""
+        """Learn the median where the model takes no missing values (``complete``)."""
         if not complete:
             return cls()
-        return cls(middle_of(values, weight), bool(np.isnan(values).any()))
+        return cls(median_of(values, weight), bool(np.isnan(values).any()))
 
     @property
     def width(self) -> int:
@@ -91,11 +89,12 @@ class Category(Learned):
     holds: ClassVar[str] = "words"
 
     @classmethod
-    def learn(cls, values: Sequence[Any], weight: Weight, *, indicators: bool) -> Category:
-        """All levels in order, or the most frequent ones as indicators."""
-        levels, codes = _coded(values)
+    def learn(cls, values: Sequence[object], weight: Weight, *, indicators: bool) -> Category:
+        """Learn all levels in order, or the most frequent ones as indicators."""
+        levels = sorted({word_of(value) for value in set(values)} - {""})
         if not indicators:
             return cls(tuple(levels))
+        codes = _codes(values, levels)
         there = codes >= 0
         counts = np.bincount(codes[there], None if weight is None else weight[there], len(levels))
         by_count = sorted(zip(-counts, levels, strict=True))
@@ -110,9 +109,7 @@ class Category(Learned):
 
     def write(self, column: Column, out: Floats) -> None:
         values = column.values if column.kind == "category" else column.values.tolist()
-        place = {level: number for number, level in enumerate(self.levels)}
-        known = {value: place.get(word_of(value), -1) for value in set(values)}
-        codes = np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
+        codes = _codes(values, self.levels)
         if self.indicators:
             rows = np.flatnonzero(codes >= 0)
             out[rows, codes[rows]] = 1
@@ -133,13 +130,13 @@ class Time(Learned):
 
     @classmethod
     def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
-        """The parts that vary among the rows."""
+        """Learn the parts that vary among the rows."""
         found = {part: _part(values, part) for part in ("day", "month", "monthday", "weekday")}
         found["hour"] = _part(values, "hour")
         parts = tuple(name for name, each in found.items() if name == "day" or _varies(each))
         if not complete:
             return cls(parts, (None,) * len(parts))
-        fills = tuple(middle_of(found[name], weight) for name in parts)
+        fills = tuple(median_of(found[name], weight) for name in parts)
         return cls(parts, fills, bool(np.isnat(values).any()))
 
     @property
@@ -167,8 +164,8 @@ _PARTS = {
 }
 
 
-def word_of(value: Any) -> str:
-    """A value of a category as a word; missing ones are ``""``, which is no level."""
+def word_of(value: object) -> str:
+    """Return a value of a category as a word; missing ones are ``""``, which is no level."""
     if is_gap(value):
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -176,8 +173,8 @@ def word_of(value: Any) -> str:
     return str(value)
 
 
-def middle_of(values: Floats, weight: Weight) -> float:
-    """The weighted median of the values that are there; 0 for none."""
+def median_of(values: Floats, weight: Weight) -> float:
+    """Return the weighted median of the values that are not missing; 0 for none."""
     there = ~np.isnan(values)
     if not there.all():
         values, weight = values[there], None if weight is None else weight[there]
@@ -189,22 +186,20 @@ def middle_of(values: Floats, weight: Weight) -> float:
     through = np.cumsum(weight[order])
     half = through[-1] / 2
     first = int(np.searchsorted(through, half))
-    # As of rows that are there as often as they weigh: the mean of the two in the middle.
+    # As of rows repeated by their weight: the mean of the two in the middle.
     second = first + 1 if through[first] == half else first
     return float((values[order[first]] + values[order[min(second, len(order) - 1)]]) / 2)
 
 
-def _coded(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
-    """The different words in order, and the place of every value among them; −1: missing."""
-    words = {value: word_of(value) for value in set(values)}
-    levels = sorted(set(words.values()) - {""})
+def _codes(values: Sequence[object], levels: Sequence[str]) -> NDArray[np.int64]:
+    """Return the place of every value among the levels; −1 where it is none of them."""
     place = {level: number for number, level in enumerate(levels)}
-    known = {value: place.get(word, -1) for value, word in words.items()}
-    return levels, np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
+    known = {value: place.get(word_of(value), -1) for value in set(values)}
+    return np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
 
 
 def _filled(values: Floats, fills: Sequence[float | None], marked: bool) -> Floats:
-    """Gaps filled, and marked by one column behind the first."""
+    """Fill missing values, and mark them by one column after the first."""
     if fills[0] is None:
         return values
     gaps = np.isnan(values)
@@ -217,7 +212,7 @@ def _part(values: NDArray[np.datetime64], part: str) -> Floats:
     instants = np.where(gone, np.datetime64(0, "us"), values)
     since = instants.astype(np.int64)
     days, months = since // _DAY_US, instants.astype("datetime64[M]")
-    found: NDArray[np.floating[Any]]
+    found: NDArray[np.floating]
     if part == "day":
         found = since / _DAY_US
     elif part == "month":

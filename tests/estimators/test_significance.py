@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankwise.estimators._significance import clearly_better
 from rankwise.estimators.data import Part
-from rankwise.estimators.doubt import clearly_better
-from rankwise.estimators.names import value
+from rankwise.estimators.names import metric_value
 
 
 def ap(scores, part):
-    return value("ap", scores, part)
+    return metric_value("ap", scores, part)
 
 
 def rows(n: int, groups=None) -> Part:

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.estimators.data import Floats, Training
-from rankwise.estimators.names import entry_of, is_log_loss, made
-from rankwise.estimators.neural.batches import epoch_batches
-from rankwise.estimators.neural.network import Network
-from rankwise.estimators.time_limit import part_of_time, time_is_up
+from rankwise.estimators.limits import part_of_time, time_is_up
+from rankwise.estimators.names import entry_of, is_log_loss, make_objective
+from rankwise.estimators.neural._network import Network
 from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.objectives import Objective
+from rankwise.samplers import BalancedBatches, ListBatches
 
-__all__ = ["Plan", "train_network"]
-
-Forward = Callable[[np.ndarray], Tensor]
-"""The scores of training rows, by their numbers, with a graph."""
+Rows: TypeAlias = NDArray[np.int64]
+Forward: TypeAlias = Callable[[Rows], Tensor]  # scores of training rows, by number, with a graph
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long, how fast, on what."""
+    """The settings of a training."""
 
     objective: str
     epochs: int
@@ -49,15 +49,15 @@ def train_network(
     *,
     forward: Forward,
     held_out_scores: Callable[[], Floats],
-    tell: Callable[[int, float], None],
+    progress: Callable[[int, float], None],
 ) -> list[float]:
-    """Train in place and end with the best epoch's weights; the metric of every epoch.
+    """Train in place to the weights of the best epoch; return the metric of every epoch.
 
-    The first epochs are of cross-entropy, the others of the objective. Only the latter run out of
-    patience; so it is where the objective is cross-entropy, too, or that would have less of both.
-    Epochs of equal value: the later. Every epoch is left in ``data.checkpoint``, if there is one,
-    and those that are there are not trained again. Where the time is up an epoch ends early, and
-    its stage with it; both stages have half of the time.
+    The first epochs are of cross-entropy, the others of the objective. Patience counts only the
+    latter, also where the objective is cross-entropy itself, so that both train alike.
+    Of epochs of equal value the later one is best. Every epoch is saved in ``data.checkpoint``, if
+    there is one, and the epochs in it are not trained again. Where the time is up an epoch ends
+    early, and its stage with it; both stages have half of the time.
     """
     warm = min(plan.warm_start_epochs, plan.epochs)
     stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
@@ -90,9 +90,9 @@ def train_network(
                 if since >= plan.patience:
                     break
                 late = _epoch(next(batches), optimizer, objective, data, forward)
-                value = data.judge(held_out_scores())
+                value = data.evaluate(held_out_scores())
                 history.append(value)
-                tell(len(history), value)
+                progress(len(history), value)
                 since = 0 if value > best or len(history) <= warm else since + 1
                 if not value < best:  # also where there is no value, as in lists of one class
                     best, kept = value, copy.deepcopy(network.state_dict())
@@ -117,13 +117,13 @@ def train_network(
 
 
 def _epoch(
-    batches: Iterable[np.ndarray],
+    batches: Iterable[Rows],
     optimizer: torch.optim.Optimizer,
     objective: Objective,
     data: Training,
     forward: Forward,
 ) -> bool:
-    """A step for every batch; True where the time was up before the last."""
+    """Make a step for every batch; return True where the time was up before the last."""
     for rows in batches:
         optimizer.zero_grad()
         _loss(objective, data, rows, forward(rows)).backward()
@@ -134,21 +134,21 @@ def _epoch(
 
 
 def objective_for(name: str, data: Training) -> Objective:
-    """The objective with what it wants to know of the training rows.
+    """Make the objective with what it needs to know of the training rows.
 
-    Lists come whole, with their own share of positives: they get a prior only where one must be.
+    Lists come whole, with their own share of positives: they get a prior only where it is required.
     """
     train = data.train
     lists = None if train.groups is None else len(train.list_sizes)
     must = signature_of_objective(entry_of(name)).defaults.get("prior") is EMPTY
     prior = data.prior if lists is None or must else None
-    module = made(name, prior=prior, items=len(train), lists=lists)
+    module = make_objective(name, prior=prior, items=len(train), lists=lists)
     if not isinstance(module, Objective):
         raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
     return module
 
 
-def _loss(objective: Objective, data: Training, rows: np.ndarray, scores: Tensor) -> Tensor:
+def _loss(objective: Objective, data: Training, rows: Rows, scores: Tensor) -> Tensor:
     train, device = data.train, scores.device
     target, weight, groups = (
         None if a is None else torch.from_numpy(a[rows]).to(device)
@@ -164,3 +164,33 @@ def _loss(objective: Objective, data: Training, rows: np.ndarray, scores: Tensor
         target, groups = (target > 0).to(target.dtype), None
     loss: Tensor = objective(scores, target, weight=weight, groups=groups, index=index)
     return loss
+
+
+def epoch_batches(
+    data: Training, objective: Objective, batch_size: int, positives: int | None
+) -> Iterator[list[Rows]]:
+    """Yield the batches of one epoch after another, without end.
+
+    The rows as they come for a loss of single items; whole lists where there are lists; else
+    batches with a fixed number of positives, by default an eighth of the batch or their own share,
+    whichever is more.
+    """
+    train = data.train
+    if isinstance(objective, ItemwiseObjective):
+        rng = np.random.default_rng(data.seed)
+        while True:
+            order = rng.permutation(len(train))
+            yield np.split(order, range(batch_size, len(train), batch_size))
+    sampler: BalancedBatches | ListBatches
+    if train.groups is not None:
+        sizes = train.list_sizes
+        lists = int(np.clip(batch_size // sizes.mean(), 1, len(sizes)))
+        sampler = ListBatches(train.groups, lists, seed=data.seed)
+    else:
+        above = int((train.target > 0).sum())
+        wanted = max(batch_size // 8, round(batch_size * data.prior), 1)
+        taken = min(wanted if positives is None else positives, above)
+        rest = min(max(1, batch_size - taken), len(train) - above)
+        sampler = BalancedBatches(train.target > 0, taken, rest, seed=data.seed)
+    while True:
+        yield [np.asarray(batch) for batch in sampler]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from rankwise.estimators._holdout import hold_out, row_keys
 from rankwise.estimators.data import Part
-from rankwise.estimators.split import hold_out, row_keys
 
 
 def _part(n: int = 2000, seed: int = 0, **beside: np.ndarray) -> Part:

@@ -1,4 +1,4 @@
-"""What is called positive: rules in words, and the score they come to on rows held out."""
+"""Thresholds: rules that decide which rows are positive, and their scores on rows held out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.estimators.calibration import Calibrator
+from rankwise.estimators._calibration import Calibrator
+from rankwise.estimators.data import Vector
 
-__all__ = ["Rule", "parse_rule"]
-
-_Vector = NDArray[np.float64]
 _ROUNDING = 1e-12
 _HOW = "use 'f1', 'precision>=0.9', 'fpr<=0.05', 'top=100' or a probability such as 0.5"
 _SHAPES = (
@@ -32,13 +30,9 @@ class Rule:
     value: float = 0.0
 
     def score(
-        self,
-        scores: _Vector,
-        positive: NDArray[np.bool_],
-        weight: _Vector | None,
-        calibrator: Calibrator,
+        self, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None, by: Calibrator
     ) -> float:
-        """The score above which a row is positive, chosen on rows with known classes.
+        """Return the score above which a row is positive, chosen on rows with known classes.
 
         It lies in the middle between two scores of these rows, so that neither rounding nor ties
         decide. ``top`` depends on the rows that are predicted and takes none: 0.
@@ -46,7 +40,7 @@ class Rule:
         if self.kind == "top":
             return 0.0
         if self.kind == "probability":
-            return calibrator.score(self.value)
+            return by.score(self.value)
         weight = np.ones(len(scores)) if weight is None else weight
         levels, which = np.unique(-scores, return_inverse=True)
         levels = -levels  # from the highest score down
@@ -71,8 +65,8 @@ class Rule:
         # The most found; of several such thresholds the highest, which has the fewest alarms.
         return _below(levels, int(np.argmax(np.where(allowed, found, -1.0))))
 
-    def positive(self, decision: _Vector) -> NDArray[np.bool_]:
-        """Which rows are positive, by their scores less the threshold."""
+    def positive(self, decision: Vector) -> NDArray[np.bool_]:
+        """Return which rows are positive, by their scores less the threshold."""
         if self.kind != "top":
             return decision > 0
         k = int(self.value)
@@ -84,7 +78,7 @@ class Rule:
 
 
 def parse_rule(rule: str | float) -> Rule:
-    """A rule from how a caller writes it."""
+    """Parse a rule as a caller writes it."""
     if isinstance(rule, Real) and not isinstance(rule, bool):
         return _probability(float(rule))
     if not isinstance(rule, str):
@@ -106,7 +100,7 @@ def _number(text: str, rule: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"threshold {rule!r} is no rule; {_HOW}") from None
+        raise ValueError(f"threshold {rule!r} is not a rule; {_HOW}") from None
 
 
 def _probability(value: float) -> Rule:
@@ -115,8 +109,8 @@ def _probability(value: float) -> Rule:
     return Rule("probability", value)
 
 
-def _below(levels: _Vector, last: int) -> float:
-    """A threshold between the last level that is positive and the next."""
+def _below(levels: Vector, last: int) -> float:
+    """Return a threshold between the last positive level and the next."""
     here = float(levels[last])
     if last + 1 == len(levels):
         spread = float(levels[0] - levels[-1])

@@ -7,26 +7,26 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise import estimators
-from rankwise.estimators.calibration import Calibrator
+from rankwise.estimators._calibration import Calibrator
+from rankwise.estimators.data import Loaded, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
 
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
 
-__all__ = ["load_ranker", "save_ranker"]
-
 R = TypeVar("R", bound="Ranker")
 
 _FORMAT, _VERSION = "rankwise ranker", 2
 _HEADER = "ranker.json"
 _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
+_BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError)
 
 
 def save_ranker(ranker: Ranker, path: Path) -> Path:
@@ -41,7 +41,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
         "preparation": ranker.preparation_.as_json(),
     }
-    parts: dict[str, NDArray[Any] | str] = {
+    parts: State = {
         "classes": _without_objects(ranker.classes_),
         "calibrator.knots": calibrator.knots,
         "calibrator.values": calibrator.values,
@@ -64,12 +64,12 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
 
 
 def load_ranker(cls: type[R], path: Path) -> R:
-    """Read a ranker of a class, or of one made of it."""
+    """Read a ranker of a class or a subclass of it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
     try:
         with zipfile.ZipFile(path) as file:
-            header = json.loads(file.read(_HEADER))
+            header: Loaded = json.loads(file.read(_HEADER))
             if header.get("format") != _FORMAT:
                 raise ValueError("another format")
             parts = dict(_read(file, name) for name in file.namelist() if name != _HEADER)
@@ -77,9 +77,8 @@ def load_ranker(cls: type[R], path: Path) -> R:
             raise ValueError(f"format {header['version']} is of a newer rankwise: update it")
         if header["version"] < _VERSION:
             raise ValueError(f"format {header['version']} is of an older rankwise: fit it again")
-        ranker = _class(cls, header["class"])(**_tupled(header["params"]))
-        _restore(ranker, header, parts)
-    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError) as error:
+        ranker = _restored(cls, header, parts)
+    except _BROKEN as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{path} is not a model that Ranker.save wrote: {why}") from None
     if not isinstance(ranker, cls):
@@ -90,7 +89,13 @@ def load_ranker(cls: type[R], path: Path) -> R:
     return ranker
 
 
-def _restore(ranker: Ranker, header: dict[str, Any], parts: dict[str, Any]) -> None:
+def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
+    name, params = header["class"], header["params"].items()
+    found = cls if cls.__name__ == name else getattr(estimators, name, None)
+    if not (isinstance(found, type) and issubclass(found, estimators.Ranker)):
+        raise ValueError(f"no ranker is called {name!r}")
+    options: Loaded = {name: tuple(v) if isinstance(v, list) else v for name, v in params}
+    ranker = found(**options)
     for name in _NUMBERS:
         setattr(ranker, name, header["fitted"][name])
     ranker.classes_ = parts["classes"]
@@ -98,30 +103,21 @@ def _restore(ranker: Ranker, header: dict[str, Any], parts: dict[str, Any]) -> N
         ranker.feature_names_in_ = parts["feature_names"].astype(object)
     ranker.preparation_ = Preparation.from_json(header["preparation"])
     slope, intercept, share = header["calibrator"]
-    ranker.calibrator_ = Calibrator(
-        slope, intercept, share, parts["calibrator.knots"], parts["calibrator.values"]
-    )
+    knots, values = parts["calibrator.knots"], parts["calibrator.values"]
+    ranker.calibrator_ = Calibrator(slope, intercept, share, knots, values)
     model = {n.partition(".")[2]: p for n, p in parts.items() if n.startswith("model.")}
     ranker._restore(model)
+    return ranker
 
 
-def _read(file: zipfile.ZipFile, name: str) -> tuple[str, Any]:
+def _read(file: zipfile.ZipFile, name: str) -> tuple[str, NDArray[np.generic] | str]:
     content, (stem, _, kind) = file.read(name), name.rpartition(".")
     if kind == "txt":
         return stem, content.decode()
     return stem, np.load(io.BytesIO(content), allow_pickle=False)
 
 
-def _class(cls: type[R], name: str) -> type[Any]:
-    if cls.__name__ == name:
-        return cls
-    if name not in estimators.__all__:
-        raise ValueError(f"no ranker is called {name!r}")
-    found: type[Any] = getattr(estimators, name)
-    return found
-
-
-def _plain_params(ranker: Ranker) -> dict[str, Any]:
+def _plain_params(ranker: Ranker) -> dict[str, object]:
     params = ranker.get_params(deep=False)
     if not isinstance(params["random_state"], (int, type(None))):
         params["random_state"] = None  # a generator that has been drawn from is of no use later
@@ -130,9 +126,5 @@ def _plain_params(ranker: Ranker) -> dict[str, Any]:
     }
 
 
-def _tupled(params: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in params.items()}
-
-
-def _without_objects(values: NDArray[Any]) -> NDArray[Any]:
+def _without_objects(values: NDArray[np.generic]) -> NDArray[np.generic]:
     return values.astype(str) if values.dtype == object else values

@@ -1,0 +1,198 @@
+"""The arguments of ``fit`` and ``predict``, checked as scikit-learn does and as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from rankwise.estimators.data import Matrix, Part, TableLike, Vector
+from rankwise.estimators.preparation import Column, columns_of, learn_preparation
+
+if TYPE_CHECKING:
+    from rankwise.estimators.base import Ranker
+
+_Labels = NDArray[np.generic]
+
+
+def learn_features(
+    ranker: Ranker, table: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Matrix, _Labels, Vector | None]:
+    """Return rows as the model takes them, ``y`` and the weights; the preparation is learned."""
+    columns = columns_of(table)
+    rows: Matrix | list[Column]
+    if columns is None:
+        rows, labels = validate_data(ranker, table, y, **_options(ranker, table))
+    else:
+        if y is None:
+            raise ValueError("y must be given: the target of every row, got None")
+        validate_data(ranker, _shaped(table), skip_check_array=True)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        rows = _checked(columns)
+        check_consistent_length(rows[0], labels)
+    weight = read_weight(sample_weight, labels)
+    given = getattr(ranker, "feature_names_in_", range(ranker.n_features_in_))
+    names = [str(name) for name in given]
+    ranker.preparation_ = learn_preparation(
+        rows,
+        names,
+        weight,
+        takes_missing=ranker.takes_missing,
+        takes_categories=ranker.takes_categories,
+        text=_text_columns(ranker, names),
+    )
+    return ranker.preparation_(rows), labels, weight
+
+
+def read_features(ranker: Ranker, table: TableLike) -> Matrix:
+    """Return rows as a fitted ranker takes them."""
+    columns = columns_of(table)
+    if columns is None:
+        rows = validate_data(ranker, table, reset=False, **_options(ranker, table))
+        return ranker.preparation_(rows)
+    validate_data(ranker, _shaped(table), reset=False, skip_check_array=True)
+    return ranker.preparation_(_checked(columns))
+
+
+def read_target(
+    y: ArrayLike, *, graded: bool, classes: _Labels | None = None, rows: int | None = None
+) -> tuple[_Labels, Vector]:
+    """Return the two classes, and 1 for the second and 0 for the first, or relevances."""
+    labels: _Labels = column_or_1d(y)
+    if rows is not None and len(labels) != rows:
+        raise ValueError(
+            f"y must have one value per row of X, got {len(labels)} values for {rows} rows"
+        )
+    if labels.dtype == object and any(v is None or v != v for v in labels):  # noqa: PLR0124
+        raise ValueError("y must not have missing values, got some; leave out these rows")
+    if graded and labels.dtype.kind in "biuf" and len(np.unique(labels)) > 2:
+        values = labels.astype(np.float64)
+        if not np.isfinite(values).all() or values.min() < 0:
+            raise ValueError(
+                f"y must hold relevances >= 0 with this objective, got {values.min()} as the least"
+            )
+        return np.array([0, 1]), values
+    if classes is None:
+        classes = _two_classes(labels)
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ValueError(f"y must hold only the classes {list(classes)}, got {list(unknown[:5])}")
+    return classes, np.asarray(labels == classes[1], dtype=np.float64)
+
+
+def _two_classes(labels: _Labels) -> _Labels:
+    check_classification_targets(labels)
+    kind = type_of_target(labels, input_name="y", raise_unknown=True)
+    classes = np.unique(labels)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}: y has "
+            f"{len(classes)} values, such as {list(classes[:5])}; make one of them the positive "
+            "class (graded relevances want groups and an objective such as 'ndcg')"
+        )
+    if len(classes) < 2:
+        raise ValueError(f"y must contain two classes, got only one class, {list(classes)}")
+    return classes
+
+
+def read_weight(weight: ArrayLike | None, rows: Matrix | _Labels) -> Vector | None:
+    """Return one weight >= 0 per row, some of them above zero."""
+    if weight is None:
+        return None
+    checked: Vector = _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
+    if not checked.any():
+        raise ValueError("sample_weight must have values above zero, got a weight of zero for all")
+    return checked
+
+
+def read_groups(groups: ArrayLike | None, rows: int) -> NDArray[np.int64] | None:
+    """Return list numbers 0, 1, … in the order of their ids, which may be anything that sorts."""
+    if groups is None:
+        return None
+    ids = np.asarray(groups)
+    if ids.shape != (rows,):
+        raise ValueError(f"groups must have one id per row of X, {rows}, got shape {ids.shape}")
+    missing = any(value is None for value in ids) if ids.dtype == object else False
+    if missing or (ids.dtype.kind == "f" and np.isnan(ids).any()):
+        raise ValueError("groups must not have missing values, got some; leave out these rows")
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+
+def read_validation(ranker: Ranker, given: object, *, grouped: bool) -> tuple[Part, _Labels]:
+    """Return the rows and labels of ``(X, y[, groups[, sample_weight]])``; targets are not set."""
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
+        got = f"{len(given)} values" if isinstance(given, tuple) else type(given).__name__
+        raise ValueError(f"validation must be (X, y[, groups[, sample_weight]]), got {got}")
+    X, y, groups, weight = (*given, None, None)[:4]
+    if (groups is not None) != grouped:
+        raise ValueError(
+            "validation must have groups where the rows to learn from have them, and only there; "
+            f"got {'groups' if groups is not None else 'none'} in validation"
+        )
+    rows, labels = read_features(ranker, X), column_or_1d(y)
+    if len(labels) != rows.shape[0]:
+        raise ValueError(
+            f"validation must have one y per row of X, got {len(labels)} for {rows.shape[0]} rows"
+        )
+    lists = read_groups(groups, len(labels))
+    return Part(rows, np.zeros(len(labels)), read_weight(weight, rows), lists), labels
+
+
+def with_two_targets(part: Part, labels: _Labels) -> Part:
+    """Return the rows of a validation part with a weight; raise where nothing can be ranked."""
+    part = part.weighted_rows()
+    if (part.target == part.target[0]).all():
+        raise ValueError(
+            f"validation must hold rows of both classes, got only {labels[0]!r}: "
+            "nothing can be ranked there"
+        )
+    return part
+
+
+def _options(ranker: Ranker, table: TableLike) -> dict[str, object]:
+    # A sparse matrix has to stay sparse: its missing values are not filled.
+    missing = ranker.takes_missing or not issparse(table)
+    return {
+        "accept_sparse": "csr" if ranker.takes_sparse else False,
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": "allow-nan" if missing else True,
+    }
+
+
+def _shaped(table: TableLike) -> TableLike:
+    """Return a table whose columns scikit-learn counts; lists of words are rows to it."""
+    return np.asarray(table, dtype=object) if isinstance(table, (list, tuple)) else table
+
+
+def _checked(columns: list[Column]) -> list[Column]:
+    if not columns or not len(columns[0]):
+        raise ValueError(
+            f"X must have at least one row and one column, got {len(columns)} columns"
+            + (" and no rows" if columns else "")
+        )
+    for column in columns:
+        if column.kind == "number":
+            assert_all_finite(column.values, allow_nan=True, input_name="X")
+    return columns
+
+
+def _text_columns(ranker: Ranker, names: list[str]) -> frozenset[str]:
+    asked = ranker.text
+    wanted = [] if asked is None else [str(name) for name in asked]
+    unknown = [name for name in wanted if name not in names]
+    if isinstance(asked, str) or unknown:
+        raise ValueError(
+            f"text must be a list of columns of X, got {asked!r}; the columns are {names[:20]}"
+        )
+    return frozenset(wanted)

@@ -1,0 +1,118 @@
+"""The network of a neural ranker, and rows as it takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from rankwise.estimators.data import Floats, Loaded, Matrix, Vector
+
+_BLOCK = 1 << 14
+
+
+class Network(nn.Module):
+    """An embedding for every column of categories, then layers; one score per row.
+
+    Row 0 of an embedding is for categories that are missing or unknown; it starts at zero, which
+    is the mean of the rows.
+    """
+
+    def __init__(self, inputs: int, sizes: Sequence[int], hidden: Sequence[int]) -> None:
+        super().__init__()
+        widths = [min(32, 1 + size // 2) for size in sizes]
+        self.embeddings = nn.ModuleList(
+            nn.Embedding(size + 1, width) for size, width in zip(sizes, widths, strict=True)
+        )
+        layers: list[nn.Module] = []
+        width = inputs + sum(widths)
+        for units in hidden:
+            layers += [nn.Linear(width, units), nn.ReLU()]
+            width = units
+        layers.append(nn.Linear(width, 1))
+        self.layers = nn.Sequential(*layers)
+        with torch.no_grad():
+            for embedding in self.embeddings:
+                assert isinstance(embedding, nn.Embedding)
+                embedding.weight[0] = 0
+
+    def forward(self, numbers: Tensor, codes: Tensor) -> Tensor:
+        """Return the scores, (rows,)."""
+        parts = [embedding(codes[:, i]) for i, embedding in enumerate(self.embeddings)]
+        scores: Tensor = self.layers(torch.cat([numbers, *parts], dim=1)).squeeze(1)
+        return scores
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Standardized numbers, indicators of missing values, and category numbers.
+
+    A missing number becomes the mean, and a column that had missing ones in training gets a second
+    one, 1 where it is missing. Category c becomes c + 1; 0 is for missing and unknown ones.
+    """
+
+    numbers: NDArray[np.int64]  # places of the numeric columns
+    mean: Vector
+    spread: Vector
+    gaps: NDArray[np.int64]  # places of the numeric columns that had missing values
+    words: NDArray[np.int64]  # places of the columns of categories
+    sizes: NDArray[np.int64]  # number of categories of each
+
+    @property
+    def inputs(self) -> int:
+        """Numbers that the network gets for a row, without the categories."""
+        return len(self.numbers) + len(self.gaps)
+
+    def __call__(self, rows: Matrix, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Return numbers (rows, inputs) and category numbers (rows, columns of categories)."""
+        dense = _dense(rows)
+        values = (dense[:, self.numbers] - self.mean) / self.spread
+        numbers = np.concatenate([np.nan_to_num(values, nan=0.0), np.isnan(dense[:, self.gaps])], 1)
+        codes = np.nan_to_num(dense[:, self.words] + 1, nan=0.0).astype(np.int64)
+        return torch.from_numpy(numbers).to(dtype), torch.from_numpy(codes)
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        """Return the arrays it consists of."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def of_state(cls, state: Loaded) -> Encoding:
+        """Restore it from its arrays."""
+        return cls(**{field.name: state[field.name] for field in fields(cls)})
+
+
+def learn_encoding(
+    rows: Matrix, weight: Vector | None, categories: Mapping[int, NDArray[np.str_]]
+) -> Encoding:
+    """Learn the encoding of training rows, with the categories of some columns."""
+    columns = rows.shape[1]
+    words = np.array(sorted(categories), dtype=np.int64)
+    numbers = np.setdiff1d(np.arange(columns), words)
+    total, first, second = (np.zeros(columns) for _ in range(3))
+    missing = np.zeros(columns, dtype=bool)
+    for power in (1, 2):
+        for start in range(0, rows.shape[0], _BLOCK):
+            block = _dense(rows[start : start + _BLOCK]).astype(np.float64)
+            w = np.ones(len(block)) if weight is None else weight[start : start + _BLOCK]
+            there = ~np.isnan(block)
+            if power == 1:
+                missing |= ~there.all(axis=0)
+                total += w @ there
+                first += w @ np.where(there, block, 0)
+            else:
+                second += w @ np.where(there, block - first, 0) ** 2
+        if power == 1:
+            first = first / np.where(total > 0, total, 1)
+    spread = np.sqrt(second / np.where(total > 0, total, 1))
+    spread = np.where(spread > 1e-12 * (spread.max(initial=0) or 1), spread, 1.0)
+    gaps = np.array([place for place in numbers if missing[place]], dtype=np.int64)
+    sizes = np.array([len(categories[place]) for place in words], dtype=np.int64)
+    return Encoding(numbers, first[numbers], spread[numbers], gaps, words, sizes)
+
+
+def _dense(rows: Matrix) -> Floats:
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
