@@ -11,7 +11,7 @@ from tests.data.images import layouts
 
 from rankwise.data import DataError
 from rankwise.data.images import open_images
-from rankwise.data.images._arrays import medmnist, read_idx
+from rankwise.data.images.arrays import medmnist, read_idx
 from rankwise.data.images.readers import open_classes
 
 
@@ -58,13 +58,22 @@ def test_an_npz(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x_test": np.zeros((10, 4, 5, 3))}, r"x_test must be bytes of shape .* got float64"),
+        ({"x_test": np.zeros((10, 4, 5, 3))}, r"x_test must be bytes .* got float64"),
         ({"x_test": np.zeros((10, 3, 4, 5), np.uint8)}, r"shape \(10, 3, 4, 5\)"),
-        ({"x_test": np.zeros((10, 4, 4, 3), np.uint8)}, r"x_test of \(4, 4, 3\)"),
+        (
+            {"x_test": np.zeros((10, 4, 4, 3), np.uint8)},
+            r"one size, got \(4, 5, 3\) and \(4, 4, 3\)",
+        ),
         ({"y_train": np.arange(9)}, "y_train must be 10 class numbers"),
         ({"y_train": np.zeros(10)}, "y_train must be 10 class numbers .* got float64"),
-        ({"y_train": np.arange(10) - 1}, "y_train must be 10 class numbers from 0"),
-        ({"y_train": np.arange(10) + 1}, "label 10 is given, and only 10 names"),
+        (
+            {"y_train": np.arange(10) - 1},
+            "y_train must be class numbers from 0 to 9, .* from -1 to 8",
+        ),
+        (
+            {"y_train": np.arange(10) + 1},
+            "y_train must be class numbers from 0 to 9, .* from 1 to 10",
+        ),
         ({"classes": np.array(["a", None], dtype=object)}, "without pickles"),
     ],
 )

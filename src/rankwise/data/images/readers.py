@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rankwise.checks import require_one_of
-from rankwise.data.images._arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist
 from rankwise.data.images._chestxray import chestxray
 from rankwise.data.images._class_split import ClassListing, as_class_listing, divide_classes
 from rankwise.data.images._draw import SPLITS, Draw
@@ -15,6 +14,7 @@ from rankwise.data.images._omniglot import omniglot
 from rankwise.data.images._published import cars196, cub200, inaturalist, sop, vehicleid
 from rankwise.data.images._retrieval_split import divide
 from rankwise.data.images._user_images import csv_listing, folder_listing
+from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist
 from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.image_set import ClassSplits, ImageSet, RetrievalSplits
 

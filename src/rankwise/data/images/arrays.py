@@ -8,10 +8,12 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
@@ -35,14 +37,12 @@ def cifar(root: Path) -> Listing:
     """
     path = _source(root)
     if path.is_file():
-        names, labels, pixels = _from_npz(path)
+        x_train, y_train, x_test, y_test, names = read_split_arrays(path)
+        pixels, labels = torch.cat([x_train, x_test]), torch.cat([y_train, y_test])
     else:
         names, labels, pixels = _from_binary(path)
-    if len(labels) and labels.max() >= len(names):
-        raise DataError(f"{path}: label {labels.max()} is given, and only {len(names)} names")
-    of_image = [names[number] for number in labels]
-    held = torch.from_numpy(pixels)
-    return Listing(f"cifar{len(names)}", of_image, by_halves(of_image, names), pixels=held)
+    of_image = [names[number] for number in labels.tolist()]
+    return Listing(f"cifar{len(names)}", of_image, by_halves(of_image, names), pixels=pixels)
 
 
 def _source(root: Path) -> Path:
@@ -70,13 +70,62 @@ def _source(root: Path) -> Path:
                     "(CIFAR-100) nor an .npz")  # fmt: skip
 
 
-Found = tuple[list[str], NDArray[np.integer], NDArray[np.uint8]]
 Array = NDArray[np.generic]
 
 
+class SplitArrays(NamedTuple):
+    """Pixels (n, 3, h, w), uint8, and labels (n,) of training and test images, and class names."""
+
+    x_train: Tensor
+    y_train: Tensor
+    x_test: Tensor
+    y_test: Tensor
+    classes: tuple[str, ...]
+
+
+def read_split_arrays(path: Path) -> SplitArrays:
+    """Read ``x_train``, ``y_train``, ``x_test``, ``y_test`` and ``classes`` of an npz file.
+
+    Pixels are uint8 of shape (n, h, w, 3). Nothing in the file is ever executed: arrays of Python
+    objects are refused.
+    """
+    x_train, y_train, x_test, y_test, classes = _read_npz(path, _ARRAYS)
+    names = tuple(str(name) for name in classes.ravel())
+    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
+        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[-1] != 3:
+            raise DataError(
+                f"{path}: x_{part} must be bytes (uint8) of shape (n, h, w, 3), got {x.dtype} of "
+                f"shape {x.shape}"
+            )
+        if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
+            raise DataError(
+                f"{path}: y_{part} must be {len(x)} class numbers from 0, one for each image of "
+                f"x_{part}, got {y.dtype} of shape {y.shape}"
+            )
+        low, high = (int(y.min()), int(y.max())) if y.size else (0, 0)
+        if low < 0 or high >= len(names):
+            raise DataError(
+                f"{path}: y_{part} must be class numbers from 0 to {len(names) - 1}, as there are "
+                f"{len(names)} classes, got values from {low} to {high}"
+            )
+    if x_train.shape[1:] != x_test.shape[1:]:
+        raise DataError(
+            f"{path}: x_train and x_test must have images of one size, got {x_train.shape[1:]} "
+            f"and {x_test.shape[1:]}"
+        )
+    xs = [torch.from_numpy(x).permute(0, 3, 1, 2).contiguous() for x in (x_train, x_test)]
+    ys = [torch.from_numpy(y.astype(np.int64)) for y in (y_train, y_test)]
+    return SplitArrays(xs[0], ys[0], xs[1], ys[1], names)
+
+
 def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+        with path.open("rb") as file:
+            held = np.load(file, allow_pickle=False)
+            if not isinstance(held, np.lib.npyio.NpzFile):
+                raise DataError(f"{path}: must be an npz file of several arrays, got a single one")
             if missing := [name for name in names if name not in held]:
                 raise DataError(f"{path}: holds no array {' and no '.join(missing)}")
             return [held[name] for name in names]
@@ -86,33 +135,19 @@ def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
         raise DataError(f"{path}: cannot be read as npz without pickles: {error}") from error
 
 
-def _from_npz(path: Path) -> Found:
-    x_train, y_train, x_test, y_test, classes = _read_npz(path, _ARRAYS)
-    for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[-1] != 3:
-            raise DataError(f"{path}: x_{part} must be bytes of shape (n, h, w, 3), got {x.dtype} "
-                            f"of shape {x.shape}")  # fmt: skip
-        if y.dtype.kind not in "iu" or y.shape != x.shape[:1] or (y.size and y.min() < 0):
-            raise DataError(f"{path}: y_{part} must be {len(x)} class numbers from 0, got "
-                            f"{y.dtype} of shape {y.shape}")  # fmt: skip
-    if x_train.shape[1:] != x_test.shape[1:]:
-        raise DataError(f"{path}: x_train has images of {x_train.shape[1:]}, x_test of "
-                        f"{x_test.shape[1:]}")  # fmt: skip
-    pixels = np.concatenate([x_train, x_test]).transpose(0, 3, 1, 2)
-    labels = np.concatenate([y_train, y_test]).astype(np.int64)
-    return [str(name) for name in classes], labels, np.ascontiguousarray(pixels)
-
-
-def _from_binary(folder: Path) -> Found:
+def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
     """Records of a label (CIFAR-100: coarse and fine) and 32×32 bytes of red, green, blue."""
     hundred = (folder / _HUNDRED[0][0]).exists()
     train, test, of_names = _HUNDRED if hundred else _TEN
     head = 2 if hundred else 1
-    names = [name for _, (name,) in read_fields(folder / of_names, 1, "class_name")]
+    names = tuple(name for _, (name,) in read_fields(folder / of_names, 1, "class_name"))
     records = [_records(folder / file, head + _PIXELS) for file in (*train, test)]
     together = np.concatenate(records)
     pixels = together[:, head:].reshape(-1, 3, 32, 32)
-    return names, together[:, head - 1].astype(np.int64), np.ascontiguousarray(pixels)
+    labels = torch.from_numpy(together[:, head - 1].astype(np.int64))
+    if len(labels) and labels.max() >= len(names):
+        raise DataError(f"{folder}: label {labels.max()} is given, and only {len(names)} names")
+    return names, labels, torch.from_numpy(np.ascontiguousarray(pixels))
 
 
 def _records(file: Path, size: int) -> NDArray[np.uint8]:
