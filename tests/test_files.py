@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import zipfile
+
+import numpy as np
 import pytest
 
-from rankwise.files import write_whole
+from rankwise.files import read_npz, write_npz, write_whole
 
 
 def test_files_appear_whole_and_leave_nothing_beside_them(tmp_path):
@@ -24,3 +27,22 @@ def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_arrays_come_back_and_equal_arrays_make_equal_files(tmp_path):
+    arrays = {"scores": np.arange(6.0).reshape(2, 3), "names": np.array(["a", "ä"]), "n": 3}
+    first = write_npz(tmp_path / "a.npz", arrays)
+    found = read_npz(first)
+    assert list(found) == ["scores", "names", "n"]
+    assert found["scores"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["names"].tolist() == ["a", "ä"]
+    assert int(found["n"]) == 3
+    assert first.read_bytes() == write_npz(tmp_path / "b.npz", arrays).read_bytes()
+    with zipfile.ZipFile(first) as file:
+        assert {info.date_time[0] for info in file.infolist()} == {1980}
+
+
+def test_arrays_of_objects_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        write_npz(tmp_path / "a.npz", {"a": np.array([None])})
+    assert not list(tmp_path.iterdir())

@@ -12,11 +12,11 @@ from torch import Tensor
 from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
+from rankwise.files import write_npz
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Network, Views
 from rankwise.vision.backbones import make_backbone
-from reproductions.retrieval.arrays import write_npz
 
 __all__ = ["Features", "Part", "features_of"]
 

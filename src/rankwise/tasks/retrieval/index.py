@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from rankwise.data.images import ImageSet
-from rankwise.report import write_whole
+from rankwise.files import read_npz, write_npz
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
 from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
 from rankwise.tasks.retrieval.evaluate import embed
@@ -87,7 +85,7 @@ def with_cells(index: Index, recall: float = 0.95) -> tuple[Index, Recall]:
 
 def write_index(path: Path, index: Index) -> Path:
     """An npz file of plain arrays: nothing in it is ever executed."""
-    arrays: dict[str, Any] = {
+    arrays: dict[str, ArrayLike] = {
         "embeddings": index.embeddings,
         "paths": index.paths,
         "labels": index.labels,
@@ -96,9 +94,7 @@ def write_index(path: Path, index: Index) -> Path:
     if index.cells is not None:
         cells = index.cells
         arrays |= {"centers": cells.centers, "cell": cells.cell, "probes": np.int64(cells.probes)}
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return write_whole(path, buffer.getvalue())
+    return write_npz(path, arrays)
 
 
 def read_index(path: Path) -> Index:
@@ -106,20 +102,20 @@ def read_index(path: Path) -> Index:
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            maker = str(file["network"]) if "network" in file else ""
-            found: Any = Index(file["embeddings"], file["paths"], file["labels"], maker)
-            if "cell" in file:
-                cells = Cells(file["centers"], file["cell"], int(file["probes"]))
-                cells.check(*found.embeddings.shape)
-                found = replace(found, cells=cells)
+        file = read_npz(path)
+        maker = str(file.get("network", ""))
+        vectors = file["embeddings"].astype(np.float32, copy=False)
+        index = Index(vectors, file["paths"].astype(str), file["labels"].astype(str), maker)
+        if "cell" in file:
+            cells = Cells(file["centers"], file["cell"], int(file["probes"]))
+            cells.check(*vectors.shape)
+            index = replace(index, cells=cells)
     except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise UsageError(f"{path}: is not an index of this command ({error})") from None
-    if found.embeddings.ndim != 2 or len(found.paths) != len(found.embeddings):
+    if vectors.ndim != 2 or len(index.paths) != len(vectors):
         raise UsageError(f"{path}: is not an index of this command: its arrays do not fit")
     if not maker:  # of an earlier version
         raise UsageError(f"{path}: does not say which network made it; {_ANEW}")
-    index: Index = found
     return index
 
 
