@@ -46,8 +46,7 @@ def held_out(images: Images) -> Images:
     """Some of the training images in place of the test images, which are not looked at."""
     order = torch.randperm(len(images.x_train), generator=torch.Generator().manual_seed(0))
     kept, left_out = order[VALIDATION:], order[:VALIDATION]
-    return replace(
-        images,
+    return images._replace(
         x_train=images.x_train[kept],
         y_train=images.y_train[kept],
         x_test=images.x_train[left_out],
