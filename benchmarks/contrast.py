@@ -33,7 +33,7 @@ SEEDS, TUNING_EPOCHS, EPOCHS, VALIDATION = 3, 6, 12, 1_000
 BASE = Settings(batch=32, epochs=EPOCHS, width=16)
 GRID = {
     "SogCLR": [
-        replace(BASE, objective="global_contrastive", temperature=tau, gamma=gamma)
+        replace(BASE, objective="global_contrastive", temperature=tau, ema_rate=gamma)
         for tau in (0.1, 0.3)
         for gamma in (0.5, 0.9)
     ],
@@ -78,7 +78,7 @@ def choose(images: Images) -> tuple[dict[str, Settings], list[dict[str, object]]
             {
                 "loss": name,
                 "temperature": s.temperature,
-                "gamma": s.gamma if name == "SogCLR" else None,
+                "gamma": s.ema_rate if name == "SogCLR" else None,
                 "probe": f.probe.value,
                 "retrieval": f.retrieval.value,
             }
@@ -91,7 +91,7 @@ def main(folder: Path) -> None:
     torch.set_num_threads(1)
     images = read_images(folder / "images" / "cifar10_subset.npz")
     chosen, trials = choose(images)
-    chosen["SogCLR, γ = 1"] = replace(chosen["SogCLR"], gamma=1.0)
+    chosen["SogCLR, γ = 1"] = replace(chosen["SogCLR"], ema_rate=1.0)
     found: dict[str, list[Evaluation]] = {
         "untrained": [untrained(images, replace(BASE, seed=s)) for s in range(SEEDS)]
     }
@@ -136,7 +136,7 @@ def table(found: dict[str, list[Evaluation]], chosen: dict[str, Settings]) -> st
 
 
 def _gamma(name: str, chosen: dict[str, Settings]) -> str:
-    return f", γ = {chosen[name].gamma:g}" if name == "SogCLR" else ""
+    return f", γ = {chosen[name].ema_rate:g}" if name == "SogCLR" else ""
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars
 import torch
@@ -78,8 +77,9 @@ def train(splits: list[Split], make: Maker, rate: float, seed: int) -> tuple[flo
         for rows in torch.randperm(len(y)).split(BATCH):
             optimizer.zero_grad()
             scores = network(x[rows])
-            beside: dict[str, Any] = {"index": rows} if loss.index_kind == "item" else {}
-            value = warm(scores, y[rows]) if epoch < WARM_UP else loss(scores, y[rows], **beside)
+            value = (
+                warm(scores, y[rows]) if epoch < WARM_UP else loss(scores, y[rows], item_ids=rows)
+            )
             value.backward()
             optimizer.step()
         with torch.no_grad():

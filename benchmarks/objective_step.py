@@ -25,9 +25,9 @@ def ours(name: str, lists: int) -> Callable[..., Tensor]:
 
     cosine: dict[str, Any] = {"score_scale": 1.0}
     if name == "SOPRC":
-        return SOPRC(0.01, lists=lists, tau_fpr=0.1, tau_tpr=0.001, **cosine)
+        return SOPRC(0.01, num_lists=lists, tau_fpr=0.1, tau_tpr=0.001, **cosine)
     if name == "StableAP":
-        return StableAP(0.01, lists=lists, tau=0.1, **cosine)
+        return StableAP(0.01, num_lists=lists, tau=0.1, **cosine)
     return AveragePrecision(**cosine)
 
 
@@ -49,7 +49,7 @@ def retrieval_step(name: str, size: int) -> Callable[[], object]:
 
     def step() -> None:
         scores.grad = None
-        objective(scores, found.target, mask=found.mask, index=labels).backward()
+        objective(scores, found.target, mask=found.mask, list_ids=labels).backward()
 
     return step
 

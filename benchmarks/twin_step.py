@@ -41,7 +41,7 @@ def _of_scores(ours: Any, theirs: Any, size: int, *, by_item: bool = False) -> t
     """Ours and theirs on one list of scores; theirs want probabilities, in a column."""
     scores, target, index = _list(size)
     column = scores.detach().clone().requires_grad_()
-    own = {"index": index} if by_item and ours.index_kind == "item" else {}
+    own = {"item_ids": index} if by_item else {}
     truth = target.float().unsqueeze(1)
     beside = (index,) if by_item else ()
     return (
@@ -99,7 +99,7 @@ def _of_relevances(ours: Any, theirs: Any, size: int) -> tuple[Step, Step]:
         "num_pos_items": torch.full((1,), relevant),
         "ideal_dcg": torch.full((1,), 10.0),
     }
-    own = {"index": items} if ours.index_kind == "item" else {}
+    own = {"item_ids": items}
     return (
         _backward(scores, lambda s: ours(s, target, **own)),
         _backward(other, lambda s: theirs(s.unsqueeze(0), batch)),
@@ -113,7 +113,7 @@ def _of_views(ours: Any, theirs: Any, size: int, lists: Any) -> tuple[Step, Step
 
     def own(z: Tensor) -> Tensor:
         found = lists(z[0], z[1], index)
-        loss: Tensor = ours(found.scores, found.target, mask=found.mask, index=found.index)
+        loss: Tensor = ours(found.scores, found.target, mask=found.mask, list_ids=found.list_ids)
         return loss
 
     def peer(z: Tensor) -> Tensor:
@@ -150,7 +150,7 @@ def _partial_auc(name: str, size: int) -> tuple[Any, Any]:
 
     if name == "PartialAUC, cvar":
         peer = theirs.pAUC_CVaR_Loss(data_len=size, pos_len=size, beta=0.2)
-        return PartialAUC(0.2, form="cvar", items=size), peer
+        return PartialAUC(0.2, form="cvar", num_items=size), peer
     surrogates = {
         "squared hinge": (SquaredHinge(1.0), "squared_hinge"),
         "square": (Square(1.0), "squared"),
@@ -159,11 +159,11 @@ def _partial_auc(name: str, size: int) -> tuple[Any, Any]:
     own, option = surrogates.get(name.rpartition(", ")[2], (None, "squared_hinge"))
     published: Any = {} if own is None else {"surrogate": own, "temperature": 1.0}
     if name.startswith("PartialAUC, kl"):
-        ours = PartialAUC(0.2, form="kl", items=size, **published)
+        ours = PartialAUC(0.2, form="kl", num_items=size, **published)
         return ours, theirs.pAUC_DRO_Loss(data_len=size, surr_loss=option)
     if published:
         published["positive_temperature"] = 1.0
-    two_way = TwoWayPartialAUC(0.5, 0.5, form="kl", items=size, **published)
+    two_way = TwoWayPartialAUC(0.5, 0.5, form="kl", num_items=size, **published)
     return two_way, theirs.tpAUC_KL_Loss(data_len=size, surr_loss=option)
 
 
@@ -194,7 +194,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
         case _ if "PartialAUC" in name:
             return _of_scores(*_partial_auc(name, size), size, by_item=True)
         case "OneVsRest(MinMaxAUC), 10 classes":
-            ours = o.OneVsRest(o.MinMaxAUC(lists=CLASSES))
+            ours = o.OneVsRest(o.MinMaxAUC(num_lists=CLASSES))
             peer = theirs.MultiLabelAUCMLoss(num_labels=CLASSES)
             return _of_classes(ours, peer, size, by_item=False)
         case "OneVsRest(SOAP), 10 classes":
@@ -203,7 +203,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             return _of_classes(ours, peer, size, by_item=True)
         case "NDCG":
             peer = theirs.NDCGLoss(N=size, num_user=1, num_item=size, num_pos=size // 2, topk=-1)
-            ours = o.NDCG(items=size, surrogate=SquaredHinge(1.0))
+            ours = o.NDCG(num_items=size, surrogate=SquaredHinge(1.0))
             return _of_relevances(ours, peer, size)
         case "ListNet":
             peer = theirs.ListwiseCELoss(N=size, num_pos=size // 2, gamma=0.9)
@@ -274,9 +274,9 @@ def _timed(name: str, size: int) -> list[float]:
 
 
 def _checks_of(name: str) -> AbstractContextManager[None]:
-    from rankwise import unchecked  # noqa: PLC0415
+    from rankwise import no_checks  # noqa: PLC0415
 
-    return unchecked() if name.endswith("unchecked") else nullcontext()
+    return no_checks() if name.endswith("unchecked") else nullcontext()
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ class RetrievalLoss(nn.Module):
     def __init__(self, model: SentenceTransformer, classes: int) -> None:
         super().__init__()
         self.model = model
-        self.objective = objectives.SOPRC(prior=1 / classes, lists=classes)
+        self.objective = objectives.SOPRC(prior=1 / classes, num_lists=classes)
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
         (features,) = sentence_features
         found = embedding_scores(self.model(features)["sentence_embedding"], labels)
-        return self.objective(found.scores, found.target, mask=found.mask, index=labels)
+        return self.objective(found.scores, found.target, mask=found.mask, list_ids=labels)
 
 
 def main() -> tuple[float, float]:

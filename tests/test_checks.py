@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from tests.looks import Looks
@@ -73,7 +75,7 @@ def test_good_input_passes():
 
 def test_unchecked_looks_at_no_value_but_at_shapes():
     bad = torch.tensor([NAN, INF, -3.0])
-    with checks.unchecked():
+    with checks.no_checks():
         checks.require_no_nan("s", bad)
         checks.require_finite("s", bad)
         checks.require_binary("y", bad)
@@ -85,8 +87,8 @@ def test_unchecked_looks_at_no_value_but_at_shapes():
 
 
 def test_the_last_to_leave_turns_the_checks_on_again():
-    with checks.unchecked():
-        with pytest.raises(KeyError), checks.unchecked():
+    with checks.no_checks():
+        with pytest.raises(KeyError), checks.no_checks():
             raise KeyError
         assert not checks.values_are_checked()
     assert checks.values_are_checked()
@@ -109,6 +111,12 @@ def test_waits_for_a_value_are_as_many_as_the_docs_say(make, checked, trusted):
     with Looks() as looks:
         make()(scores, target)
     assert looks.count == checked
-    with checks.unchecked(), Looks() as looks:
+    with checks.no_checks(), Looks() as looks:
         make()(scores, target)
     assert looks.count == trusted
+
+
+def test_no_checks_belongs_to_its_context():
+    with checks.no_checks(), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(checks.values_are_checked).result()
+        assert not checks.values_are_checked()

@@ -40,16 +40,16 @@ OBJECTIVES = {
     "approx_ndcg": "approx_ndcg",
     "lambda_loss": "lambda_loss",
     "precision@20": "precision@20",
-    "prec@20, max": "precision(20, surrogate=max)",
-    "prec@20, ramp": "precision(20, surrogate=ramp)",
-    "prec@20, soft": "precision(20, surrogate=soft)",
+    "prec@20, max": "precision(20, form=max)",
+    "prec@20, ramp": "precision(20, form=ramp)",
+    "prec@20, soft": "precision(20, form=soft)",
     "recall@40": "recall(40, tau=.1)",
     "pap@20": "pap@20",
     "pap@20, printed": "pap(20, score_scale=1)",
-    "pap@20, max": "pap(20, surrogate=max)",
-    "pap@20, ts": "pap(20, surrogate=ts)",
-    "pap@20, ramp": "pap(20, surrogate=ramp)",
-    "pap@20, soft": "pap(20, surrogate=soft)",
+    "pap@20, max": "pap(20, form=max)",
+    "pap@20, ts": "pap(20, form=ts)",
+    "pap@20, ramp": "pap(20, form=ramp)",
+    "pap@20, soft": "pap(20, form=soft)",
 }
 """A short name for every row, and the objective as :func:`rankwise.objective` reads it."""
 
@@ -116,15 +116,14 @@ def measure(plan: Plan, setting: Setting) -> list[Value]:
 def _train(name: str, x: Tensor, target: Tensor, steps: int, start: Tensor) -> Tensor:
     """Full batches, Adam with a cosine to zero."""
     prior = float(target.float().mean())
-    loss = objective(OBJECTIVES.get(name, name), prior=prior, items=target.numel())
-    by_item = getattr(loss, "index_kind", None) == "item"
-    index = torch.arange(target.numel()).view_as(target) if by_item else None
+    loss = objective(OBJECTIVES.get(name, name), prior=prior, num_items=target.numel())
+    item_ids = torch.arange(target.numel()).view_as(target)
     weights = start.clone().requires_grad_()
     optimizer = torch.optim.Adam([weights, *loss.parameters()], lr=0.1)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     for _ in range(steps):
         optimizer.zero_grad()
-        loss(x @ weights, target, index=index).backward()
+        loss(x @ weights, target, item_ids=item_ids).backward()
         optimizer.step()
         schedule.step()
     return weights.detach()

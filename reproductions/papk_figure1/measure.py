@@ -47,10 +47,10 @@ CONDITIONS = (
     Condition("moderate", "ts", 0.01, ("ramp", "ts")),
 )
 WATCHED: dict[str, Callable[[int], Objective]] = {
-    "ramp": partial(PApAtK, surrogate="ramp", score_scale=1),
-    "avg": partial(PApAtK, surrogate="avg", score_scale=1),
-    "max": partial(PApAtK, surrogate="max", score_scale=1),
-    "ts": partial(PApAtK, surrogate="ts", score_scale=1),
+    "ramp": partial(PApAtK, form="ramp", score_scale=1),
+    "avg": partial(PApAtK, form="avg", score_scale=1),
+    "max": partial(PApAtK, form="max", score_scale=1),
+    "ts": partial(PApAtK, form="ts", score_scale=1),
     "AUC (4)": lambda k: PairwiseAUC(Hinge(1.0)),
 }
 """What is watched, made for a k."""

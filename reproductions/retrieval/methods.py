@@ -59,7 +59,7 @@ METHODS = (
     Method("BlackBox", ("blackbox_ap(lam=4, margin=.02)", "blackbox_ap(lam=4, margin=.1)")),
     Method("SoDeep", ("sodeep_ap",)),  # nothing in it to choose
     # No L_var: on the validation classes it cost more than any other choice (see ABLATIONS).
-    Method("SOPRC", (_soprc(".1"), _soprc(".1", "beta=.5")), ours=True),
+    Method("SOPRC", (_soprc(".1"), _soprc(".1", "ema_rate=.5")), ours=True),
     Method("StableAP", tuple(_stable(tau) for tau in _OWN), ours=True, previous=True),
     Method(
         "StableAP + DFM",

@@ -23,10 +23,10 @@ Maker = Callable[[float], Objective]
 
 LOSSES: dict[str, Maker] = {
     "cross-entropy": lambda prior: CrossEntropy(),
-    "SOPRC, printed gain": partial(SOPRC, correction="fixed"),
-    "SOPRC, annealed": partial(SOPRC, correction="annealed"),
-    "StableAP, printed gain": partial(StableAP, correction="fixed"),
-    "StableAP, annealed": partial(StableAP, correction="annealed"),
+    "SOPRC, printed gain": partial(SOPRC, gain="fixed"),
+    "SOPRC, annealed": partial(SOPRC, gain="annealed"),
+    "StableAP, printed gain": partial(StableAP, gain="fixed"),
+    "StableAP, annealed": partial(StableAP, gain="annealed"),
 }
 
 

@@ -21,11 +21,11 @@ TAU = 0.25  # width of the Huber surrogate on scores in [−1, 1]
 LISTS: Mapping[str, Callable[[], Loss]] = MappingProxyType(
     {
         "StableAP": lambda: StableAP(
-            RATE, tau=TAU, width=2.0, dynamic=False, correction="fixed", score_scale=1.0
+            RATE, tau=TAU, width=2.0, dynamic=False, gain="fixed", score_scale=1.0
         ),
-        "SOPRC": lambda: SOPRC(RATE, tau_fpr=TAU, correction="fixed", score_scale=1.0),
+        "SOPRC": lambda: SOPRC(RATE, tau_fpr=TAU, gain="fixed", score_scale=1.0),
         "plain AP": lambda: AveragePrecision(
-            None, false_positives=OneSidedHuber(TAU), correction="fixed", score_scale=1.0
+            None, false_positives=OneSidedHuber(TAU), gain="fixed", score_scale=1.0
         ),
         "SmoothAP": lambda: SmoothAP(0.01),
         "cross-entropy": CrossEntropy,
@@ -35,10 +35,10 @@ LISTS: Mapping[str, Callable[[], Loss]] = MappingProxyType(
 
 
 def _remembering(objective: Objective, models: int) -> Loss:
-    index = torch.arange(models)
+    list_ids = torch.arange(models)
 
     def loss(scores: Tensor, target: Tensor) -> Tensor:
-        value: Tensor = objective(scores, target, index=index)
+        value: Tensor = objective(scores, target, list_ids=list_ids)
         return value
 
     return loss
@@ -48,13 +48,13 @@ def models(prior: float) -> dict[str, Callable[[int], Loss]]:
     """For the scores of linear models, several side by side; ``prior`` is the data set's."""
     return {
         "StableAP": lambda n: _remembering(
-            StableAP(prior, n, tau=1.0, width=6.0, correction="fixed", score_scale=1.0), n
+            StableAP(prior, n, tau=1.0, width=6.0, gain="fixed", score_scale=1.0), n
         ),
         "SOPRC": lambda n: _remembering(
-            SOPRC(prior, n, tau_fpr=1.0, correction="fixed", score_scale=1.0), n
+            SOPRC(prior, n, tau_fpr=1.0, gain="fixed", score_scale=1.0), n
         ),
         "plain AP": lambda n: AveragePrecision(
-            None, false_positives=OneSidedHuber(1.0), correction="fixed", score_scale=1.0
+            None, false_positives=OneSidedHuber(1.0), gain="fixed", score_scale=1.0
         ),
         "SmoothAP": lambda n: SmoothAP(0.1),
         "cross-entropy": lambda n: CrossEntropy(),

@@ -16,7 +16,7 @@ from rankwise import (
     theory,
     training,
 )
-from rankwise.checks import unchecked
+from rankwise.checks import no_checks
 from rankwise.naming import metric, objective
 from rankwise.objectives import embedding_scores
 
@@ -42,5 +42,5 @@ __all__ = [
     "samplers",
     "theory",
     "training",
-    "unchecked",
+    "no_checks",
 ]

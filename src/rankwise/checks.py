@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 
 __all__ = [
     "is_binary",
+    "no_checks",
     "require_binary",
     "require_count",
     "require_finite",
@@ -30,7 +32,6 @@ __all__ = [
     "require_same_shape",
     "require_shares",
     "require_tensor",
-    "unchecked",
     "values_are_checked",
     "warn_caller",
 ]
@@ -39,30 +40,38 @@ __all__ = [
 _BLOCK = 1 << 22  # values copied at a time
 
 
-class _Trust:
-    """How many :func:`unchecked` are open, in all threads."""
+_values_checked: ContextVar[bool] = ContextVar("rankwise_values_checked", default=True)
 
-    depth = 0
+
+class _Open:
+    """Number of open :func:`no_checks` blocks: what torch.compile can guard a graph by."""
+
+    blocks = 0
 
 
 @contextmanager
-def unchecked() -> Iterator[None]:
-    """Within it the values of tensors are not looked at, for the whole process; shapes still are.
+def no_checks() -> Iterator[None]:
+    """Skip the checks that read tensor values; shapes, dtypes and devices are still checked.
 
-    NaN, infinite scores, labels that an objective cannot take and ids below 0 are then not refused:
-    they make a wrong number. To look at a value waits for the device that computes it; a training
-    that went through an epoch with the checks may do without them.
+    Reading a value waits for the device that computes it. A training loop that ran an epoch with
+    the checks can do without them. Inside the block NaN, infinite scores, invalid labels and ids
+    out of range are not refused and give a wrong number. The setting belongs to the current
+    context: other threads and asyncio tasks keep their own.
     """
-    _Trust.depth += 1
+    token = _values_checked.set(False)
+    _Open.blocks += 1
     try:
         yield
     finally:
-        _Trust.depth -= 1
+        _Open.blocks -= 1
+        _values_checked.reset(token)
 
 
 def values_are_checked() -> bool:
-    """Whether nobody has asked for :func:`unchecked`."""
-    return _Trust.depth == 0
+    """Return whether tensor values are checked here, outside :func:`no_checks`."""
+    if torch.compiler.is_dynamo_compiling():  # which cannot trace a context variable
+        return _Open.blocks == 0
+    return _values_checked.get()
 
 
 def warn_caller(message: str) -> None:

@@ -39,8 +39,8 @@ class Lists:
     negatives: Tensor
     positive_weight: Tensor
     negative_weight: Tensor
-    index: Tensor | None = None  # (lists,) which list of the data set each one is
-    positive_index: Tensor | None = None  # (lists, positives) which item each positive is
+    list_ids: Tensor | None = None  # (lists,) which list of the data set each one is
+    item_ids: Tensor | None = None  # (lists, positives) which item each positive is
     previous: Tensor | None = None  # (lists, positives) scores under the previous parameters
     negative_previous: Tensor | None = None  # (lists, negatives) the same of the negatives
     relevance: Tensor | None = None  # (lists, positives) how relevant; None where all are alike
@@ -127,25 +127,30 @@ def split_lists(
     mask: Tensor | None = None,
     weight: Tensor | None = None,
     *,
-    items: Tensor | None = None,
+    item_ids: Tensor | None = None,
     previous: Tensor | None = None,
     graded: bool = False,
     whole_positives: bool = False,
     whole_negatives: bool = False,
-    index: Tensor | None = None,
+    list_ids: Tensor | None = None,
 ) -> Lists:
     """Check lists, the last dimension of ``scores``, and take them apart by their 0/1 ``target``.
 
-    Leading dimensions are flattened. ``mask`` is True for items that are there; ``items`` says
+    Leading dimensions are flattened. ``mask`` is True for items that are there; ``item_ids`` says
     which item of the data set each score belongs to, ``previous`` are earlier scores of the items,
-    ``index`` says which list of the data set each one is.
+    ``list_ids`` says which list of the data set each one is.
     With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives. With
     ``whole_negatives`` all the items stand among the negatives, those that are none with weight 0:
     nothing large is moved, which pays where nearly all are negatives and none is sorted.
     ``whole_positives`` is the same for the positives.
     """
     require_floating("scores", scores)
-    for name, given in (("target", target), ("mask", mask), ("weight", weight), ("index", items)):
+    for name, given in (
+        ("target", target),
+        ("mask", mask),
+        ("weight", weight),
+        ("item_ids", item_ids),
+    ):
         if given is not None:
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
@@ -156,12 +161,12 @@ def split_lists(
         target,
         mask,
         weight,
-        items=items,
+        item_ids=item_ids,
         previous=previous,
         graded=graded,
         whole_positives=whole_positives,
         whole_negatives=whole_negatives,
-        index=index,
+        list_ids=list_ids,
         fill_masked=fill_masked,
     )
 
@@ -196,12 +201,12 @@ def take_apart(
     mask: Tensor | None = None,
     weight: Tensor | None = None,
     *,
-    items: Tensor | None = None,
+    item_ids: Tensor | None = None,
     previous: Tensor | None = None,
     graded: bool = False,
     whole_positives: bool = False,
     whole_negatives: bool = False,
-    index: Tensor | None = None,
+    list_ids: Tensor | None = None,
     fill_masked: bool = False,
 ) -> Lists:
     """:func:`split_lists` of what :func:`check_values` has already seen, differentiably."""
@@ -210,7 +215,7 @@ def take_apart(
         scores, target = scores.reshape(rows), target.reshape(rows)
         mask = None if mask is None else mask.reshape(rows)
         weight = None if weight is None else weight.reshape(rows)
-        items = None if items is None else items.reshape(rows)
+        item_ids = None if item_ids is None else item_ids.reshape(rows)
         previous = None if previous is None else previous.reshape(rows)
     if fill_masked and mask is not None:
         scores, target, weight = _filled(scores, target, weight, mask)
@@ -227,8 +232,8 @@ def take_apart(
         _taken(scores, below),
         above_weight,
         below_weight,
-        index,
-        positive_index=None if items is None else _taken(items, above),
+        list_ids,
+        item_ids=None if item_ids is None else _taken(item_ids, above),
         previous=None if previous is None else _taken(previous, above),
         negative_previous=None if previous is None else _taken(previous, below),
         relevance=_taken(target, above).to(above_weight.dtype) if graded else None,

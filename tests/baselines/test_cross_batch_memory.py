@@ -77,7 +77,7 @@ def test_it_resumes_from_its_state():
 
 
 def test_a_memory_by_list_is_by_class():
-    objective = StableAP(torch.full((3,), 0.3), lists=3)
+    objective = StableAP(torch.full((3,), 0.3), num_lists=3)
     loss = CrossBatchMemory(objective, size=20, dimension=5)
     assert loss(*batch(0)).isfinite()
     assert objective.mean.seen.all()
@@ -86,7 +86,7 @@ def test_a_memory_by_list_is_by_class():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: CrossBatchMemory(SOAP(0.1, items=9), 5, 5), "objective must be an Objective"),
+        (lambda: CrossBatchMemory(SOAP(0.1, num_items=9), 5, 5), "objective must be an Objective"),
         (lambda: CrossBatchMemory("triplet", 5, 5), "objective must be an Objective.*got str"),
         (lambda: CrossBatchMemory(Triplet(), 0, 5), "size must be a whole number >= 1, got 0"),
         (lambda: CrossBatchMemory(Triplet(), 5, 5, start=-1), "start must be a whole number"),

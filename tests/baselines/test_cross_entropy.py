@@ -5,7 +5,7 @@ import torch
 from tests.looks import Looks
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from rankwise import unchecked
+from rankwise import no_checks
 from rankwise.baselines import ClassBalanced, CrossEntropy, Focal
 
 
@@ -79,7 +79,7 @@ def test_unchecked_never_waits_for_a_value(labels):
     loss, target = CrossEntropy(), target.to(labels)
     with Looks() as checked:
         value = loss(scores, target)
-    with unchecked(), Looks() as trusted:
+    with no_checks(), Looks() as trusted:
         assert torch.equal(loss(scores, target), value)
     assert checked.count > 0
     assert trusted.count == 0
@@ -88,13 +88,13 @@ def test_unchecked_never_waits_for_a_value(labels):
 def test_unchecked_compiles_as_one_graph():
     scores, target = torch.randn(8, requires_grad=True), torch.rand(8)
     loss = CrossEntropy()
-    with unchecked():
+    with no_checks():
         compiled = torch.compile(loss, backend="eager", fullgraph=True)
         torch.testing.assert_close(compiled(scores, target), loss(scores, target))
 
 
 def test_unchecked_still_wants_labels_for_all_scores():
-    with unchecked(), pytest.raises(ValueError, match="target must have the shape of scores"):
+    with no_checks(), pytest.raises(ValueError, match="target must have the shape of scores"):
         CrossEntropy()(torch.randn(8), torch.rand(1))
 
 

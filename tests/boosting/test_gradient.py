@@ -14,7 +14,7 @@ from .cases import differences, ranked, second_differences
 # selected items), a finite difference of the whole would see it move: those are compared with it
 # where nothing of that kind happens.
 SMOOTH = [
-    "ap(false_positives=Logistic(1.0), true_positives=ZeroOne, score_scale=1.0, correction=fixed)",
+    "ap(false_positives=Logistic(1.0), true_positives=ZeroOne, score_scale=1.0, gain=fixed)",
     "auc",
     "auc(Logistic(1.0))",
     "opauc(max_fpr=.3)",

@@ -103,22 +103,22 @@ def grouped(rows: int, rng: torch.Generator) -> Batch:
     return {**items(rows, rng), "groups": torch.randint(5, 8, (rows,), generator=rng)}
 
 
-def grouped_with_index(rows: int, rng: torch.Generator) -> Batch:
+def grouped_with_ids(rows: int, rng: torch.Generator) -> Batch:
     batch = grouped(rows, rng)
-    return {**batch, "index": torch.unique(batch["groups"]) % LISTS}
+    return {**batch, "list_ids": torch.unique(batch["groups"]) % LISTS}
 
 
 def cut_groups(whole: Batch, cut: slice, rank: int) -> Batch:
     index = torch.unique(whole["groups"][cut]) % LISTS
-    return {**each({k: t for k, t in whole.items() if k != "index"}, cut), "index": index}
+    return {**each({k: t for k, t in whole.items() if k != "list_ids"}, cut), "list_ids": index}
 
 
 def one_known_list(rows: int, rng: torch.Generator) -> Batch:
-    return {**items(rows, rng), "index": torch.tensor(rows % LISTS)}
+    return {**items(rows, rng), "list_ids": torch.tensor(rows % LISTS)}
 
 
 def known_lists(rows: int, rng: torch.Generator) -> Batch:
-    batch = {**lists(rows, rng), "index": torch.randint(0, LISTS, (rows,), generator=rng)}
+    batch = {**lists(rows, rng), "list_ids": torch.randint(0, LISTS, (rows,), generator=rng)}
     return {**batch, "mask": torch.ones_like(batch["target"])}
 
 
@@ -149,12 +149,12 @@ def in_two_dimensions(whole: Batch, cut: slice, rank: int) -> Batch:
 
 
 def known_items(rows: int, rng: torch.Generator) -> Batch:
-    return {**items(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
+    return {**items(rows, rng), "item_ids": torch.randperm(ITEMS, generator=rng)[:rows]}
 
 
 def known_items_of_lists(rows: int, rng: torch.Generator) -> Batch:
     index = torch.randint(0, ITEMS, (rows, LENGTH), generator=rng)
-    return {**lists(rows, rng), "index": index}
+    return {**lists(rows, rng), "item_ids": index}
 
 
 def half_masked(rows: int, rng: torch.Generator) -> Batch:
@@ -177,7 +177,7 @@ def labeled(rows: int, rng: torch.Generator) -> Batch:
 
 
 def known_labeled(rows: int, rng: torch.Generator) -> Batch:
-    return {**labeled(rows, rng), "index": torch.randperm(ITEMS, generator=rng)[:rows]}
+    return {**labeled(rows, rng), "item_ids": torch.randperm(ITEMS, generator=rng)[:rows]}
 
 
 class OfEmbeddings(nn.Module):
@@ -198,11 +198,13 @@ class OfBatches(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.objective = AcrossProcesses(XRisk(mean_similarity, torch.log, items=ITEMS, gamma=0.3))
+        self.objective = AcrossProcesses(
+            XRisk(mean_similarity, torch.log, num_items=ITEMS, ema_rate=0.3)
+        )
 
-    def forward(self, embeddings: Tensor, target: Tensor, index: Tensor) -> Tensor:
+    def forward(self, embeddings: Tensor, target: Tensor, item_ids: Tensor) -> Tensor:
         everything = gather_with_gradient(embeddings, shared=True)
-        return self.objective.of_batches(embeddings, everything, index=index)
+        return self.objective.of_batches(embeddings, everything, item_ids=item_ids)
 
 
 def mean_similarity(anchors: Tensor, others: Tensor) -> Tensor:
@@ -210,7 +212,7 @@ def mean_similarity(anchors: Tensor, others: Tensor) -> Tensor:
 
 
 def x_risk() -> XRisk:
-    return XRisk(Square(1.0), torch.log1p, items=ITEMS, gamma=0.3)
+    return XRisk(Square(1.0), torch.log1p, num_items=ITEMS, ema_rate=0.3)
 
 
 CASES = {
@@ -225,7 +227,7 @@ CASES = {
     "soprc in two dimensions": Case(
         lambda: SOPRC(0.1, LISTS), known_lists, share=in_two_dimensions
     ),
-    "soprc of groups": Case(lambda: SOPRC(0.1, LISTS), grouped_with_index, share=cut_groups),
+    "soprc of groups": Case(lambda: SOPRC(0.1, LISTS), grouped_with_ids, share=cut_groups),
     "stable ap": Case(lambda: StableAP(0.1), items, previous=True),
     "stable ap of lists": Case(lambda: StableAP(0.1, LISTS), known_lists, previous=True),
     "soap": Case(lambda: SOAP(0.1, ITEMS), known_items),
@@ -237,22 +239,24 @@ CASES = {
     "smooth ap": Case(lambda: SmoothAP(0.1), items),
     **{f"{baseline.__name__} of lists": Case(baseline, lists) for baseline in BASELINES},
     "minmax auc": Case(MinMaxAUC, items),
-    "minmax auc of lists": Case(lambda: MinMaxAUC(lists=LISTS), known_lists),
-    "minmax auc, one vs rest": Case(lambda: OneVsRest(MinMaxAUC(lists=CLASSES)), labeled, CLASSES),
-    "partial auc, cvar": Case(partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items),
+    "minmax auc of lists": Case(lambda: MinMaxAUC(num_lists=LISTS), known_lists),
+    "minmax auc, one vs rest": Case(
+        lambda: OneVsRest(MinMaxAUC(num_lists=CLASSES)), labeled, CLASSES
+    ),
+    "partial auc, cvar": Case(partial(PartialAUC, 0.3, form="cvar", num_items=ITEMS), known_items),
     "partial auc, cvar of lists": Case(
-        partial(PartialAUC, 0.3, form="cvar", items=ITEMS), known_items_of_lists
+        partial(PartialAUC, 0.3, form="cvar", num_items=ITEMS), known_items_of_lists
     ),
     "partial auc, kl of lists": Case(
-        partial(PartialAUC, 0.3, form="kl", items=ITEMS), known_items_of_lists
+        partial(PartialAUC, 0.3, form="kl", num_items=ITEMS), known_items_of_lists
     ),
     "two-way partial auc, kl": Case(
-        partial(TwoWayPartialAUC, 0.3, 0.5, form="kl", items=ITEMS), known_items_of_lists
+        partial(TwoWayPartialAUC, 0.3, 0.5, form="kl", num_items=ITEMS), known_items_of_lists
     ),
     "two-way partial auc, cvar": Case(
-        partial(TwoWayPartialAUC, 0.3, 0.5, form="cvar", items=ITEMS), known_items_of_lists
+        partial(TwoWayPartialAUC, 0.3, 0.5, form="cvar", num_items=ITEMS), known_items_of_lists
     ),
-    "ndcg of lists": Case(lambda: NDCG(3, items=ITEMS), known_items_of_lists),
+    "ndcg of lists": Case(lambda: NDCG(3, num_items=ITEMS), known_items_of_lists),
     "pap of lists": Case(lambda: PApAtK(2), lists),
     "global contrastive": Case(lambda: GlobalContrastive(LISTS), known_lists),
     "individual temperatures": Case(lambda: IndividualTemperatures(LISTS), known_lists),

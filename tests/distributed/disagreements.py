@@ -36,23 +36,23 @@ def kinds(odd: bool) -> Tensor:
     return AcrossProcesses(AveragePrecision())(scores(4), TARGET, groups=GROUPS if odd else None)
 
 
-def no_index(odd: bool) -> Tensor:
-    index = None if odd else torch.tensor([1])
-    return AcrossProcesses(SOPRC(0.1, 4))(scores(1, 4), TARGET[None], index=index)
+def no_list_ids(odd: bool) -> Tensor:
+    ids = None if odd else torch.tensor([1])
+    return AcrossProcesses(SOPRC(0.1, 4))(scores(1, 4), TARGET[None], list_ids=ids)
 
 
-def other_index(odd: bool) -> Tensor:
-    return AcrossProcesses(SOPRC(0.1, 4))(scores(4), TARGET, index=torch.tensor(3 if odd else 1))
+def other_list_ids(odd: bool) -> Tensor:
+    return AcrossProcesses(SOPRC(0.1, 4))(scores(4), TARGET, list_ids=torch.tensor(3 if odd else 1))
 
 
-def other_group_index(odd: bool) -> Tensor:
-    index = torch.tensor([0, 3 if odd else 1])
-    return AcrossProcesses(SOPRC(0.1, 4))(scores(4), TARGET, groups=GROUPS, index=index)
+def other_group_ids(odd: bool) -> Tensor:
+    ids = torch.tensor([0, 3 if odd else 1])
+    return AcrossProcesses(SOPRC(0.1, 4))(scores(4), TARGET, groups=GROUPS, list_ids=ids)
 
 
-def index_too_large(odd: bool) -> Tensor:
-    index = torch.arange(4) + 5 * odd
-    return AcrossProcesses(SOAP(0.1, 6))(scores(4), TARGET, index=index)
+def id_too_large(odd: bool) -> Tensor:
+    ids = torch.arange(4) + 5 * odd
+    return AcrossProcesses(SOAP(0.1, 6))(scores(4), TARGET, item_ids=ids)
 
 
 def no_previous(odd: bool) -> Tensor:
@@ -97,10 +97,10 @@ BAD: dict[Callable[[bool], Tensor], str] = {
     one_number: r"scores must have at least one dimension.*\(rank 1\)",
     column: r"pass `scores.squeeze\(-1\)`.*\(rank 1\)",
     kinds: r"agree on what is ranked, got one-dimensional scores.*rank 0, scores with groups",
-    no_index: r"index is needed: SOPRC remembers 4 lists.*\(rank 1\)",
-    other_index: "index must be the same on every process.*got 1, 3",
-    other_group_index: "index must give a group the same id.*got 1 and 3 for group 1",
-    index_too_large: "index must lie between 0 and 5",
+    no_list_ids: r"list_ids is needed: SOPRC remembers 4 lists.*\(rank 1\)",
+    other_list_ids: "list_ids must be the same on every process.*got 1, 3",
+    other_group_ids: "list_ids must give a group the same id.*got 1 and 3 for group 1",
+    id_too_large: "item_ids must lie between 0 and 5",
     no_previous: "previous_scores must be given on every process.*missing on rank 1",
     modes: r"agree on the mode.*True on rank 0, False on rank 1",
     gradients: r"agree on torch.is_grad_enabled\(\), got True on rank 0, False on rank 1",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.distributed.columns import check_lists, read_columns, restore_index, tokens
+from rankwise.distributed.columns import check_lists, read_columns, restore_list_ids, tokens
 from rankwise.objectives import SOPRC, AveragePrecision, OneVsRest
 
 FLAT, TABLE = torch.arange(6.0), torch.arange(6.0).reshape(2, 3)
@@ -26,28 +26,28 @@ def test_ids_of_groups_go_out_by_item_and_come_back_by_group():
         "scores": FLAT,
         "target": TARGET,
         "groups": groups,
-        "index": torch.tensor([0, 2, 1]),
+        "list_ids": torch.tensor([0, 2, 1]),
     }
-    _, columns = read_columns(SOPRC(0.1, lists=3), arguments)
-    assert columns["index"].tolist() == [2, 2, 0, 0, 2, 1]
-    assert restore_index(columns)["index"].tolist() == [0, 2, 1]
-    columns["index"] = torch.tensor([2, 0, 0, 0, 2, 1])
+    _, columns = read_columns(SOPRC(0.1, num_lists=3), arguments)
+    assert columns["list_ids"].tolist() == [2, 2, 0, 0, 2, 1]
+    assert restore_list_ids(columns)["list_ids"].tolist() == [0, 2, 1]
+    columns["list_ids"] = torch.tensor([2, 0, 0, 0, 2, 1])
     with pytest.raises(ValueError, match="got 0 and 2 for group 7"):
-        restore_index(columns)
+        restore_list_ids(columns)
 
 
 def test_tokens_keep_one_item_and_its_kind():
-    found = tokens({"scores": TABLE, "index": torch.tensor([4, 5])})
+    found = tokens({"scores": TABLE, "list_ids": torch.tensor([4, 5])})
     assert found["scores"].shape == (1, 1)
-    assert found["index"].tolist() == [4]
+    assert found["list_ids"].tolist() == [4]
 
 
 def test_lists_are_checked_before_anybody_waits():
-    loss = SOPRC(0.1, lists=3)
-    good = {"scores": TABLE, "target": TARGET.reshape(2, 3), "index": torch.tensor([0, 2])}
+    loss = SOPRC(0.1, num_lists=3)
+    good = {"scores": TABLE, "target": TARGET.reshape(2, 3), "list_ids": torch.tensor([0, 2])}
     check_lists(loss, good)
-    with pytest.raises(ValueError, match="index must lie between 0 and 2"):
-        check_lists(loss, {**good, "index": torch.tensor([0, 3])})
+    with pytest.raises(ValueError, match="list_ids must lie between 0 and 2"):
+        check_lists(loss, {**good, "list_ids": torch.tensor([0, 3])})
     with pytest.raises(ValueError, match="scores contains NaN"):
         check_lists(loss, {**good, "scores": TABLE / 0 * 0})
     with pytest.raises(ValueError, match="previous_scores contains NaN"):

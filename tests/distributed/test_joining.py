@@ -22,8 +22,8 @@ def test_columns_follow_each_other_by_rank_and_gaps_are_filled():
 
 
 def test_what_cannot_be_filled_is_named_with_its_rank():
-    with pytest.raises(ValueError, match=r"index must be given on every .*missing on rank 1"):
-        join([parcel(1.0, index=torch.tensor([0])), parcel(2.0)])
+    with pytest.raises(ValueError, match=r"list_ids must be given on every .*missing on rank 1"):
+        join([parcel(1.0, list_ids=torch.tensor([0])), parcel(2.0)])
 
 
 def test_shorter_lists_are_padded_with_absent_items():

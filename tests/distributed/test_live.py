@@ -17,8 +17,8 @@ def alone(tmp_path):
 
 
 def test_rows_totals_and_means_of_one_process(alone):
-    index, values, own = alone.rows(torch.tensor([4, 2]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    assert index.tolist() == [4, 2]
+    list_ids, values, own = alone.rows(torch.tensor([4, 2]), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert list_ids.tolist() == [4, 2]
     assert values.tolist() == [[1, 2], [3, 4]]
     assert (own.start, own.stop) == (0, 2)
     assert alone.total(torch.tensor(3.0)).item() == 3
@@ -34,11 +34,11 @@ def test_rows_totals_and_means_of_one_process(alone):
 def test_an_objective_asks_it_and_says_the_same(alone):
     torch.manual_seed(0)
     scores, target = torch.randn(5, 20, requires_grad=True), torch.rand(5, 20) < 0.3
-    plain, live = SOPRC(0.1, lists=3), SOPRC(0.1, lists=3)
+    plain, live = SOPRC(0.1, num_lists=3), SOPRC(0.1, num_lists=3)
     live.exchange = alone
-    index = torch.tensor([0, 1, 1, 2, 0])
+    list_ids = torch.tensor([0, 1, 1, 2, 0])
     for _ in range(2):
-        a, b = plain(scores, target, index=index), live(scores, target, index=index)
+        a, b = plain(scores, target, list_ids=list_ids), live(scores, target, list_ids=list_ids)
         torch.testing.assert_close(a, b)
     for name, value in plain.state_dict().items():
         torch.testing.assert_close(live.state_dict()[name], value)

@@ -28,7 +28,7 @@ def test_log_loss_under_its_names(name: str) -> None:
 def test_other_objectives() -> None:
     assert not is_log_loss("ap")
     assert metric_name("opauc(max_fpr=.1, form=kl)") == "opauc(max_fpr=0.1)"
-    assert isinstance(make_objective("soprc", prior=0.1, items=9), SOPRC)
+    assert isinstance(make_objective("soprc", prior=0.1, num_items=9), SOPRC)
     assert is_graded("ndcg@10")
     assert not is_graded("ap")
     with pytest.raises(ValueError, match="no objective is called"):

@@ -15,14 +15,14 @@ def column(*values: float) -> torch.Tensor:
 
 
 def test_first_visit_starts_it_and_later_ones_move_it():
-    memory = MovingAverage(5, rate=0.25)
+    memory = MovingAverage(5, ema_rate=0.25)
     assert memory(torch.tensor([2]), column(8.0)).item() == 8
     assert memory(torch.tensor([2]), column(4.0)).item() == 0.75 * 8 + 0.25 * 4
     assert memory.seen.tolist() == [False, False, True, False, False]
 
 
 def test_duplicates_in_a_batch_are_averaged():
-    memory = MovingAverage(3, rate=0.5)
+    memory = MovingAverage(3, ema_rate=0.5)
     memory(torch.tensor([0, 1]), column(10.0, 20.0))
     after = memory(torch.tensor([1, 0, 1]), column(0.0, 0.0, 40.0))
     assert after.squeeze(1).tolist() == [20, 5, 20]  # ½·20 + ½·mean(0, 40)
@@ -30,7 +30,7 @@ def test_duplicates_in_a_batch_are_averaged():
 
 
 def test_previous_estimates_correct_for_the_moving_model():
-    memory = MovingAverage(1, rate=0.1)
+    memory = MovingAverage(1, ema_rate=0.1)
     key = torch.zeros(1, dtype=torch.long)
     memory(key, column(1.0))
     after = memory(key, column(3.0), previous=column(2.0))
@@ -39,7 +39,7 @@ def test_previous_estimates_correct_for_the_moving_model():
 
 @pytest.mark.parametrize("how", ["eval", "no_grad"])
 def test_only_training_changes_it(how):
-    memory = MovingAverage(2, rate=0.5)
+    memory = MovingAverage(2, ema_rate=0.5)
     memory(torch.tensor([0]), column(1.0))
     before = copy.deepcopy(memory.state_dict())
     if how == "eval":
@@ -54,12 +54,12 @@ def test_only_training_changes_it(how):
 
 
 def test_state_goes_through_a_file():
-    memory = MovingAverage(4, 3, rate=0.5)
+    memory = MovingAverage(4, 3, ema_rate=0.5)
     memory(torch.tensor([1, 3]), torch.randn(2, 3))
     file = io.BytesIO()
     torch.save(memory.state_dict(), file)
     file.seek(0)
-    other = MovingAverage(4, 3, rate=0.5)
+    other = MovingAverage(4, 3, ema_rate=0.5)
     other.load_state_dict(torch.load(file, weights_only=True))
     estimate = torch.randn(2, 3)
     assert torch.equal(
@@ -68,7 +68,7 @@ def test_state_goes_through_a_file():
 
 
 def test_no_gradient_flows_and_empty_batches_pass():
-    memory = MovingAverage(2, rate=0.5)
+    memory = MovingAverage(2, ema_rate=0.5)
     assert not memory(torch.tensor([0]), column(1.0).requires_grad_()).requires_grad
     assert memory(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1)).shape == (0, 1)
 
@@ -76,19 +76,19 @@ def test_no_gradient_flows_and_empty_batches_pass():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: MovingAverage(3, rate=0.0), r"rate must be in \(0, 1\], got 0.0"),
-        (lambda: MovingAverage(0, rate=0.1), "keys must be a whole number >= 1, got 0"),
+        (lambda: MovingAverage(3, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
+        (lambda: MovingAverage(0, ema_rate=0.1), "num_items must be a whole number >= 1, got 0"),
         (
-            lambda: MovingAverage(3, rate=0.1)(torch.tensor([3]), column(1.0)),
-            "index must lie between 0 and 2, got values from 3 to 3",
+            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([3]), column(1.0)),
+            "ids must lie between 0 and 2, got values from 3 to 3",
         ),
         (
-            lambda: MovingAverage(3, rate=0.1)(torch.tensor([-1]), column(1.0)),
-            "index must lie between 0 and 2",
+            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([-1]), column(1.0)),
+            "ids must lie between 0 and 2",
         ),
         (
-            lambda: MovingAverage(3, rate=0.1)(torch.tensor([1.0]), column(1.0)),
-            "index must hold integers, got torch.float32",
+            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([1.0]), column(1.0)),
+            "ids must hold integers, got torch.float32",
         ),
     ],
 )
@@ -98,26 +98,26 @@ def test_bad_input_is_named(call, message):
 
 
 def test_logarithms_are_averaged_as_what_they_are_of():
-    memory = MovingAverage(2, rate=0.25, log=True)
+    memory = MovingAverage(2, ema_rate=0.25, log=True)
     memory(torch.tensor([0, 0]), column(2.0, 6.0).log())
     assert memory.value[0].exp().item() == pytest.approx(4)
     memory(torch.tensor([0]), column(8.0).log())
     assert memory.value[0].exp().item() == pytest.approx(0.75 * 4 + 0.25 * 8)
     memory(torch.tensor([1]), column(-1e5))
     assert memory(torch.tensor([1]), column(1e5)).item() == pytest.approx(1e5 + math.log(0.25))
-    whole = MovingAverage(1, rate=1.0, log=True)
+    whole = MovingAverage(1, ema_rate=1.0, log=True)
     whole(torch.tensor([0]), column(3.0))
     assert whole(torch.tensor([0]), column(5.0)).item() == 5
 
 
 def test_the_share_of_the_models_change_can_be_chosen():
-    memory = MovingAverage(1, rate=0.5, correction=3.0)
+    memory = MovingAverage(1, ema_rate=0.5, correction=3.0)
     key = torch.zeros(1, dtype=torch.long)
     memory(key, column(1.0))
     assert memory(key, column(4.0), previous=column(2.0)).item() == 2.5 + 3 * 2
     with pytest.raises(ValueError, match="correction must not be negative, got -1"):
-        MovingAverage(1, rate=0.5, correction=-1)
-    log = MovingAverage(1, rate=0.5, log=True)
+        MovingAverage(1, ema_rate=0.5, correction=-1)
+    log = MovingAverage(1, ema_rate=0.5, log=True)
     log(key, column(1.0))
     with pytest.raises(ValueError, match="previous is not for logarithms"):
         log(key, column(1.0), previous=column(1.0))

@@ -9,13 +9,13 @@ from rankwise.memory import FollowedAverage
 
 
 def learn(average: FollowedAverage) -> None:
-    index = torch.cat([ids for ids, _ in average.pending])
-    average.take_in_pending(index, torch.cat([columns for _, columns in average.pending]))
+    ids = torch.cat([ids for ids, _ in average.pending])
+    average.take_in_pending(ids, torch.cat([columns for _, columns in average.pending]))
     average.pending.clear()
 
 
 def seen_once(rate: float, value: float, log: bool = False) -> FollowedAverage:
-    average = FollowedAverage(3, rate=rate, log=log)
+    average = FollowedAverage(3, ema_rate=rate, log=log)
     average(torch.tensor([1]), torch.tensor([[value]]))
     return average
 
@@ -66,11 +66,11 @@ def test_absent_estimates_teach_nothing():
 
 
 def test_the_models_own_change_is_added_at_once():
-    index, here = torch.tensor([1]), torch.tensor([True])
+    ids, here = torch.tensor([1]), torch.tensor([True])
     for correction, expected in ((None, 0.5), (2.0, 2.0)):
-        average = FollowedAverage(3, rate=0.5, correction=correction)
-        average(index, torch.tensor([[8.0]]))
-        u = average.follow(index, torch.tensor([[6.0]]), here, previous=torch.tensor([[5.0]]))
+        average = FollowedAverage(3, ema_rate=0.5, correction=correction)
+        average(ids, torch.tensor([[8.0]]))
+        u = average.follow(ids, torch.tensor([[6.0]]), here, previous=torch.tensor([[5.0]]))
         assert u.item() == 0.5 * 8 + 0.5 * 6 + expected * (6 - 5)
         learn(average)
         assert average.value[1].item() == u.item()

@@ -9,7 +9,7 @@ ENTRY = ObjectiveEntry(
     "ap",
     "Never.",
     "–",
-    facts=("items",),
+    facts=("num_items",),
     when={"form": ("cvar", "kl")},
 )
 
@@ -22,7 +22,7 @@ def test_loading_and_names():
 
 
 def test_facts_are_for_the_options_that_want_them():
-    assert ENTRY.facts_for({"form": "kl"}) == ("items",)
+    assert ENTRY.facts_for({"form": "kl"}) == ("num_items",)
     assert ENTRY.facts_for({"form": "direct"}) == ENTRY.facts_for({}) == ()
 
 

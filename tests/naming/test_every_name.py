@@ -13,7 +13,7 @@ from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.naming.table import ENTRIES
 
-KNOWN = {"prior": 0.2, "items": 30, "lists": 1}
+KNOWN = {"prior": 0.2, "num_items": 30, "num_lists": 1}
 # What has to be said beside the name.
 OPTIONS = {
     "opauc": "(max_fpr=.5)",
@@ -45,10 +45,8 @@ def call(made, entry):
         scores = torch.randn(12, 3, generator=generator, requires_grad=True)
         return made(scores, torch.arange(12) % 3)
     scores = torch.rand(30, generator=generator, requires_grad=True)
-    kind, index = made.index_kind, None
-    if kind is not None and made.keys > 1:
-        index = torch.arange(30) if kind == "item" else torch.tensor(4)
-    return made(scores, torch.arange(30) % 3 == 0, index=index)
+    target = torch.arange(30) % 3 == 0
+    return made(scores, target, list_ids=torch.tensor(0), item_ids=torch.arange(30))
 
 
 def said(made):
@@ -88,12 +86,12 @@ def test_the_facts_of_an_entry_are_arguments_of_its_constructor(entry):
 
 
 @every_entry
-def test_the_index_column_is_what_the_class_says(entry):
-    made = objective(text(entry), **{**KNOWN, "lists": 2})
-    kind = getattr(made, "index_kind", None)
-    if entry.index.startswith("by list"):
+def test_the_memory_column_is_what_the_class_says(entry):
+    made = objective(text(entry), **{**KNOWN, "num_lists": 2})
+    kind = getattr(made, "memory_by", None)
+    if entry.memory.startswith(("by list", "by anchor")):
         assert kind == "list"
-    elif entry.index == "by item":
+    elif entry.memory == "by item":
         assert kind == "item"
     else:
         assert kind is None  # nothing to remember, unless the name says so

@@ -90,7 +90,7 @@ def test_what_is_missing_or_wrong(name, message):
         ("sopa_s(.1)", "opauc(max_fpr=0.1)"),
         ("tpauc(.5, .4, kl)", "tpauc(min_tpr=0.5, max_fpr=0.4)"),
         ("soprc", "ap"),
-        ("SOAP(prior=0.1, items=20)", "ap"),
+        ("SOAP(prior=0.1, num_items=20)", "ap"),
         ("ndcg", "ndcg"),
         ("ndcg@10", "ndcg@10"),
         ("NDCG(k=10, gain='linear')", "ndcg@10(gain=linear)"),

@@ -9,7 +9,7 @@ from rankwise.naming import objective
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, OneVsRest, PartialAUC
 from rankwise.pairs import Logistic
 
-FACTS = {"prior": 0.1, "items": 20, "lists": 3}
+FACTS = {"prior": 0.1, "num_items": 20, "num_lists": 3}
 
 
 def test_the_package_has_it():
@@ -27,44 +27,44 @@ def test_a_name_makes_what_the_constructor_makes():
 
 
 def test_facts_go_to_those_who_take_them():
-    assert objective("soprc", **FACTS).options == {"prior": 0.1, "lists": 3}
-    assert objective("soap", **FACTS).options == {"prior": 0.1, "items": 20}
+    assert objective("soprc", **FACTS).options == {"prior": 0.1, "num_lists": 3}
+    assert objective("soap", **FACTS).options == {"prior": 0.1, "num_items": 20}
     assert objective("ap", **FACTS).options == {"prior": 0.1}
     assert objective("focal", **FACTS).options == {}
     assert objective("listnet", **FACTS).options == {}  # its prior is another
-    assert objective("minmax_auc", **FACTS).options == {"lists": 3}
-    by_list = objective("soprc", prior=torch.tensor([0.1, 0.2]), lists=2)
+    assert objective("minmax_auc", **FACTS).options == {"num_lists": 3}
+    by_list = objective("soprc", prior=torch.tensor([0.1, 0.2]), num_lists=2)
     assert by_list.prior.tolist() == pytest.approx([0.1, 0.2])
 
 
 def test_a_prior_for_each_list_is_read_back():
-    made = objective("soprc", prior=torch.tensor([0.125, 0.25]), lists=2)
+    made = objective("soprc", prior=torch.tensor([0.125, 0.25]), num_lists=2)
     again = objective(repr(made))
-    assert repr(again) == repr(made) == "SOPRC(prior=[0.125, 0.25], lists=2)"
+    assert repr(again) == repr(made) == "SOPRC(prior=[0.125, 0.25], num_lists=2)"
     assert again.prior.equal(made.prior)
 
 
 def test_the_name_comes_before_the_facts():
-    assert objective("soprc(prior=.3)", **FACTS).options == {"prior": 0.3, "lists": 3}
+    assert objective("soprc(prior=.3)", **FACTS).options == {"prior": 0.3, "num_lists": 3}
     assert objective("soprc(prior=None)", **FACTS).prior is None
 
 
 def test_a_memory_that_a_form_or_a_name_asks_for():
-    assert "items" not in objective("opauc(.1)", **FACTS).options
+    assert "num_items" not in objective("opauc(.1)", **FACTS).options
     for form in ("cvar", "kl"):
         made = objective(f"opauc(.1, form={form})", **FACTS)
-        assert made.options == {"max_fpr": 0.1, "form": form, "items": 20}
+        assert made.options == {"max_fpr": 0.1, "form": form, "num_items": 20}
     assert objective("sopa(.1)", **FACTS).options["form"] == "cvar"
     assert objective("sopa_s(.1)", **FACTS).options["form"] == "kl"
-    assert objective("sota_s(.5, .5)", **FACTS).options["items"] == 20
+    assert objective("sota_s(.5, .5)", **FACTS).options["num_items"] == 20
     assert objective("ndcg@5", **FACTS).options == {"k": 5}
-    assert objective("song@5", **FACTS).options == {"k": 5, "items": 20}
+    assert objective("song@5", **FACTS).options == {"k": 5, "num_items": 20}
 
 
 def test_objectives_around_another():
-    made = objective("ovr(soprc(beta=.5))", **FACTS)
+    made = objective("ovr(soprc(ema_rate=.5))", **FACTS)
     assert isinstance(made, OneVsRest)
-    assert made.objective.options == {"prior": 0.1, "lists": 3, "beta": 0.5}
+    assert made.objective.options == {"prior": 0.1, "num_lists": 3, "ema_rate": 0.5}
     assert isinstance(objective("ovr(ap)").objective, AveragePrecision)
     assert objective("xbm(smooth_ap, size=8, dimension=2)").bank is not None
 
@@ -74,12 +74,12 @@ def test_objectives_around_another():
     [
         (
             "soap(prior=.1)",
-            r'^objective "soap" needs items: the number of items of the data set \(',
+            r'^objective "soap" needs num_items: the number of items of the data set \(',
         ),
         ("soprc", r'^objective "soprc" needs prior: the share of positives in the data set'),
         ("ovr(soprc)", r'^objective "soprc" needs prior'),
-        ("soap", r"needs prior: .* and items: "),
-        ("song@5", r'objective "song" needs items: the number of items'),
+        ("soap", r"needs prior: .* and num_items: "),
+        ("song@5", r'objective "song" needs num_items: the number of items'),
         ("precision", r'objective "precision" needs k: write "precision@10"'),
         ("opauc", r'objective "opauc" needs max_fpr: write "opauc\(max_fpr=…\)"'),
         ("ldam", r'objective "ldam" needs counts: write "ldam\(counts=…\)"'),

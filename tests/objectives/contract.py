@@ -59,8 +59,8 @@ def sides(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 
 def call(objective: Objective, scores: Tensor, target: Tensor, **beside: Any) -> Tensor:
     """The objective on lists it has not seen: item ids are made up where it wants them."""
-    if objective.index_kind == "item" and "index" not in beside:
-        beside["index"] = torch.arange(scores.numel()).reshape(scores.shape)
+    if objective.memory_by == "item" and "item_ids" not in beside:
+        beside["item_ids"] = torch.arange(scores.numel()).reshape(scores.shape)
     return objective(scores, target, **beside)
 
 

@@ -7,7 +7,7 @@ import torch
 
 from rankwise.checks import require_binary
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP, XRisk
-from rankwise.objectives.arguments import Beside, check_arguments
+from rankwise.objectives.arguments import CallArguments, check_arguments
 from rankwise.pairs import SquaredHinge
 
 NAN = float("nan")
@@ -15,17 +15,17 @@ SCORES, TARGET = torch.tensor([[0.5, 2.0, -1.0], [0.0, 1.0, 3.0]]), torch.tensor
 ABSENT = torch.tensor([[True, True, False]] * 2)  # the last item
 
 
-def check(scores=SCORES, target=TARGET, *, kind=None, keys=1, **beside):
-    names = ("mask", "groups", "weight", "index", "previous")
-    given = Beside(*(beside.get(name) for name in names))
+def check(scores=SCORES, target=TARGET, *, memory_by=None, memory_size=1, **beside):
+    names = ("mask", "groups", "weight", "list_ids", "item_ids", "previous_scores")
+    given = CallArguments(*(beside.get(name) for name in names))
 
     return check_arguments(
         scores,
         target,
         given,
         name="Loss",
-        kind=kind,
-        keys=keys,
+        memory_by=memory_by,
+        memory_size=memory_size,
         pointwise=False,
         check_target=lambda labels: require_binary("target", labels),
     )
@@ -47,14 +47,29 @@ def check(scores=SCORES, target=TARGET, *, kind=None, keys=1, **beside):
         (dict(weight=torch.full((2, 3), torch.inf)), r"weight contains infinite values \(6 of 6\)"),
         (dict(groups=TARGET), r"groups is for one-dimensional scores, got shape \(2, 3\)"),
         (dict(groups=TARGET > 0), "groups must hold integers, got torch.bool; pass groups.long"),
-        (dict(kind="list", keys=4), "index is needed: Loss remembers 4 lists; pass the id of"),
-        (dict(kind="item", index=torch.arange(2)), r"got index \(2,\) and scores \(2, 3\)"),
-        (dict(kind="list", index=torch.arange(3)), r"one id per list, shape \(2,\), got \(3,\)"),
-        (dict(kind="list", index=torch.arange(2)), "index must lie between 0 and 0, got values"),
-        (dict(kind="list", index=torch.zeros(2)), "index must hold integers, got torch.float32"),
-        (dict(previous=TARGET), "previous_scores must be a floating-point tensor"),
-        (dict(previous=SCORES[0]), r"got previous_scores \(3,\) and scores \(2, 3\)"),
-        (dict(previous=SCORES / 0), "previous_scores contains"),
+        (
+            dict(memory_by="list", memory_size=4),
+            "list_ids is needed: Loss remembers 4 lists; pass the id of",
+        ),
+        (
+            dict(memory_by="item", item_ids=torch.arange(2)),
+            r"got item_ids \(2,\) and scores \(2, 3\)",
+        ),
+        (
+            dict(memory_by="list", list_ids=torch.arange(3)),
+            r"one id per list, shape \(2,\), got \(3,\)",
+        ),
+        (
+            dict(memory_by="list", list_ids=torch.arange(2)),
+            "list_ids must lie between 0 and 0, got values",
+        ),
+        (
+            dict(memory_by="list", list_ids=torch.zeros(2)),
+            "list_ids must hold integers, got torch.float32",
+        ),
+        (dict(previous_scores=TARGET), "previous_scores must be a floating-point tensor"),
+        (dict(previous_scores=SCORES[0]), r"got previous_scores \(3,\) and scores \(2, 3\)"),
+        (dict(previous_scores=SCORES / 0), "previous_scores contains"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments, message):
@@ -96,6 +111,6 @@ def test_previous_scores_are_numbers_for_the_negatives_too(make):
 @pytest.mark.parametrize("make", [AveragePrecision, lambda: SOPRC(0.1), lambda: SOAP(0.1, 6)])
 def test_labels_passed_as_scores_are_refused_at_the_automatic_scale(make):
     """The automatic scale divides first, and a quotient of integers is a floating-point number."""
-    index = {"index": torch.arange(6).reshape(2, 3)} if make().index_kind == "item" else {}
+    ids = {"item_ids": torch.arange(6).reshape(2, 3)} if make().memory_by == "item" else {}
     with pytest.raises(ValueError, match="scores must be a floating-point tensor, got"):
-        make()(TARGET, TARGET, **index)
+        make()(TARGET, TARGET, **ids)

@@ -3,38 +3,38 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.batch import Batch, Beside, read_batch, sum_with_gradient_in_forward
-
-NOTHING = Beside(None, None, None, None, None)
+from rankwise.objectives.batch import Batch, CallArguments, read_batch, sum_with_gradient_in_forward
 
 
 def test_leading_dimensions_become_rows():
     scores = torch.arange(24.0).reshape(2, 3, 4)
-    beside = Beside(scores > 3, None, scores + 1, torch.arange(6).reshape(2, 3), None)
-    (batch,) = read_batch(scores, scores > 5, beside, "list")
+    arguments = CallArguments(
+        mask=scores > 3, weight=scores + 1, list_ids=torch.arange(6).reshape(2, 3)
+    )
+    (batch,) = read_batch(scores, scores > 5, arguments, "list")
     assert batch.scores.shape == batch.target.shape == (6, 4)
-    assert batch.lists.tolist() == list(range(6))
+    assert batch.list_ids.tolist() == list(range(6))
     assert torch.equal(batch.weight, batch.scores + 1)
-    assert batch.rows(slice(1, 3)).lists.tolist() == [1, 2]
+    assert batch.rows(slice(1, 3)).list_ids.tolist() == [1, 2]
 
 
 def test_ragged_lists_become_rectangles_with_their_ids():
     groups = torch.tensor([9, 4, 9, 9, 4, 7])
     scores = torch.arange(6.0)
-    beside = Beside(None, groups, None, torch.tensor([40, 70, 90]), None)  # ids of groups 4, 7, 9
+    arguments = CallArguments(groups=groups, list_ids=torch.tensor([40, 70, 90]))  # of 4, 7, 9
     found = {}
-    for batch in read_batch(scores, scores > 2, beside, "list"):
-        for row, key in enumerate(batch.lists.tolist()):
+    for batch in read_batch(scores, scores > 2, arguments, "list"):
+        for row, key in enumerate(batch.list_ids.tolist()):
             found[key] = batch.scores[row][batch.mask[row]].tolist()
     assert found == {40: [1, 4], 70: [5], 90: [0, 2, 3]}
 
 
-def test_split_drops_lists_of_one_class_and_keeps_ids_beside_the_others():
+def test_split_drops_lists_of_one_class_and_keeps_the_ids_of_the_others():
     scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    beside = Beside(None, None, None, torch.tensor([5, 6]), None)
-    (batch,) = read_batch(scores, torch.tensor([[1, 1], [0, 1]]), beside, "list")
+    arguments = CallArguments(list_ids=torch.tensor([5, 6]))
+    (batch,) = read_batch(scores, torch.tensor([[1, 1], [0, 1]]), arguments, "list")
     lists = batch.split(2.0)
-    assert lists.index.tolist() == [6]
+    assert lists.list_ids.tolist() == [6]
     assert lists.positives[lists.positive_weight > 0].tolist() == [2]
     assert lists.negatives[lists.negative_weight > 0].tolist() == [1.5]
 
@@ -54,8 +54,8 @@ def test_the_gradient_made_in_the_forward_pass_is_the_gradient():
     torch.testing.assert_close(total, (scores**2).sum())
 
 
-def test_an_index_that_is_not_by_group_is_named():
+def test_list_ids_that_are_not_by_group_are_named():
     scores, target = torch.zeros(2, 3), torch.zeros(2, 3)
-    beside = Beside(None, torch.tensor([1, 1, 2]), None, torch.arange(3), None)
+    arguments = CallArguments(groups=torch.tensor([1, 1, 2]), list_ids=torch.arange(3))
     with pytest.raises(ValueError, match="ascending order of the 2 groups"):
-        read_batch(scores[0], target[0], beside, "list")
+        read_batch(scores[0], target[0], arguments, "list")

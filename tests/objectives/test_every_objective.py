@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.objectives.contract import all_rows, call
 
-from rankwise import unchecked
+from rankwise import no_checks
 
 ROWS = all_rows()
 every_objective = pytest.mark.parametrize("row", ROWS, ids=str)
@@ -176,10 +176,10 @@ def test_huge_scores_are_finite(row):
 def test_lists_are_independent_in_all_three_forms(row):
     parts = [row.data(20, seed=s) for s in range(3)]
     scores, target = (torch.stack(t) for t in zip(*parts, strict=True))
-    index = torch.arange(60).reshape(3, 20)
-    options = {"lists": 3} if row.objective().index_kind == "list" else {}
-    beside = {"list": {"index": torch.arange(3)}, "item": {"index": index}, None: {}}
-    kind = row.objective().index_kind
+    item_ids = torch.arange(60).reshape(3, 20)
+    options = {"num_lists": 3} if row.objective().memory_by == "list" else {}
+    beside = {"list": {"list_ids": torch.arange(3)}, "item": {"item_ids": item_ids}, None: {}}
+    kind = row.objective().memory_by
     expected = torch.stack([row.dense(s, t) for s, t in parts]).mean()
     value = call(row.objective(**options), scores, target, **beside[kind])
     torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
@@ -188,12 +188,14 @@ def test_lists_are_independent_in_all_three_forms(row):
     wide = torch.cat([target, torch.ones(3, 4, dtype=torch.bool)], dim=1)
     more = beside[kind]
     if kind == "item":
-        more = {"index": torch.cat([index, torch.zeros(3, 4, dtype=torch.long)], dim=1)}
+        more = {"item_ids": torch.cat([item_ids, torch.zeros(3, 4, dtype=torch.long)], dim=1)}
     value = call(row.objective(**options), padded, wide, mask=mask, **more)
     torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
     groups = torch.tensor([5, -2, 9]).repeat_interleave(20)
     order = torch.randperm(60)
-    more = {"list": {"index": torch.tensor([1, 0, 2])}, "item": {"index": order}, None: {}}[kind]
+    more = {"list": {"list_ids": torch.tensor([1, 0, 2])}, "item": {"item_ids": order}, None: {}}[
+        kind
+    ]
     value = call(
         row.objective(**options),
         scores.flatten()[order],
@@ -281,7 +283,7 @@ def test_unchecked_changes_nothing_for_good_input(row):
     scores[50:], target = torch.nan, target.double()
     target[50:] = torch.nan  # what is not there may hold anything
     value = call(row.objective(), scores, target, mask=mask)
-    with unchecked():
+    with no_checks():
         assert torch.equal(call(row.objective(), scores, target, mask=mask), value)
 
 
@@ -298,9 +300,9 @@ def test_copies_are_independent_and_equal(row):
 @quiet_compiler
 def test_compiled_it_runs_in_eager_mode_quietly(row):
     scores, target = row.data()
-    index = {"index": torch.arange(60)} if row.objective().index_kind == "item" else {}
-    check_compiled_loss(row.rescaled, scores, target, **index)
-    check_compiled_step(row.rescaled, scores, target, **index)
+    ids = {"item_ids": torch.arange(60)} if row.objective().memory_by == "item" else {}
+    check_compiled_loss(row.rescaled, scores, target, **ids)
+    check_compiled_step(row.rescaled, scores, target, **ids)
 
 
 @every_objective
@@ -324,25 +326,25 @@ def test_compiled_it_runs_in_eager_mode_quietly(row):
 )
 def test_bad_input_is_named(row, scores, target, beside, message):
     beside = {name: torch.tensor(value) for name, value in beside.items()}
-    if row.objective().index_kind == "item":
-        beside["index"] = torch.arange(2)
+    if row.objective().memory_by == "item":
+        beside["item_ids"] = torch.arange(2)
     with pytest.raises(ValueError, match=message):
         row.objective()(torch.tensor(scores), torch.tensor(target), **beside)
 
 
 @every_objective
-def test_a_bad_index_is_named(row):
+def test_bad_ids_are_named(row):
     scores, target = row.data(6)
-    kind = row.objective().index_kind
+    kind = row.objective().memory_by
     if kind == "list":
-        with pytest.raises(ValueError, match=r"index is needed: \w+ remembers 4 lists"):
-            row.objective(lists=4)(scores, target)
-        with pytest.raises(ValueError, match="index must lie between 0 and 3"):
-            row.objective(lists=4)(scores[None], target[None], index=torch.tensor([4]))
+        with pytest.raises(ValueError, match=r"list_ids is needed: \w+ remembers 4 lists"):
+            row.objective(num_lists=4)(scores, target)
+        with pytest.raises(ValueError, match="list_ids must lie between 0 and 3"):
+            row.objective(num_lists=4)(scores[None], target[None], list_ids=torch.tensor([4]))
         with pytest.raises(ValueError, match=r"one id per list, shape \(1,\), got \(6,\)"):
-            row.objective(lists=4)(scores[None], target[None], index=torch.arange(6))
+            row.objective(num_lists=4)(scores[None], target[None], list_ids=torch.arange(6))
     elif kind == "item":
-        with pytest.raises(ValueError, match=r"index is needed: \w+ remembers \d+ items"):
+        with pytest.raises(ValueError, match=r"item_ids is needed: \w+ remembers \d+ items"):
             row.objective()(scores, target)
     else:
         assert torch.isfinite(row.objective()(scores, target))

@@ -37,10 +37,10 @@ def test_minus_one_leaves_out():
 
 
 def test_memories_are_by_class():
-    loss = OneVsRest(SOPRC(0.3, lists=4, score_scale=1.0))
+    loss = OneVsRest(SOPRC(0.3, num_lists=4, score_scale=1.0))
     loss(LOGITS.clone().requires_grad_(), CLASSES)
     assert loss.objective.vector.seen.tolist() == [True, True, True, False]
-    loss = OneVsRest(StableAP(0.3, lists=4, score_scale=1.0))
+    loss = OneVsRest(StableAP(0.3, num_lists=4, score_scale=1.0))
     loss(LOGITS.clone().requires_grad_(), CLASSES)
     for c in range(3):
         mean = float(LOGITS[c::3, c].mean())
@@ -48,7 +48,7 @@ def test_memories_are_by_class():
 
 
 def test_previous_scores_reach_the_objective():
-    loss = OneVsRest(StableAP(0.3, lists=4, score_scale=1.0, lam=0.5))
+    loss = OneVsRest(StableAP(0.3, num_lists=4, score_scale=1.0, ema_rate=0.5))
     loss(LOGITS.clone().requires_grad_(), CLASSES)
     loss(LOGITS.clone().requires_grad_(), CLASSES, previous_scores=LOGITS - 1)
     mean = float(LOGITS[0::3, 0].mean())
@@ -57,11 +57,11 @@ def test_previous_scores_reach_the_objective():
 
 def test_memories_by_item_and_class():
     loss = OneVsRest(SOAP(0.3, 100 * 4, score_scale=1.0))
-    index = torch.arange(30) + 50
-    loss(LOGITS.clone().requires_grad_(), CLASSES, index=index)
+    item_ids = torch.arange(30) + 50
+    loss(LOGITS.clone().requires_grad_(), CLASSES, item_ids=item_ids)
     expected = sorted((50 + i) * 4 + i % 3 for i in range(30))
     assert loss.objective.average.seen.nonzero().flatten().tolist() == expected
-    with pytest.raises(ValueError, match=r"index must hold one id per item, shape \(30,\)"):
+    with pytest.raises(ValueError, match=r"item_ids must hold one id per item, shape \(30,\)"):
         loss(LOGITS, CLASSES)
 
 
@@ -91,11 +91,11 @@ def test_one_class_with_a_multi_hot_target_is_one_list():
 def test_a_last_batch_of_one_item_gives_zero_with_a_graph_and_the_warning(target, kind):
     inner = {
         "none": AveragePrecision,
-        "list": lambda: StableAP(0.3, lists=4, score_scale=1.0),
-        "item": lambda: SOAP(0.3, items=120, score_scale=1.0),
+        "list": lambda: StableAP(0.3, num_lists=4, score_scale=1.0),
+        "item": lambda: SOAP(0.3, num_items=120, score_scale=1.0),
     }[kind]
     loss, logits = OneVsRest(inner()), LOGITS[:1].clone().requires_grad_()
-    beside = {"index": torch.tensor([7])} if kind == "item" else {"weight": torch.ones(1)}
+    beside = {"item_ids": torch.tensor([7])} if kind == "item" else {"weight": torch.ones(1)}
     if kind == "list":
         beside["previous_scores"] = LOGITS[:1]
     before = copy.deepcopy(loss.state_dict())
@@ -119,5 +119,5 @@ def test_labels_that_are_not_multi_hot_and_weights_of_another_shape_are_named():
 
 @quiet_compiler
 def test_compiled_it_runs_in_eager_mode_quietly():
-    check_compiled_loss(lambda: OneVsRest(StableAP(0.3, lists=4)), LOGITS, CLASSES)
-    check_compiled_step(lambda: OneVsRest(StableAP(0.3, lists=4)), LOGITS, CLASSES)
+    check_compiled_loss(lambda: OneVsRest(StableAP(0.3, num_lists=4)), LOGITS, CLASSES)
+    check_compiled_step(lambda: OneVsRest(StableAP(0.3, num_lists=4)), LOGITS, CLASSES)

@@ -32,15 +32,20 @@ def test_defaults_are_left_out():
 
 
 def test_an_objective_says_how_it_was_made():
-    objective = SOAP(0.1, 50, gamma=0.9, surrogate=Hinge(1.0))
-    assert objective.options == {"prior": 0.1, "items": 50, "gamma": 0.9, "surrogate": Hinge(1.0)}
-    assert repr(objective) == "SOAP(prior=0.1, items=50, surrogate=Hinge(margin=1.0))"
+    objective = SOAP(0.1, 50, ema_rate=0.9, surrogate=Hinge(1.0))
+    assert objective.options == {
+        "prior": 0.1,
+        "num_items": 50,
+        "ema_rate": 0.9,
+        "surrogate": Hinge(1.0),
+    }
+    assert repr(objective) == "SOAP(prior=0.1, num_items=50, surrogate=Hinge(margin=1.0))"
     assert repr(AveragePrecision()) == "AveragePrecision()"
     priors = torch.tensor([0.25, 0.5])
-    assert repr(SOPRC(priors, lists=2)) == "SOPRC(prior=[0.25, 0.5], lists=2)"
+    assert repr(SOPRC(priors, num_lists=2)) == "SOPRC(prior=[0.25, 0.5], num_lists=2)"
 
 
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))])
 def test_copies_say_the_same(way):
-    objective = SOPRC(0.1, lists=3)
+    objective = SOPRC(0.1, num_lists=3)
     assert repr(way(objective)) == repr(objective)

@@ -42,9 +42,9 @@ def test_the_variance_of_lists_as_they_are():
 def test_the_gradient_is_that_of_a_loss_divided_by_the_spread():
     scores, target = lists()
     scores.requires_grad_()
-    value = AveragePrecision(0.1, correction="fixed")(scores, target)
+    value = AveragePrecision(0.1, gain="fixed")(scores, target)
     spread = scores.var(-1, correction=0).mean().sqrt()  # with its gradient
-    fixed = AveragePrecision(0.1, correction="fixed", score_scale=1.0)
+    fixed = AveragePrecision(0.1, gain="fixed", score_scale=1.0)
     expected = fixed(scores / spread, target)
     torch.testing.assert_close(value, expected)
     torch.testing.assert_close(
@@ -57,14 +57,14 @@ def test_masks_and_weights_have_their_part():
     mask = torch.arange(25) < torch.tensor([[25], [20], [15], [25]])
     weight = torch.arange(100).reshape(4, 25) % 3 + 1.0
     leaf = scores.clone().requires_grad_()
-    loss = AveragePrecision(0.1, correction="fixed")
+    loss = AveragePrecision(0.1, gain="fixed")
     value = loss(leaf, target, mask=mask, weight=weight)
     (gradient,) = torch.autograd.grad(value, leaf)
     share = weight * mask / (weight * mask).sum(-1, keepdim=True)
     other = scores.clone().requires_grad_()
     center = (share * other).sum(-1, keepdim=True)
     spread = (share * (other - center) ** 2).sum(-1).mean().sqrt()
-    fixed = AveragePrecision(0.1, correction="fixed", score_scale=1.0)
+    fixed = AveragePrecision(0.1, gain="fixed", score_scale=1.0)
     expected = fixed(other / spread, target, mask=mask, weight=weight)
     torch.testing.assert_close(gradient, torch.autograd.grad(expected, other)[0])
 

@@ -15,11 +15,11 @@ IDS = torch.arange(5)
 
 
 def test_two_steps_by_hand():
-    loss = XRisk(Square(1.0), torch.log, items=5, gamma=0.25)
+    loss = XRisk(Square(1.0), torch.log, num_items=5, ema_rate=0.25)
     first = torch.tensor([0.5, 0.0, 0.1, -0.3, 0.7])
     second = torch.tensor([0.2, 0.4, 0.0, -0.1, 0.3], requires_grad=True)
-    loss(first.requires_grad_(), TARGET, index=IDS)
-    value = loss(second, TARGET, index=IDS)
+    loss(first.requires_grad_(), TARGET, item_ids=IDS)
+    value = loss(second, TARGET, item_ids=IDS)
 
     def inner(s: torch.Tensor) -> torch.Tensor:
         return ((1 - s[:2, None] + s[2:]) ** 2).mean(1)
@@ -40,11 +40,11 @@ def test_it_is_soap_with_soaps_functions():
         right = 0.3 * hinge.value(anchors[:, None] - anchors).mean(1)
         return torch.stack([right, right + 0.7 * hinge.value(anchors[:, None] - others).mean(1)], 1)
 
-    ours = XRisk(ranks, lambda g: 1 - g[..., 0] / g[..., 1], items=5, gamma=0.2, width=2)
-    soap = SOAP(0.3, items=5, gamma=0.2, score_scale=1.0)
+    ours = XRisk(ranks, lambda g: 1 - g[..., 0] / g[..., 1], num_items=5, ema_rate=0.2, width=2)
+    soap = SOAP(0.3, num_items=5, ema_rate=0.2, score_scale=1.0)
     for step in range(3):
         scores = torch.randn(5, generator=torch.Generator().manual_seed(step), requires_grad=True)
-        a, b = ours(scores, TARGET, index=IDS), soap(scores, TARGET, index=IDS)
+        a, b = ours(scores, TARGET, item_ids=IDS), soap(scores, TARGET, item_ids=IDS)
         torch.testing.assert_close(a, b)
         torch.testing.assert_close(torch.autograd.grad(a, scores), torch.autograd.grad(b, scores))
 
@@ -59,14 +59,14 @@ def test_a_memory_takes_the_bias_of_small_batches_away():
         return (-3 * x).exp()
 
     whole = XRisk(inner, torch.log)(scores, target)
-    tracked = XRisk(inner, torch.log, items=400, gamma=0.02)
+    tracked = XRisk(inner, torch.log, num_items=400, ema_rate=0.02)
     plain = XRisk(inner, torch.log)
     found: dict[str, list[float]] = {"tracked": [], "plain": []}
     for step in range(600):
         negatives = 20 + torch.randperm(380, generator=rng)[:8]
         chosen = torch.cat([torch.arange(20), negatives])
         batch = scores[chosen].requires_grad_(), target[chosen]
-        value = tracked(*batch, index=chosen)
+        value = tracked(*batch, item_ids=chosen)
         if step >= 300:
             found["tracked"].append(value.item())
             found["plain"].append(plain(*batch).item())
@@ -77,18 +77,18 @@ def test_a_memory_takes_the_bias_of_small_batches_away():
 
 def test_the_correction_follows_a_moving_model():
     """With exact estimates under both parameters STORM's u is the estimate of now."""
-    loss = XRisk(Square(1.0), lambda g: g, items=5, gamma=0.1)
+    loss = XRisk(Square(1.0), lambda g: g, num_items=5, ema_rate=0.1)
     first = torch.tensor([0.5, 0.0, 0.1, -0.3, 0.7], requires_grad=True)
     second = torch.tensor([0.2, 0.4, 0.0, -0.1, 0.3], requires_grad=True)
-    loss(first, TARGET, index=IDS)
+    loss(first, TARGET, item_ids=IDS)
     exact = XRisk(Square(1.0), lambda g: g)(second, TARGET)
     slow = copy.deepcopy(loss)
-    corrected = loss(second, TARGET, index=IDS, previous_scores=first)
+    corrected = loss(second, TARGET, item_ids=IDS, previous_scores=first)
     torch.testing.assert_close(corrected, exact)
     torch.testing.assert_close(loss.average.value[:2, 0].mean(), exact.detach())
-    assert not torch.isclose(slow(second, TARGET, index=IDS), exact)
+    assert not torch.isclose(slow(second, TARGET, item_ids=IDS), exact)
     with pytest.raises(ValueError, match="previous_scores contains NaN"):
-        loss(second, TARGET, index=IDS, previous_scores=torch.tensor([0, 0, torch.nan, 0, 0]))
+        loss(second, TARGET, item_ids=IDS, previous_scores=torch.tensor([0, 0, torch.nan, 0, 0]))
 
 
 class TestOfBatches:
@@ -98,51 +98,51 @@ class TestOfBatches:
 
     def test_values_gradient_and_memory(self):
         torch.manual_seed(0)
-        loss = XRisk(self.inner, torch.log, items=10, gamma=0.5)
+        loss = XRisk(self.inner, torch.log, num_items=10, ema_rate=0.5)
         anchors, others = torch.randn(3, 4, requires_grad=True), torch.randn(6, 4)
-        index = torch.tensor([7, 2, 5])
+        item_ids = torch.tensor([7, 2, 5])
         torch.testing.assert_close(
-            loss.of_batches(anchors, others, index=index),
+            loss.of_batches(anchors, others, item_ids=item_ids),
             self.inner(anchors, others).log().mean(),
         )
         moved = anchors + 0.3
         g, before = self.inner(moved, others), self.inner(anchors, others).detach()
-        value = loss.of_batches(moved, others, index=index)
+        value = loss.of_batches(moved, others, item_ids=item_ids)
         u = 0.5 * before + 0.5 * g.detach()
         torch.testing.assert_close(value, u.log().mean())
         torch.testing.assert_close(
             torch.autograd.grad(value, anchors), torch.autograd.grad((g / u).mean(), anchors)
         )
-        torch.testing.assert_close(loss.average.value[index, 0], u)
+        torch.testing.assert_close(loss.average.value[item_ids, 0], u)
 
     def test_the_batches_under_the_previous_parameters(self):
-        loss = XRisk(self.inner, lambda g: g, items=3, gamma=0.1)
+        loss = XRisk(self.inner, lambda g: g, num_items=3, ema_rate=0.1)
         first, second = torch.zeros(3, 2, requires_grad=True), torch.ones(3, 2, requires_grad=True)
         ids = torch.arange(3)
-        loss.of_batches(first, second, index=ids)
-        value = loss.of_batches(second, second, index=ids, previous=(first, second))
+        loss.of_batches(first, second, item_ids=ids)
+        value = loss.of_batches(second, second, item_ids=ids, previous=(first, second))
         torch.testing.assert_close(value, self.inner(second, second).mean())
 
     def test_no_anchors_is_nothing(self):
-        loss = XRisk(self.inner, torch.log, items=3)
+        loss = XRisk(self.inner, torch.log, num_items=3)
         none = torch.zeros(0, 2, requires_grad=True)
-        value = loss.of_batches(none, torch.ones(4, 2), index=torch.zeros(0, dtype=torch.long))
+        value = loss.of_batches(none, torch.ones(4, 2), item_ids=torch.zeros(0, dtype=torch.long))
         assert value.item() == 0
         value.backward()
         assert not loss.average.seen.any()
 
     @pytest.mark.parametrize(
-        ("index", "message"),
+        ("item_ids", "message"),
         [
-            (None, r"index must have one id per anchor, shape \(3,\), got none"),
+            (None, r"item_ids must have one id per anchor, shape \(3,\), got none"),
             (torch.arange(2), r"shape \(3,\), got shape \(2,\)"),
-            (torch.arange(3) + 8, "index must lie between 0 and 9"),
+            (torch.arange(3) + 8, "item_ids must lie between 0 and 9"),
         ],
     )
-    def test_a_bad_index_is_named(self, index, message):
-        loss = XRisk(self.inner, torch.log, items=10)
+    def test_a_bad_index_is_named(self, item_ids, message):
+        loss = XRisk(self.inner, torch.log, num_items=10)
         with pytest.raises(ValueError, match=message):
-            loss.of_batches(torch.zeros(3, 2), torch.zeros(3, 2), index=index)
+            loss.of_batches(torch.zeros(3, 2), torch.zeros(3, 2), item_ids=item_ids)
 
     def test_a_function_of_differences_is_refused(self):
         with pytest.raises(ValueError, match="inner must be a function of two batches"):
@@ -156,7 +156,7 @@ class TestOfBatches:
         ({"inner": lambda a, b, c: a}, "got a function of 3 arguments"),
         ({"over": "some"}, "over must be one of 'negatives', 'all', got 'some'"),
         ({"width": 2}, "width must be 1 for an inner function of differences, got 2"),
-        ({"items": 0}, "keys must be a whole number >= 1, got 0"),
+        ({"num_items": 0}, "num_items must be a whole number >= 1, got 0"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -190,7 +190,7 @@ def test_a_builtin_and_a_module_are_functions_of_differences():
 @quiet_compiler
 def test_of_batches_runs_in_eager_mode_when_it_is_compiled():
     def make():
-        loss = XRisk(lambda a, b: (a @ b.T).exp().mean(1), torch.log, items=5)
-        return lambda anchors, others: loss.of_batches(anchors, others, index=IDS)
+        loss = XRisk(lambda a, b: (a @ b.T).exp().mean(1), torch.log, num_items=5)
+        return lambda anchors, others: loss.of_batches(anchors, others, item_ids=IDS)
 
     check_compiled_step(make, torch.rand(5, 3), torch.rand(4, 3))

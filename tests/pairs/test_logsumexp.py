@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from tests.pairs.cases import pair_lists
 
-from rankwise import unchecked
+from rankwise import no_checks
 from rankwise.pairs import (
     Hinge,
     Linear,
@@ -205,7 +205,7 @@ def test_unchecked_nothing_is_made_of_what_is_no_number(surrogate, n):
     torch.manual_seed(0)
     upper, lower = torch.randn(n), torch.randn(n)
     upper[3] = torch.nan
-    with unchecked():
+    with no_checks():
         found = pair_logsumexp(surrogate, upper, lower)
         assert found[3].isnan()
         lower[5] = torch.nan

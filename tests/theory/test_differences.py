@@ -16,13 +16,13 @@ SIZES = (256, 4096, 65_536)
 
 def plain() -> AveragePrecision:
     return AveragePrecision(
-        None, false_positives=OneSidedHuber(0.25), correction="fixed", score_scale=1.0
+        None, false_positives=OneSidedHuber(0.25), gain="fixed", score_scale=1.0
     )
 
 
 def stable() -> StableAP:
     return StableAP(
-        0.5, tau=0.25, epsilon=1.0, width=2.0, dynamic=False, correction="fixed", score_scale=1.0
+        0.5, tau=0.25, epsilon=1.0, width=2.0, dynamic=False, gain="fixed", score_scale=1.0
     )
 
 

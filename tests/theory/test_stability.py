@@ -17,12 +17,12 @@ def cross_entropy(models):
 
 
 def average_precision(models):
-    return AveragePrecision(None, correction="fixed", score_scale=1.0)
+    return AveragePrecision(None, gain="fixed", score_scale=1.0)
 
 
 def soprc(models):
-    objective = SOPRC(0.1, models, correction="fixed", score_scale=1.0)
-    return lambda scores, target: objective(scores, target, index=torch.arange(models))
+    objective = SOPRC(0.1, models, gain="fixed", score_scale=1.0)
+    return lambda scores, target: objective(scores, target, list_ids=torch.arange(models))
 
 
 @pytest.mark.parametrize("factory", [cross_entropy, average_precision, soprc])

@@ -41,7 +41,7 @@ def test_names_take_the_share_of_positives_of_the_batch():
     assert ClassificationLoss("soprc").objective.prior is None
     assert ClassificationLoss("soprc(prior=.1)").objective.prior.item() == pytest.approx(0.1)
     assert ClassificationLoss("stable_ap(.2)").objective.prior.item() == pytest.approx(0.2)
-    assert ClassificationLoss("stable_ap", pooled=False, classes=7).objective.keys == 7
+    assert ClassificationLoss("stable_ap", pooled=False, classes=7).objective.memory_size == 7
 
 
 def test_focal_is_summed_and_divided_by_the_positives():
@@ -116,7 +116,7 @@ def test_the_memory_is_in_the_state():
 def test_bad_input_is_named():
     logits, labels = places()
     with pytest.raises(ValueError, match="objective SOAP remembers items"):
-        ClassificationLoss("soap(items=9)")
+        ClassificationLoss("soap(num_items=9)")
     with pytest.raises(ValueError, match="SOPRC remembers 4 lists and there is one"):
         ClassificationLoss(SOPRC(0.1, 4))
     with pytest.raises(ValueError, match='classes is needed: objective "soprc"'):

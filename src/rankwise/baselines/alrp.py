@@ -49,7 +49,7 @@ class ALRP(nn.Module):
     def __init__(self, delta: float = 1.0, *, balanced: bool = True) -> None:
         super().__init__()
         self.step = ErrorDrivenStep(delta)
-        self.balance = MovingAverage(1, 2, rate=_SMOOTHING) if balanced else None
+        self.balance = MovingAverage(1, 2, ema_rate=_SMOOTHING) if balanced else None
 
     @eager_only
     def forward(self, scores: Tensor, target: Tensor, errors: Tensor) -> ALRPParts:

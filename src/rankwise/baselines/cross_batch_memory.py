@@ -22,14 +22,14 @@ class CrossBatchMemory(KnowsItsOptions, nn.Module):
     filled from the ``start``-th training batch on; the authors start it after 1 000 batches, when
     the drift is slow. Called with (embeddings, labels); the lists are cosines. Nothing is
     remembered in ``eval()``, nor under ``torch.no_grad()``. An objective with a memory by list is
-    made for as many lists as there are classes, and its index is the label of the query.
+    made for as many lists as there are classes, and its ``list_ids`` are the label of the query.
     """
 
     batches: Tensor  # training batches seen so far
 
     def __init__(self, objective: Objective, size: int, dimension: int, *, start: int = 0) -> None:
         super().__init__()
-        if not isinstance(objective, Objective) or objective.index_kind == "item":
+        if not isinstance(objective, Objective) or objective.memory_by == "item":
             raise ValueError(
                 "objective must be an Objective without a memory by item (remembered embeddings "
                 f"have no item ids), got {type(objective).__name__}"
@@ -48,8 +48,8 @@ class CrossBatchMemory(KnowsItsOptions, nn.Module):
         if self.training and torch.is_grad_enabled():
             self.batches += 1
         lists = embedding_scores(embeddings, labels, gallery, gallery_labels)
-        by_class = self.objective.index_kind == "list" and self.objective.keys > 1
+        by_class = self.objective.memory_by == "list" and self.objective.memory_size > 1
         loss: Tensor = self.objective(
-            lists.scores, lists.target, mask=lists.mask, index=labels if by_class else None
+            lists.scores, lists.target, mask=lists.mask, list_ids=labels if by_class else None
         )
         return loss

@@ -37,7 +37,8 @@ class CrossEntropy(ItemwiseObjective):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
     ) -> Tensor:
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
@@ -47,7 +48,15 @@ class CrossEntropy(ItemwiseObjective):
             value = (_eager if breaks else _of_whole_lists)(scores, target)
             if value is not None:
                 return value
-        return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
+        return self.evaluate(
+            scores,
+            target,
+            mask=mask,
+            groups=groups,
+            weight=weight,
+            list_ids=list_ids,
+            item_ids=item_ids,
+        )
 
 
 class ClassBalanced(ItemwiseObjective):

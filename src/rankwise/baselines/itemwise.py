@@ -53,7 +53,7 @@ class ItemwiseObjective(Objective):
         if batch.mask is not None:
             weights = weights.masked_fill(~batch.mask, 0)
         nothing = scores[:, :0]
-        lists = Lists(scores, nothing, weights, nothing, index=batch.lists, relevance=target)
+        lists = Lists(scores, nothing, weights, nothing, list_ids=batch.list_ids, relevance=target)
         counts = lists.n_positives.squeeze(-1) > 0
         return lists if bool(counts.all()) else lists.select(counts)
 

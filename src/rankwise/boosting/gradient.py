@@ -16,7 +16,7 @@ from rankwise.boosting.merging import merge
 from rankwise.boosting.rows import Floats, Rows
 from rankwise.checks import require_one_of
 from rankwise.objectives import Objective
-from rankwise.objectives.batch import Beside, read_batch
+from rankwise.objectives.batch import CallArguments, read_batch
 
 __all__ = ["FLOOR", "Curvature", "ObjectiveGradient", "log_loss_gradient"]
 
@@ -87,7 +87,7 @@ class ObjectiveGradient:
 
     def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
         target, beside = _arguments(rows)
-        everything = Beside(None, beside["groups"], beside["weight"], None, None)
+        everything = CallArguments(groups=beside["groups"], weight=beside["weight"])
         return torch.as_tensor(self.objective.scale(read_batch(scores, target, everything, None)))
 
 

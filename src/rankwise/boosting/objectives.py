@@ -153,11 +153,11 @@ def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
     if own and len(spec.args) <= len(_RANGE) and set(spec.options) <= set(_RANGE):
         name = str(replace(spec, options={**spec.options, **own}))
     # With the least memory there is, so that one who needs a memory can be made and refused.
-    needs_items = "items" in entry.needs or ("items" in entry.facts and not entry.when)
+    needs_items = "num_items" in entry.needs or ("num_items" in entry.facts and not entry.when)
     if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:
         prior = 0.5
-    made = named_objective(name, prior=prior, items=1 if needs_items else None)
-    remembers = made.state_dict() or getattr(made, "index_kind", None) is not None
+    made = named_objective(name, prior=prior, num_items=1 if needs_items else None)
+    remembers = made.state_dict() or getattr(made, "memory_by", None) is not None
     if remembers:
         instead = _STATELESS.get((entry.metric or "").partition("(")[0], "ap")
         raise ValueError(

@@ -35,7 +35,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     temperature: Annotated[
         float, typer.Option(help="Temperature of the cosine similarities.")
     ] = 0.2,
-    gamma: Annotated[float, typer.Option(help="Rate of the moving average per image.")] = 0.9,
+    ema_rate: Annotated[float, typer.Option(help="Rate of the moving average per image.")] = 0.9,
     batch: Annotated[int, typer.Option(help="Batch size (images; each in two views).")] = 64,
     epochs: Annotated[int, typer.Option(help="Number of epochs.")] = 100,
     optimizer: Annotated[str, typer.Option(help="Optimizer: adamw or sgd.")] = "adamw",
@@ -62,7 +62,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         settings = task.Settings(
             objective=objective,
             temperature=temperature,
-            gamma=gamma,
+            ema_rate=ema_rate,
             batch=batch,
             epochs=epochs,
             optimizer=optimizer,

@@ -47,7 +47,7 @@ def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
         table.add_column(name, max_width=width)
     for section in sections:
         for entry in section:
-            cells = (entry.shown_metric, entry.use, entry.index, entry.cost, entry.paper)
+            cells = (entry.shown_metric, entry.use, entry.memory, entry.cost, entry.paper)
             table.add_row(_names(entry), *map(Text, cells))
         table.add_section()
     return table

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from rankwise.distributed.columns import check_lists, read_columns, restore_index, tokens
+from rankwise.distributed.columns import check_lists, read_columns, restore_list_ids, tokens
 from rankwise.distributed.gradient import with_graph
 from rankwise.distributed.joining import check_agreement, join
 from rankwise.distributed.live import LiveExchange
@@ -27,7 +27,7 @@ class AcrossProcesses(nn.Module):
     >>> loss(model(x), y).backward()
 
     One-dimensional scores are parts of *one* list, scores with ``groups`` parts of lists known by
-    their id (``index`` then has one id for each group of this process); with leading dimensions
+    their id (``list_ids`` then has one id for each group of this process); with leading dimensions
     every process brings whole lists. Around :class:`~rankwise.objectives.OneVsRest` they are
     items of the same classes. Processes may have different numbers of items, or none.
 
@@ -58,12 +58,14 @@ class AcrossProcesses(nn.Module):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
         **more: Tensor | None,
     ) -> Tensor:
         """The objective of the joined batch; ``more`` is by item, such as ``previous_scores``."""
-        beside = {"mask": mask, "groups": groups, "weight": weight, "index": index, **more}
-        arguments = {"target": target} | {n: t for n, t in beside.items() if t is not None}
+        given = {"mask": mask, "groups": groups, "weight": weight}
+        given |= {"list_ids": list_ids, "item_ids": item_ids, **more}
+        arguments = {"target": target} | {n: t for n, t in given.items() if t is not None}
         loss: Tensor
         if not is_distributed():
             loss = self.objective(scores, **arguments)
@@ -80,8 +82,8 @@ class AcrossProcesses(nn.Module):
         columns = join(parcels)
         if not columns:  # nothing to rank anywhere: 0, with a graph
             return scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
-        if "index" in columns and getattr(self.objective, "index_kind", None) == "list":
-            columns = restore_index(columns)
+        if "list_ids" in columns:
+            columns = restore_list_ids(columns)
         parts = [parcel.columns["scores"] for parcel in parcels]
         loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
         return loss
@@ -92,7 +94,7 @@ class AcrossProcesses(nn.Module):
         anchors: Tensor,
         others: Tensor,
         *,
-        index: Tensor | None = None,
+        item_ids: Tensor | None = None,
         previous: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
         """:meth:`rankwise.objectives.XRisk.of_batches` over the anchors of all processes.
@@ -106,17 +108,17 @@ class AcrossProcesses(nn.Module):
                 "call this one with scores and target"
             )
         if not is_distributed():
-            return self.objective.of_batches(anchors, others, index=index, previous=previous)
+            return self.objective.of_batches(anchors, others, item_ids=item_ids, previous=previous)
         problem = None
         try:
-            self.objective.check_batches(anchors, index)
+            self.objective.check_batches(anchors, item_ids)
         except ValueError as error:
             problem = str(error)
         parcel = Parcel(self._facts("batches", problem), {"scores": anchors.new_empty(0)})
         check_agreement(exchange(parcel, anchors.device))
         self.objective.exchange = LiveExchange()
         try:
-            return self.objective.of_batches(anchors, others, index=index, previous=previous)
+            return self.objective.of_batches(anchors, others, item_ids=item_ids, previous=previous)
         finally:
             self.objective.exchange = None
 
@@ -125,10 +127,10 @@ class AcrossProcesses(nn.Module):
         if scores.numel() == 0:  # no list, whatever the shape of nothing is
             arguments = {"target": arguments["target"].reshape(0, 1)}
             scores = scores.reshape(0, 1)
-            if getattr(self.objective, "index_kind", None) == "list":
-                arguments["index"] = torch.zeros(0, dtype=torch.long, device=scores.device)
-            elif getattr(self.objective, "index_kind", None) == "item":
-                arguments["index"] = torch.zeros(0, 1, dtype=torch.long, device=scores.device)
+            if getattr(self.objective, "memory_by", None) == "list":
+                arguments["list_ids"] = torch.zeros(0, dtype=torch.long, device=scores.device)
+            elif getattr(self.objective, "memory_by", None) == "item":
+                arguments["item_ids"] = torch.zeros(0, 1, dtype=torch.long, device=scores.device)
         assert isinstance(self.objective, Objective)
         self.objective.exchange = LiveExchange()
         try:

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
 from rankwise.objectives import Objective, OneVsRest
-from rankwise.objectives.arguments import Beside
+from rankwise.objectives.arguments import CallArguments
 
-__all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_index", "tokens"]
+__all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_list_ids", "tokens"]
 
 Kind = Literal["items", "groups", "lists", "classes"]
 
@@ -34,12 +34,13 @@ def read_columns(
     if isinstance(objective, OneVsRest):
         return "classes", _by_class(arguments)
     columns = dict(arguments)
-    if objective.index_kind is None:
-        columns.pop("index", None)  # accepted by every objective, used by those with a memory
+    for by in ("list", "item"):  # accepted by every objective, used by those with a memory
+        if objective.memory_by != by:
+            columns.pop(f"{by}_ids", None)
     scores, groups = columns["scores"], columns.get("groups")
     if scores.dim() == 0:
         raise ValueError("scores must have at least one dimension, the list, got one number")
-    by_list = columns.pop("index", None) if objective.index_kind == "list" else None
+    by_list = columns.pop("list_ids", None)
     for name, column in columns.items():
         require_same_shape(name, column, "scores", scores)
         require_same_device(name, column, "scores", scores)
@@ -49,36 +50,36 @@ def read_columns(
     rows = scores.shape if kind != "lists" else (math.prod(scores.shape[:-1]), scores.shape[-1])
     columns = {name: column.reshape(rows) for name, column in columns.items()}
     if by_list is not None:
-        require_same_device("index", by_list, "scores", scores)
-        columns["index"] = _index_by_row(by_list, scores, groups)
+        require_same_device("list_ids", by_list, "scores", scores)
+        columns["list_ids"] = _list_ids_by_row(by_list, scores, groups)
     return kind, columns
 
 
-def restore_index(columns: dict[str, Tensor]) -> dict[str, Tensor]:
+def restore_list_ids(columns: dict[str, Tensor]) -> dict[str, Tensor]:
     """Ids per item back to one per list, or per group, now that all items of a list are there."""
-    index = columns["index"]
+    list_ids = columns["list_ids"]
     if columns["scores"].dim() > 1:
         return columns
     groups = columns.get("groups")
     if groups is None:
-        if not bool((index == index[0]).all()):
-            found = torch.unique(index).tolist()
+        if not bool((list_ids == list_ids[0]).all()):
+            found = torch.unique(list_ids).tolist()
             raise ValueError(
-                "index must be the same on every process, whose one-dimensional scores are parts "
-                f"of one list; got {', '.join(map(str, found))}"
+                "list_ids must be the same on every process, whose one-dimensional scores are "
+                f"parts of one list; got {', '.join(map(str, found))}"
             )
-        return {**columns, "index": index[0]}
+        return {**columns, "list_ids": list_ids[0]}
     ids, which = torch.unique(groups, return_inverse=True)
     low, high = (
-        index.new_zeros(len(ids)).scatter_reduce(0, which, index, end, include_self=False)
+        list_ids.new_zeros(len(ids)).scatter_reduce(0, which, list_ids, end, include_self=False)
         for end in ("amin", "amax")
     )
     for group in (low != high).nonzero()[:1].flatten().tolist():
         raise ValueError(
-            "index must give a group the same id on every process, "
+            "list_ids must give a group the same id on every process, "
             f"got {low[group].item()} and {high[group].item()} for group {ids[group].item()}"
         )
-    return {**columns, "index": low}
+    return {**columns, "list_ids": low}
 
 
 def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) -> None:
@@ -86,9 +87,9 @@ def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) ->
     assert isinstance(objective, Objective)
     if columns["scores"].numel() == 0:  # a process without lists needs no ids
         return
-    names = ("mask", "groups", "weight", "index", "previous_scores")
-    beside = Beside(*(columns.get(name) for name in names))
-    objective.check(columns["scores"], columns["target"], beside)
+    names = ("mask", "groups", "weight", "list_ids", "item_ids", "previous_scores")
+    arguments = CallArguments(*(columns.get(name) for name in names))
+    objective.check(columns["scores"], columns["target"], arguments)
 
 
 def tokens(columns: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -112,18 +113,18 @@ def _by_class(arguments: dict[str, Tensor]) -> dict[str, Tensor]:
     return arguments
 
 
-def _index_by_row(index: Tensor, scores: Tensor, groups: Tensor | None) -> Tensor:
+def _list_ids_by_row(list_ids: Tensor, scores: Tensor, groups: Tensor | None) -> Tensor:
     if groups is not None:
         ids, which = torch.unique(groups, return_inverse=True)
-        if index.shape != ids.shape:
+        if list_ids.shape != ids.shape:
             raise ValueError(
-                f"index must have one id per group, in ascending order of the {len(ids)} groups "
-                f"of this process, got shape {tuple(index.shape)}"
+                f"list_ids must have one id per group, in ascending order of the {len(ids)} groups "
+                f"of this process, got shape {tuple(list_ids.shape)}"
             )
-        return index[which]
-    if index.shape != scores.shape[:-1]:
+        return list_ids[which]
+    if list_ids.shape != scores.shape[:-1]:
         raise ValueError(
-            f"index must have one id per list, shape {tuple(scores.shape[:-1])}, "
-            f"got {tuple(index.shape)}"
+            f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
+            f"got {tuple(list_ids.shape)}"
         )
-    return index.expand(len(scores)) if scores.dim() == 1 else index.reshape(-1)
+    return list_ids.expand(len(scores)) if scores.dim() == 1 else list_ids.reshape(-1)

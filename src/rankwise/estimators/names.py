@@ -35,11 +35,15 @@ def is_graded(name: str) -> bool:
 
 
 def make_objective(
-    name: str, *, prior: float | None = None, items: int | None = None, lists: int | None = None
+    name: str,
+    *,
+    prior: float | None = None,
+    num_items: int | None = None,
+    num_lists: int | None = None,
 ) -> nn.Module:
     """Make the objective of a name, given what is known of the data."""
     name = "cross_entropy" if is_log_loss(name) else name
-    return objective(name, prior=prior, items=items, lists=lists)
+    return objective(name, prior=prior, num_items=num_items, num_lists=num_lists)
 
 
 def metric_name(name: str) -> str:

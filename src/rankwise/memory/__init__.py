@@ -1,6 +1,6 @@
 """What an objective remembers between batches. Buffers, always: saved, loaded, moved, resumed."""
 
-from rankwise.memory.average import MovingAverage, require_index
+from rankwise.memory.average import MovingAverage, require_ids
 from rankwise.memory.bank import EmbeddingBank
 from rankwise.memory.followed import FollowedAverage
 from rankwise.memory.previous_model import PreviousModel
@@ -12,5 +12,5 @@ __all__ = [
     "MovingAverage",
     "PreviousModel",
     "interpolate_quantiles",
-    "require_index",
+    "require_ids",
 ]

@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from rankwise.checks import require_count, values_are_checked
 
-__all__ = ["MovingAverage", "require_index"]
+__all__ = ["MovingAverage", "require_ids"]
 
 
 class MovingAverage(nn.Module):
-    """value[key] ← (1 − rate)·value[key] + rate·estimate, the average u of FCCO and v of SOPRC.
+    """value[id] ← (1 − ema_rate)·value[id] + ema_rate·estimate: u of FCCO, v of SOPRC.
 
     A key starts at the first estimate it sees; several estimates of one key in a batch are
     averaged. Only training changes it: not ``eval()``, nor validation under ``torch.no_grad()``.
@@ -21,7 +21,7 @@ class MovingAverage(nn.Module):
 
     With ``log`` the estimates and the state are logarithms of what is averaged, so that neither
     e^{10⁶} nor e^{−10⁶} is lost. ``correction`` is the share β of a moving model's own change that
-    is added when it is known (see :meth:`forward`); by default 1 − rate, STORM.
+    is added when it is known (see :meth:`forward`); by default 1 − ema_rate, STORM.
     """
 
     value: Tensor
@@ -29,59 +29,59 @@ class MovingAverage(nn.Module):
 
     def __init__(
         self,
-        keys: int,
+        num_items: int,
         width: int = 1,
         *,
-        rate: float,
+        ema_rate: float,
         log: bool = False,
         correction: float | None = None,
     ) -> None:
         super().__init__()
-        require_count("keys", keys)
+        require_count("num_items", num_items)
         require_count("width", width)
-        if not 0 < rate <= 1:
-            raise ValueError(f"rate must be in (0, 1], got {rate!r}")
+        if not 0 < ema_rate <= 1:
+            raise ValueError(f"ema_rate must be in (0, 1], got {ema_rate!r}")
         if correction is not None and not correction >= 0:
             raise ValueError(f"correction must not be negative, got {correction!r}")
-        self.rate, self.log = rate, log
-        self.correction = 1 - rate if correction is None else correction
-        self.register_buffer("value", torch.zeros(keys, width))
-        self.register_buffer("seen", torch.zeros(keys, dtype=torch.bool))
+        self.ema_rate, self.log = ema_rate, log
+        self.correction = 1 - ema_rate if correction is None else correction
+        self.register_buffer("value", torch.zeros(num_items, width))
+        self.register_buffer("seen", torch.zeros(num_items, dtype=torch.bool))
 
     def updates(self) -> bool:
         """Whether a call now would change the state."""
         return self.training and torch.is_grad_enabled()
 
-    def forward(self, index: Tensor, estimate: Tensor, *, previous: Tensor | None = None) -> Tensor:
-        """Take in ``estimate`` (n, width) for the keys ``index`` (n,); return their new values.
+    def forward(self, ids: Tensor, estimate: Tensor, *, previous: Tensor | None = None) -> Tensor:
+        """Take in ``estimate`` (n, width) for the keys ``ids`` (n,); return their new values.
 
         ``previous`` is the same estimate under the previous parameters: then the update is
-        (1 − rate)·value + rate·estimate + correction·(estimate − previous), which tracks a moving
-        model without its noise (StableAP 6; STORM, MSVR).
+        (1 − ema_rate)·value + ema_rate·estimate + correction·(estimate − previous), which tracks a
+        moving model without its noise (StableAP 6; STORM, MSVR).
         """
-        require_index("index", index, len(self.value))
+        require_ids("ids", ids, len(self.value))
         updates = self.updates()
         with torch.no_grad():
-            keys, which = torch.unique(index, return_inverse=True)
+            keys, which = torch.unique(ids, return_inverse=True)
             estimate = self._kept(estimate)
             previous = None if previous is None else self._kept(previous)
-            if several := len(keys) < len(index):
+            if several := len(keys) < len(ids):
                 estimate = self._mean_by(which, estimate, len(keys))
                 if previous is not None:
                     previous = self._mean_by(which, previous, len(keys))
             else:
-                keys = index
-            current = self._moved(keys, estimate, previous, self.rate if updates else 0.0)
+                keys = ids
+            current = self._moved(keys, estimate, previous, self.ema_rate if updates else 0.0)
             if updates:
                 self.value.index_copy_(0, keys, current)
                 self.seen.index_fill_(0, keys, True)
             return current[which] if several else current
 
-    def preview(self, index: Tensor, estimate: Tensor, previous: Tensor | None = None) -> Tensor:
-        """The value each estimate alone would give its key, ``index`` and all, changing nothing."""
+    def preview(self, ids: Tensor, estimate: Tensor, previous: Tensor | None = None) -> Tensor:
+        """The value each estimate alone would give its key, ``ids`` and all, changing nothing."""
         earlier = None if previous is None else self._kept(previous)
-        rate = self.rate if self.updates() else 0.0
-        return self._moved(index, self._kept(estimate), earlier, rate)
+        rate = self.ema_rate if self.updates() else 0.0
+        return self._moved(ids, self._kept(estimate), earlier, rate)
 
     def _kept(self, estimate: Tensor) -> Tensor:
         return estimate.detach().to(self.value.dtype)
@@ -118,17 +118,17 @@ class MovingAverage(nn.Module):
 
     def extra_repr(self) -> str:
         """Sizes and rate."""
-        keys, width = self.value.shape
-        return f"keys={keys}, width={width}, rate={self.rate}"
+        num_items, width = self.value.shape
+        return f"num_items={num_items}, width={width}, ema_rate={self.ema_rate}"
 
 
-def require_index(name: str, index: Tensor, size: int) -> None:
+def require_ids(name: str, ids: Tensor, size: int) -> None:
     """Keys are whole numbers from 0 to size − 1."""
-    if index.is_floating_point() or index.is_complex() or index.dtype == torch.bool:
-        raise ValueError(f"{name} must hold integers, got {index.dtype}")
-    if index.numel() == 0 or not values_are_checked():
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise ValueError(f"{name} must hold integers, got {ids.dtype}")
+    if ids.numel() == 0 or not values_are_checked():
         return
-    low, high = (int(end) for end in torch.aminmax(index))
+    low, high = (int(end) for end in torch.aminmax(ids))
     if low < 0 or high >= size:
         raise ValueError(
             f"{name} must lie between 0 and {size - 1}, got values from {low} to {high}; "

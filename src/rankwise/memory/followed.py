@@ -23,14 +23,14 @@ class FollowedAverage(MovingAverage):
 
     def __init__(
         self,
-        keys: int,
+        num_items: int,
         width: int = 1,
         *,
-        rate: float,
+        ema_rate: float,
         log: bool = False,
         correction: float | None = None,
     ) -> None:
-        super().__init__(keys, width, rate=rate, log=log, correction=correction)
+        super().__init__(num_items, width, ema_rate=ema_rate, log=log, correction=correction)
         self.pending: list[tuple[Tensor, Tensor]] = []
 
     def follow(
@@ -54,7 +54,7 @@ class FollowedAverage(MovingAverage):
         moves = estimate - estimate.detach()
         if self.log:
             # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
-            share = (estimate.detach() - known).clamp_max(-math.log(self.rate)).exp()
+            share = (estimate.detach() - known).clamp_max(-math.log(self.ema_rate)).exp()
             moves = share * moves
         return known + moves
 

@@ -13,8 +13,8 @@ __all__ = ["FACTS", "MetricEntry", "ObjectiveEntry", "all_names", "load", "shown
 
 FACTS = {
     "prior": "the share of positives in the data set, a number or one per list",
-    "items": "the number of items of the data set",
-    "lists": "the number of lists (queries, users or classes) of the data set",
+    "num_items": "the number of items of the data set",
+    "num_lists": "the number of lists (queries, users or classes) of the data set",
 }
 """What an objective may have to know of the data, beside its own options."""
 
@@ -29,7 +29,7 @@ class ObjectiveEntry:
     use: str  # when to use it, in one short sentence
     paper: str
     cost: str = "n log n"
-    index: str = "–"  # what the index of a call is for
+    memory: str = "–"  # what is remembered between batches: by list_ids or by item_ids
     at: str | None = None  # which argument of the constructor @k fills
     fixed: Mapping[str, Value] = field(default_factory=dict)  # options that come with the name
     facts: tuple[str, ...] = ()  # of FACTS, those that are handed to the constructor

@@ -31,7 +31,7 @@ def updated(page: str) -> str:
 
 
 def _objectives(entries: Iterable[ObjectiveEntry]) -> str:
-    header = ("name", "class", "metric", "when to use it", "data", "index", "cost", "paper")
+    header = ("name", "class", "metric", "when to use it", "data", "memory", "cost", "paper")
     rows = (
         (
             _names(entry),
@@ -39,7 +39,7 @@ def _objectives(entries: Iterable[ObjectiveEntry]) -> str:
             entry.shown_metric if entry.metric is None else f"`{entry.shown_metric}`",
             entry.use,
             ", ".join(f"`{fact}`" for fact in entry.facts) or "–",
-            entry.index,
+            entry.memory,
             entry.cost,
             entry.paper,
         )

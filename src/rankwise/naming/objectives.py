@@ -21,22 +21,22 @@ def objective(
     name: str,
     *,
     prior: float | Tensor | None = None,
-    items: int | None = None,
-    lists: int | None = None,
+    num_items: int | None = None,
+    num_lists: int | None = None,
 ) -> nn.Module:
     """The objective of a name such as ``"auc"``, ``"opauc(max_fpr=.1)"`` or ``"ndcg@10"``.
 
     The grammar and all names are in docs/naming.md; the command ``rankwise objectives`` lists
-    them. The ``repr`` of an objective is a name, too. ``prior``, ``items`` and ``lists`` are what
-    is known of the data: an objective takes those it needs and leaves the others, so that a
-    caller may pass them for any name. What the name itself says comes first.
+    them. The ``repr`` of an objective is a name, too. ``prior``, ``num_items`` and ``num_lists``
+    are what is known of the data: an objective takes those it needs and leaves the others, so that
+    a caller may pass them for any name. What the name itself says comes first.
 
     prior
         The share of positives in the data set, a number or one per list.
-    items, lists
+    num_items, num_lists
         How many items and lists (queries, users or classes) the data set has.
     """
-    facts = {"prior": prior, "items": items, "lists": lists}
+    facts = {"prior": prior, "num_items": num_items, "num_lists": num_lists}
     return _made(read(name), {fact: value for fact, value in facts.items() if value is not None})
 
 

@@ -16,8 +16,8 @@ from rankwise.memory import FollowedAverage, MovingAverage
 from rankwise.objectives.arguments import check_arguments
 from rankwise.objectives.batch import (
     Batch,
-    Beside,
-    IndexKind,
+    CallArguments,
+    MemoryBy,
     read_batch,
     sum_with_gradient_in_forward,
 )
@@ -53,8 +53,9 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     ``scores`` are logits or similarities of any floating dtype, ``target`` is 0/1. The last
     dimension is the list that is ranked, leading dimensions are independent lists; ragged lists
     come flat with the id of each item's list in ``groups``. ``mask`` is True for items that are
-    there. ``weight`` is one number per item, 2 counts as the item twice. ``index`` is for
-    objectives with a memory: one id per list (or per group, in ascending order), or one per item.
+    there. ``weight`` is one number per item, 2 counts as the item twice. Objectives with a
+    memory take ``list_ids``, one id per list (or per group, in ascending order), or ``item_ids``,
+    one per item; every objective accepts both and uses the one it needs.
     A list without both classes contributes nothing. A batch without any other list gives 0 with a
     graph, and the first one a ``RuntimeWarning``. The last dimension must not be 1 beside others,
     which is what ``nn.Linear(d, 1)`` returns: pass ``scores.squeeze(-1)``.
@@ -73,8 +74,8 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     pointwise: ClassVar[bool] = False  # an item has a loss without any other
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
-    index_kind: IndexKind = None
-    keys: int = 1  # how many lists or items the memory was made for
+    memory_by: MemoryBy = None
+    memory_size: int = 1  # how many lists or items the memory was made for
     observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
     exchange: Exchange | None = None  # how to hear of the lists of other processes
     warned_of_one_class: bool = False
@@ -114,7 +115,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
             average.take_in_pending(index, columns)
 
     def _followed(self) -> list[FollowedAverage]:
-        if self.index_kind is None:
+        if self.memory_by is None:
             return []
         return [part for part in self.modules() if isinstance(part, FollowedAverage)]
 
@@ -143,10 +144,19 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that have both classes."""
-        return self.evaluate(scores, target, mask=mask, groups=groups, weight=weight, index=index)
+        return self.evaluate(
+            scores,
+            target,
+            mask=mask,
+            groups=groups,
+            weight=weight,
+            list_ids=list_ids,
+            item_ids=item_ids,
+        )
 
     @eager_only
     def evaluate(
@@ -157,32 +167,33 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         mask: Tensor | None,
         groups: Tensor | None,
         weight: Tensor | None,
-        index: Tensor | None,
+        list_ids: Tensor | None,
+        item_ids: Tensor | None,
         previous: Tensor | None = None,
     ) -> Tensor:
-        """The call, with what only some objectives take beside it."""
-        beside = Beside(mask, groups, weight, index, previous)
-        fill_masked = self.check(scores, target, beside)
+        """The call, with the arguments that only some objectives take."""
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
+        fill_masked = self.check(scores, target, arguments)
         if not torch.is_autocast_enabled(scores.device.type):
-            return self._evaluate(scores, target, beside, fill_masked)
+            return self._evaluate(scores, target, arguments, fill_masked)
         with torch.autocast(scores.device.type, enabled=False):
-            return self._evaluate(scores, target, beside, fill_masked)
+            return self._evaluate(scores, target, arguments, fill_masked)
 
     def _evaluate(
-        self, scores: Tensor, target: Tensor, beside: Beside, fill_masked: bool
+        self, scores: Tensor, target: Tensor, arguments: CallArguments, fill_masked: bool
     ) -> Tensor:
-        batches = read_batch(scores, target, beside, self.index_kind, fill_masked=fill_masked)
+        batches = read_batch(scores, target, arguments, self.memory_by, fill_masked=fill_masked)
         return self._mean_risk(batches, scores)
 
-    def check(self, scores: Tensor, target: Tensor, beside: Beside) -> bool:
+    def check(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> bool:
         """Raise on arguments that this objective cannot take, as :func:`check_arguments` does."""
         return check_arguments(
             scores,
             target,
-            beside,
+            arguments,
             name=type(self).__name__,
-            kind=self.index_kind,
-            keys=self.keys,
+            memory_by=self.memory_by,
+            memory_size=self.memory_size,
             pointwise=self.pointwise,
             check_target=self.check_target,
         )
@@ -267,7 +278,7 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     def _observed(self, lists: Lists) -> _Seen:
         if self.observed_width == 0 or len(lists.positives) == 0:
             return None
-        observed, ids = self.observe(lists.detached()), lists.index
+        observed, ids = self.observe(lists.detached()), lists.list_ids
         if ids is None:
             ids = torch.zeros(len(observed), dtype=torch.long, device=observed.device)
         return ids, observed

@@ -12,23 +12,23 @@ from torch import Tensor
 
 from rankwise.eager import eager_only
 from rankwise.lists import Lists, take_apart
-from rankwise.objectives.arguments import Beside, IndexKind
+from rankwise.objectives.arguments import CallArguments, MemoryBy
 from rankwise.pairs.ragged import Side, size_classes
 
-__all__ = ["Batch", "Beside", "IndexKind", "read_batch", "sum_with_gradient_in_forward"]
+__all__ = ["Batch", "CallArguments", "MemoryBy", "read_batch", "sum_with_gradient_in_forward"]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A rectangle of lists as the caller gave it: everything (lists, items) but ``lists``."""
+    """A rectangle of lists as the caller gave it: everything (lists, items) but ``list_ids``."""
 
     scores: Tensor
     target: Tensor
     mask: Tensor | None = None
     weight: Tensor | None = None
-    items: Tensor | None = None  # which item of the data set each score is
+    item_ids: Tensor | None = None  # which item of the data set each score is
     previous: Tensor | None = None  # scores under the previous parameters
-    lists: Tensor | None = None  # (lists,) which list of the data set each row is
+    list_ids: Tensor | None = None  # (lists,) which list of the data set each row is
     fill_masked: bool = False  # masked items may hold NaN: they take 0 before they are used
 
     def rows(self, rows: slice) -> Batch:
@@ -69,12 +69,12 @@ class Batch:
             self.target,
             self.mask,
             self.weight,
-            items=self.items,
+            item_ids=self.item_ids,
             previous=previous if same or previous is None else previous / scale,
             graded=graded,
             whole_positives=whole_positives,
             whole_negatives=whole_negatives,
-            index=self.lists,
+            list_ids=self.list_ids,
             fill_masked=self.fill_masked,
         )
         # Masses are never negative: where none is 0 every list has both classes.
@@ -86,28 +86,28 @@ class Batch:
 def read_batch(
     scores: Tensor,
     target: Tensor,
-    beside: Beside,
-    kind: IndexKind,
+    arguments: CallArguments,
+    kind: MemoryBy,
     *,
     fill_masked: bool = False,
 ) -> list[Batch]:
     """Arguments that :func:`check_arguments` let pass, as rectangles of lists.
 
-    ``kind`` is what the index is for; ``fill_masked`` is the answer of the checks.
+    ``kind`` is what the memory is kept by; ``fill_masked`` is the answer of the checks.
     """
-    items = beside.index if kind == "item" else None
-    lists = beside.index if kind == "list" else None
-    if beside.groups is not None:
+    item_ids = arguments.item_ids if kind == "item" else None
+    list_ids = arguments.list_ids if kind == "list" else None
+    if arguments.groups is not None:
         batch = Batch(
             scores,
             target,
-            beside.mask,
-            beside.weight,
-            items,
-            beside.previous,
+            arguments.mask,
+            arguments.weight,
+            item_ids,
+            arguments.previous_scores,
             fill_masked=fill_masked,
         )
-        return _ragged(batch, beside.groups, lists)
+        return _ragged(batch, arguments.groups, list_ids)
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
 
     def flat(t: Tensor | None) -> Tensor | None:
@@ -117,11 +117,11 @@ def read_batch(
         Batch(
             scores.reshape(rows),
             target.reshape(rows),
-            flat(beside.mask),
-            flat(beside.weight),
-            flat(items),
-            flat(beside.previous),
-            None if lists is None else lists.reshape(-1),
+            flat(arguments.mask),
+            flat(arguments.weight),
+            flat(item_ids),
+            flat(arguments.previous_scores),
+            None if list_ids is None else list_ids.reshape(-1),
             fill_masked,
         )
     ]
@@ -131,7 +131,7 @@ def _ragged(batch: Batch, groups: Tensor, by_group: Tensor | None) -> list[Batch
     ids = torch.unique(groups)
     if by_group is not None and by_group.shape != ids.shape:
         raise ValueError(
-            f"index must have one id per group, in ascending order of the {len(ids)} groups, "
+            f"list_ids must have one id per group, in ascending order of the {len(ids)} groups, "
             f"got shape {tuple(by_group.shape)}"
         )
     batches = []
@@ -151,7 +151,7 @@ def _rectangle(batch: Batch, side: Side, lists: Tensor | None) -> Batch:
         side.take(batch.target),
         side.mask if batch.mask is None else side.mask & batch.mask[side.positions],
         None if batch.weight is None else side.take(batch.weight),
-        None if batch.items is None else side.take(batch.items),
+        None if batch.item_ids is None else side.take(batch.item_ids),
         None if batch.previous is None else side.take(batch.previous),
         lists,
         batch.fill_masked,

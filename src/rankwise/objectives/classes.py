@@ -47,9 +47,9 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
     The last dimension has the classes and the one before it the list, usually the batch; ``mask``,
     ``groups`` and ``weight`` are per item, of the shape of ``target``, and mean what they mean for
     every objective (``groups`` for logits of shape (items, classes)). A target of −1 leaves its
-    item out. ``index`` is part of the one call and is not looked at: nothing is remembered.
-    To write one, give :meth:`risk`, and where a list needs more than an item, :meth:`counts` and in
-    ``needs`` what it needs, for the warning of a batch without such a list.
+    item out. ``list_ids`` and ``item_ids`` are part of the one call and are not used: nothing is
+    remembered. To write one, give :meth:`risk`, and where a list needs more than an item,
+    :meth:`counts` and in ``needs`` what it needs, for the warning of a batch without such a list.
 
     Under ``torch.compile`` the call runs in eager mode, with one graph break.
     """
@@ -77,7 +77,8 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that count."""
         require_tensor("scores", scores)

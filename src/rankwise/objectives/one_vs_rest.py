@@ -20,7 +20,7 @@ class OneVsRest(KnowsItsOptions, nn.Module):
     ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of
     its labels) out. An objective with a memory by list is made for as many lists as there are
     classes and gets the class ids from here; one with a memory by item is made for
-    items × classes and gets ``index`` as one id per item. Logits of one class (items, 1) with a
+    items × classes and gets ``item_ids`` as one id per item. Logits of one class (items, 1) with a
     multi-hot target are one list.
     """
 
@@ -35,7 +35,7 @@ class OneVsRest(KnowsItsOptions, nn.Module):
         target: Tensor,
         *,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
     ) -> Tensor:
         """The mean of the objective over the classes that the batch has; ``weight`` by item.
@@ -47,14 +47,13 @@ class OneVsRest(KnowsItsOptions, nn.Module):
         items, classes = logits.shape
         ids = torch.arange(classes, device=logits.device)
         hot, mask = self._by_class(target, items, ids)
-        if self.objective.index_kind == "list":
-            key = ids if self.objective.keys > 1 else None
-        elif self.objective.index_kind == "item":
-            if index is None or index.shape != (items,):
-                raise ValueError(f"index must hold one id per item, shape ({items},)")
-            key = (index * classes).unsqueeze(0) + ids.unsqueeze(1)
-        else:
-            key = None
+        own_ids: dict[str, Tensor | None] = {}
+        if self.objective.memory_by == "list" and self.objective.memory_size > 1:
+            own_ids = {"list_ids": ids}
+        elif self.objective.memory_by == "item":
+            if item_ids is None or item_ids.shape != (items,):
+                raise ValueError(f"item_ids must hold one id per item, shape ({items},)")
+            own_ids = {"item_ids": (item_ids * classes).unsqueeze(0) + ids.unsqueeze(1)}
         if weight is not None and weight.shape != (items,):
             raise ValueError(
                 f"weight must have one number per item, shape ({items},), "
@@ -64,7 +63,7 @@ class OneVsRest(KnowsItsOptions, nn.Module):
         more = {} if previous_scores is None else {"previous_scores": previous_scores.T}
         # A class's items side by side: everything that follows goes over them again and again.
         scores = logits.T.contiguous()
-        given = {"mask": mask, "weight": weights, "index": key, **more}
+        given = {"mask": mask, "weight": weights, **own_ids, **more}
         if items == 1:
             scores, hot, given = _with_an_absent_item(scores, hot, given)
         loss: Tensor = self.objective(scores, hot, **given)

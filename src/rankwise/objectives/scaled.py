@@ -37,7 +37,7 @@ class ScaledObjective(Objective):
         if score_scale != "auto":
             require_positive("score_scale", score_scale)
         self.score_scale = score_scale
-        self.spread = MovingAverage(1, rate=_SMOOTHING) if running else None
+        self.spread = MovingAverage(1, ema_rate=_SMOOTHING) if running else None
         self._measured: Measured | None = None  # of the scores of the call that is under way
 
     def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:

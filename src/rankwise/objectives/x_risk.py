@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from rankwise.checks import require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage, require_index
+from rankwise.memory import FollowedAverage, require_ids
 from rankwise.objectives.base import Objective
 from rankwise.pairs import Surrogate, pair_sum
 
@@ -38,9 +38,9 @@ class XRisk(Objective):
       the scores of one list at a time, or of anything that has rows, such as embeddings, by
       :meth:`of_batches`.
 
-    ``items`` is the number of anchors of the data set, and ``index`` says which of them each item
-    is; ``items=None`` remembers nothing, u_i = ĝ_i. ``previous_scores`` in the call, the scores of
-    the batch under the previous parameters (:class:`rankwise.memory.PreviousModel`), add
+    ``num_items`` is the number of anchors of the data set, and ``item_ids`` says which of them each
+    item is; ``num_items=None`` remembers nothing, u_i = ĝ_i. ``previous_scores`` in the call, the
+    scores of the batch under the previous parameters (:class:`rankwise.memory.PreviousModel`), add
     ``correction``·(ĝ_i − ĝ_i of before) to u_i: by default 1 − γ, STORM; MSVR has its own factor.
     """
 
@@ -48,8 +48,8 @@ class XRisk(Objective):
         self,
         inner: Inner,
         outer: Outer,
-        items: int | None = None,
-        gamma: float = 0.9,
+        num_items: int | None = None,
+        ema_rate: float = 0.9,
         *,
         over: Literal["negatives", "all"] = "negatives",
         width: int = 1,
@@ -65,9 +65,11 @@ class XRisk(Objective):
             )
         self.inner, self.outer, self.over, self.width = inner, outer, over, width
         self.average: FollowedAverage | None = None
-        if items is not None:
-            self.index_kind, self.keys = "item", items
-            self.average = FollowedAverage(items, width, rate=gamma, correction=correction)
+        if num_items is not None:
+            self.memory_by, self.memory_size = "item", num_items
+            self.average = FollowedAverage(
+                num_items, width, ema_rate=ema_rate, correction=correction
+            )
 
     @eager_only
     def forward(
@@ -78,7 +80,8 @@ class XRisk(Objective):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
     ) -> Tensor:
         """The mean over the lists that have both classes."""
@@ -89,22 +92,21 @@ class XRisk(Objective):
             mask=mask,
             groups=groups,
             weight=weight,
-            index=index,
+            list_ids=list_ids,
+            item_ids=item_ids,
             previous=previous,
         )
 
     def risk(self, lists: Lists) -> Tensor:
         estimate = self._inner(lists)
         if self.average is not None:
-            assert lists.positive_index is not None
+            assert lists.item_ids is not None
             earlier = None
             if lists.previous is not None and lists.negative_previous is not None:
                 with torch.no_grad():
                     earlier = self._inner(_before(lists))
             present = lists.positive_weight > 0
-            estimate = self.average.follow(
-                lists.positive_index, estimate, present, previous=earlier
-            )
+            estimate = self.average.follow(lists.item_ids, estimate, present, previous=earlier)
         return lists.mean_over_positives(self._outer(estimate))
 
     @eager_only
@@ -113,30 +115,30 @@ class XRisk(Objective):
         anchors: Tensor,
         others: Tensor,
         *,
-        index: Tensor | None = None,
+        item_ids: Tensor | None = None,
         previous: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
         """mean_i f(u_i) over the rows of ``anchors``, for an inner function of two batches.
 
-        ``index`` (n,) says which items the anchors are; ``previous`` are both batches under the
+        ``item_ids`` (n,) says which items the anchors are; ``previous`` are both batches under the
         previous parameters.
         """
-        self.check_batches(anchors, index)
+        self.check_batches(anchors, item_ids)
         estimate = self._of_two(anchors, others)
         if self.average is not None:
-            assert index is not None
+            assert item_ids is not None
             self.average.pending.clear()
             with torch.no_grad():
                 earlier = None if previous is None else self._of_two(*previous)
-            present = torch.ones_like(index, dtype=torch.bool)
-            estimate = self.average.follow(index, estimate, present, previous=earlier)
+            present = torch.ones_like(item_ids, dtype=torch.bool)
+            estimate = self.average.follow(item_ids, estimate, present, previous=earlier)
         values = self._outer(estimate)
         self.learn(values.detach())
         if self.exchange is not None:
             return self.exchange.mean(values.sum(), len(values))[0]
         return values.sum() / max(1, len(values))
 
-    def check_batches(self, anchors: Tensor, index: Tensor | None) -> None:
+    def check_batches(self, anchors: Tensor, item_ids: Tensor | None) -> None:
         """Raise where the arguments of :meth:`of_batches` do not fit this objective."""
         if not self.of_two:
             raise ValueError(
@@ -145,12 +147,12 @@ class XRisk(Objective):
             )
         if self.average is None:
             return
-        if index is None or index.shape != anchors.shape[:1]:
-            got = "none" if index is None else f"shape {tuple(index.shape)}"
+        if item_ids is None or item_ids.shape != anchors.shape[:1]:
+            got = "none" if item_ids is None else f"shape {tuple(item_ids.shape)}"
             raise ValueError(
-                f"index must have one id per anchor, shape ({len(anchors)},), got {got}"
+                f"item_ids must have one id per anchor, shape ({len(anchors)},), got {got}"
             )
-        require_index("index", index, self.keys)
+        require_ids("item_ids", item_ids, self.memory_size)
 
     def _inner(self, lists: Lists) -> Tensor:
         """ĝ of every positive, (lists, positives, width)."""

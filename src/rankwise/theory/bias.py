@@ -52,7 +52,7 @@ def batch_ap(prior: float, lists: int) -> AveragePrecision:
         None,
         false_positives=ZeroOne(),
         true_positives=ZeroOne(),
-        correction="fixed",
+        gain="fixed",
         score_scale=1.0,
     )
 
@@ -63,14 +63,14 @@ def prior_only(prior: float, lists: int) -> AveragePrecision:
         prior,
         false_positives=ZeroOne(),
         true_positives=ZeroOne(),
-        correction="fixed",
+        gain="fixed",
         score_scale=1.0,
     )
 
 
 def soprc(prior: float, lists: int, *, points: int = 1000, beta: float = 0.05) -> SOPRC:
     """The prior of the data set and the true positive rate by v   (SOPRC 8), ℓ₀₁ in both places."""
-    objective = SOPRC(prior, lists, points=points, beta=beta, correction="fixed", score_scale=1.0)
+    objective = SOPRC(prior, lists, points=points, ema_rate=beta, gain="fixed", score_scale=1.0)
     # The surrogates are for gradients; the claim is about the estimate.
     objective.false_positives = objective.true_positives = ZeroOne()
     return objective
@@ -116,7 +116,7 @@ def estimator_bias(
         for name, estimator in by_list.items():
             if step >= burn_in:
                 estimates[name].append(estimator(scores, target))
-            elif estimator.remembers:
+            elif estimator.objective.memory_by is not None:
                 estimator(scores, target)
     found = {name: torch.stack(by_step).double() for name, by_step in estimates.items()}
     return [
@@ -138,7 +138,6 @@ class _ByList:
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        self.remembers = objective.index_kind is not None
         self._risks: list[Tensor] = []
         taken = objective.risk
 
@@ -151,5 +150,5 @@ class _ByList:
     def __call__(self, scores: Tensor, target: Tensor) -> Tensor:
         self._risks.clear()
         # One memory for each list. Not under no_grad: there a memory does not learn.
-        self.objective(scores, target, index=torch.arange(len(scores)) if self.remembers else None)
+        self.objective(scores, target, list_ids=torch.arange(len(scores)))
         return torch.cat(self._risks)

@@ -52,14 +52,15 @@ class ClassificationLoss(nn.Module):
         made = _named(objective, pooled, classes) if isinstance(objective, str) else objective
         if not isinstance(made, Objective):
             raise ValueError(f"objective must rank lists of scores, got {type(made).__name__}")
-        if made.index_kind == "item":
+        if made.memory_by == "item":
             raise ValueError(
                 f"objective {type(made).__name__} remembers items, and anchors have no "
                 "identity across images; choose an objective without a memory per item"
             )
-        if pooled and made.index_kind == "list" and made.keys > 1:
+        if pooled and made.memory_by == "list" and made.memory_size > 1:
             raise ValueError(
-                f"objective {type(made).__name__} remembers {made.keys} lists and there is one; "
+                f"objective {type(made).__name__} remembers {made.memory_size} lists "
+                "and there is one; "
                 "pass pooled=False for a list of every class"
             )
         self.pooled = pooled or isinstance(made, ItemwiseObjective)
@@ -113,10 +114,10 @@ def _named(name: str, pooled: bool, classes: int | None) -> nn.Module:
     if "prior" in entry.facts and not spec.args:
         options.setdefault("prior", None)
     lists = None
-    if not pooled and "lists" in entry.facts and "lists" not in options:
+    if not pooled and "num_lists" in entry.facts and "num_lists" not in options:
         if classes is None:
             raise ValueError(
                 f'classes is needed: objective "{name}" remembers every class with pooled=False'
             )
         lists = classes
-    return by_name(str(Spec(spec.name, spec.k, spec.args, options)), lists=lists)
+    return by_name(str(Spec(spec.name, spec.k, spec.args, options)), num_lists=lists)

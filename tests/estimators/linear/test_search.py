@@ -86,7 +86,7 @@ def test_a_weight_is_that_many_rows() -> None:
     scores, target, weight, _ = _data(False)
     times = weight.long()
     many = [t.repeat_interleave(times) for t in (scores, target)]
-    for objective in (AveragePrecision(), AveragePrecision(0.1, correction="fixed"), PairwiseAUC()):
+    for objective in (AveragePrecision(), AveragePrecision(0.1, gain="fixed"), PairwiseAUC()):
         once = fixed_at(objective, scores, target, weight, None)(scores)
         repeated = fixed_at(objective, many[0], many[1], None, None)(many[0])
         torch.testing.assert_close(once, repeated)

@@ -128,7 +128,7 @@ def test_an_objective_is_told_the_prior_and_the_rows() -> None:
     assert made.prior == pytest.approx(0.25)
     remembers = objective_for("soap", rows)
     assert isinstance(remembers, SOAP)
-    assert remembers.index_kind == "item"
+    assert remembers.memory_by == "item"
 
 
 def test_whole_lists_have_their_own_share_of_positives() -> None:

@@ -13,7 +13,7 @@ from rankwise.objectives import PApAtK
 
 
 def test_the_name_is_the_objective():
-    for name, surrogate in (("pap@8", "avg"), ("pap@8(surrogate=ts)", "ts")):
+    for name, surrogate in (("pap@8", "avg"), ("pap@8(form=ts)", "ts")):
         found = rankwise.objective(name)
         assert isinstance(found, PApAtK)
         assert (found.k, found.surrogate) == (8, surrogate)

@@ -14,10 +14,10 @@ from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 
 FORMS = {
-    "avg": (partial(PApAtK, surrogate="avg"), average),
-    "max": (partial(PApAtK, surrogate="max"), partial(pairs, which="lowest")),
-    "ramp": (partial(PApAtK, surrogate="ramp"), partial(pairs, which="highest")),
-    "ts": (partial(PApAtK, surrogate="ts"), partial(pairs, which="both")),
+    "avg": (partial(PApAtK, form="avg"), average),
+    "max": (partial(PApAtK, form="max"), partial(pairs, which="lowest")),
+    "ramp": (partial(PApAtK, form="ramp"), partial(pairs, which="highest")),
+    "ts": (partial(PApAtK, form="ts"), partial(pairs, which="both")),
 }
 
 

@@ -28,9 +28,9 @@ def wants_what_its_metric_wants(entry: ObjectiveEntry) -> bool:
     best = torch.linspace(1, -1, 24)  # also cosines, for losses of embeddings
     losses, values = [], []
     for scores in (best, -best):
-        made = objective(text_of(entry), prior=1 / 3, items=24, lists=1)
-        kind = getattr(made, "index_kind", None)
-        index = {"item": torch.arange(24), "list": torch.tensor(0)}.get(kind or "")
-        losses.append(made(scores, target, index=index).item())
+        made = objective(text_of(entry), prior=1 / 3, num_items=24, num_lists=1)
+        losses.append(
+            made(scores, target, list_ids=torch.tensor(0), item_ids=torch.arange(24)).item()
+        )
         values.append(float(metric(metric_of(text_of(entry))).value(scores, target)))
     return losses[0] < losses[1] and values[0] > values[1]

@@ -21,16 +21,16 @@ def test_the_best_order_has_the_least_loss(entry) -> None:
 @pytest.mark.parametrize(("name", "form"), [("sopa", "cvar"), ("sopa_s", "kl"), ("sota_s", "kl")])
 def test_published_algorithms_are_a_form_with_a_memory(name: str, form: str) -> None:
     text = f"{name}({'min_tpr=.5, ' if name == 'sota_s' else ''}max_fpr=.3)"
-    made = objective(text, items=50)
+    made = objective(text, num_items=50)
     assert made.options["form"] == form
-    assert made.index_kind == "item"
+    assert made.memory_by == "item"
     with pytest.raises(ValueError, match="items"):
         objective(text)
 
 
 def test_without_a_memory_the_plain_name_does_without_items() -> None:
-    assert objective("opauc(max_fpr=.3)", items=50).index_kind is None
-    assert objective("opauc(max_fpr=.3, form='kl')", items=50).index_kind == "item"
+    assert objective("opauc(max_fpr=.3)", num_items=50).memory_by is None
+    assert objective("opauc(max_fpr=.3, form='kl')", num_items=50).memory_by == "item"
 
 
 def test_every_curve_is_judged_by_a_curve() -> None:

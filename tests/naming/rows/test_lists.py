@@ -23,10 +23,10 @@ def test_at_k_is_the_k_of_the_class(name: str) -> None:
 
 
 def test_song_is_ndcg_with_a_memory_of_items() -> None:
-    made = objective("song@5", items=40)
+    made = objective("song@5", num_items=40)
     assert type(made) is type(objective("ndcg@5"))
-    assert made.index_kind == "item"
-    assert objective("ndcg@5").index_kind is None
+    assert made.memory_by == "item"
+    assert objective("ndcg@5").memory_by is None
     with pytest.raises(ValueError, match="items"):
         objective("song@5")
 

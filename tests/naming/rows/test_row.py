@@ -16,6 +16,6 @@ def test_a_row_is_an_entry_whose_class_is_found_by_its_path() -> None:
 
 def test_what_is_not_said_is_the_default() -> None:
     entry = row("objectives", "NDCG", "ndcg", None, "Lists.", "A paper")
-    assert (entry.cost, entry.index, entry.at) == ("n log n", "–", None)
+    assert (entry.cost, entry.memory, entry.at) == ("n log n", "–", None)
     assert entry.facts == entry.needs == ()
     assert entry.shown_metric == "as its objective"

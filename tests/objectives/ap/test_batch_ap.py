@@ -30,7 +30,7 @@ def test_value_and_gradient_equal_the_formula(prior, annealed):
     torch.manual_seed(0)
     scores = torch.randn(80, dtype=torch.float64, requires_grad=True)
     target = torch.rand(80) < 0.2
-    loss = AveragePrecision(prior, correction="annealed" if annealed else "fixed", score_scale=1.0)
+    loss = AveragePrecision(prior, gain="annealed" if annealed else "fixed", score_scale=1.0)
     value, expected = loss(scores, target), by_hand(scores, target, prior, annealed=annealed)
     torch.testing.assert_close(value, expected)
     (a,), (b,) = torch.autograd.grad(value, scores), torch.autograd.grad(expected, scores)
@@ -46,7 +46,7 @@ LIST = st.lists(st.tuples(st.integers(-20, 20), st.booleans()), min_size=2, max_
 def test_the_fixed_form_bounds_the_metric(items, tau, prior):
     scores = torch.tensor([score / 4 for score, _ in items], dtype=torch.float64)
     target = torch.tensor([positive for _, positive in items])
-    loss = AveragePrecision(prior, false_positives=OneSidedHuber(tau), correction="fixed")
+    loss = AveragePrecision(prior, false_positives=OneSidedHuber(tau), gain="fixed")
     exact = auprc(scores, target, prior=prior) if prior else average_precision(scores, target)
     assert float(loss(scores, target)) >= 1 - float(exact) - 1e-12
 
@@ -54,7 +54,7 @@ def test_the_fixed_form_bounds_the_metric(items, tau, prior):
 def test_with_the_zero_one_loss_it_is_the_metric():
     torch.manual_seed(1)
     scores, target = torch.randn(200, dtype=torch.float64), torch.rand(200) < 0.1
-    loss = AveragePrecision(false_positives=ZeroOne(), true_positives=ZeroOne(), correction="fixed")
+    loss = AveragePrecision(false_positives=ZeroOne(), true_positives=ZeroOne(), gain="fixed")
     torch.testing.assert_close(loss(scores, target), 1 - average_precision(scores, target))
 
 
@@ -63,9 +63,9 @@ def test_weight_two_counts_twice():
     scores, target = torch.randn(50, dtype=torch.float64), torch.rand(50) < 0.3
     weight = torch.randint(0, 3, (50,))
     repeated = torch.repeat_interleave(torch.arange(50), weight)
-    for correction in ("fixed", "annealed"):
-        loss = AveragePrecision(0.1, correction=correction)
-        if correction == "annealed":
+    for gain in ("fixed", "annealed"):
+        loss = AveragePrecision(0.1, gain=gain)
+        if gain == "annealed":
             weight = weight.clamp(max=1)  # the median is over items
             repeated = torch.repeat_interleave(torch.arange(50), weight)
         torch.testing.assert_close(
@@ -78,11 +78,9 @@ def test_an_untrained_model_is_not_saturated():
     scores = torch.randn(5_000, requires_grad=True)
     target = torch.arange(5_000) < 10
     norms = {}
-    for correction in ("annealed", "fixed"):
-        (gradient,) = torch.autograd.grad(
-            AveragePrecision(correction=correction)(scores, target), scores
-        )
-        norms[correction] = float(gradient.norm())
+    for gain in ("annealed", "fixed"):
+        (gradient,) = torch.autograd.grad(AveragePrecision(gain=gain)(scores, target), scores)
+        norms[gain] = float(gradient.norm())
     assert norms["annealed"] > 20 * norms["fixed"]
 
 
@@ -91,7 +89,7 @@ def test_an_untrained_model_is_not_saturated():
     [
         (dict(prior=0.0), "prior must be None, a number between 0 and 1"),
         (dict(prior=1.5), "prior must be None.*got 1.5"),
-        (dict(correction="none"), "correction must be one of 'annealed', 'fixed'"),
+        (dict(gain="none"), "gain must be one of 'annealed', 'fixed'"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -106,7 +104,7 @@ def test_gradcheck_where_nothing_is_detached():
     loss = AveragePrecision(
         0.1,
         true_positives=OneSidedSigmoid(0.5),
-        correction="fixed",
+        gain="fixed",
         score_scale=1.0,
         through_tpr=True,
     )

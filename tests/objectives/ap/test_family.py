@@ -87,7 +87,7 @@ def test_embeddings_do_not_draw_together(make):
     "make",
     [
         lambda: SOPRC(0.1),
-        lambda: SOPRC(0.1, semi_variance=(1.0, 5.0), correction="fixed"),
+        lambda: SOPRC(0.1, semi_variance=(1.0, 5.0), gain="fixed"),
         lambda: StableAP(0.1),
         lambda: SOAP(0.1, 100),
     ],
@@ -95,8 +95,8 @@ def test_embeddings_do_not_draw_together(make):
 )
 def test_no_gradient_along_the_scores_whatever_the_running_spread_is(make):
     generator = torch.Generator().manual_seed(0)
-    loss, index = make(), torch.arange(100).reshape(2, 50)
-    beside = {"index": index} if loss.index_kind == "item" else {}
+    loss, item_ids = make(), torch.arange(100).reshape(2, 50)
+    beside = {"item_ids": item_ids} if loss.memory_by == "item" else {}
     for size in (1.0, 30.0):  # the running spread is far from that of the second batch
         scores = size * torch.randn(2, 50, dtype=torch.float64, generator=generator) + 3
         scores.requires_grad_()

@@ -18,12 +18,12 @@ def estimates(scores, target, prior):
 def test_two_steps_by_hand():
     torch.manual_seed(0)
     target = torch.arange(12) < 3
-    index = torch.arange(12) + 5
-    loss = SOAP(0.2, 20, gamma=0.25, score_scale=1.0)
+    item_ids = torch.arange(12) + 5
+    loss = SOAP(0.2, 20, ema_rate=0.25, score_scale=1.0)
     first = torch.randn(12, dtype=torch.float64, requires_grad=True)
     second = torch.randn(12, dtype=torch.float64, requires_grad=True)
-    loss(first, target, index=index)
-    value = loss(second, target, index=index)
+    loss(first, target, item_ids=item_ids)
+    value = loss(second, target, item_ids=item_ids)
     g = estimates(second, target, 0.2)
     u = [
         (0.75 * a + 0.25 * b).detach()
@@ -41,7 +41,7 @@ def test_only_the_positives_of_the_batch_are_remembered():
     loss(
         torch.randn(4, requires_grad=True),
         torch.tensor([1, 0, 1, 0]),
-        index=torch.tensor([7, 1, 2, 3]),
+        item_ids=torch.tensor([7, 1, 2, 3]),
     )
     assert loss.average.seen.nonzero().flatten().tolist() == [2, 7]
 
@@ -54,7 +54,7 @@ def test_the_prior_corrects_for_the_rate_of_the_batch():
         scores = torch.cat([positives[:n_positive], negatives])
         target = torch.arange(len(scores)) < n_positive
         return float(
-            SOAP(0.1, 4000, score_scale=1.0)(scores, target, index=torch.arange(len(scores)))
+            SOAP(0.1, 4000, score_scale=1.0)(scores, target, item_ids=torch.arange(len(scores)))
         )
 
     assert abs(value(200) - value(2000)) < 0.02

@@ -18,7 +18,7 @@ def test_v_converges_to_the_quantiles_of_all_positives():
     """Proposition 1: with a fixed model v tends to what φ gives for all positives."""
     scores, target = population()
     positives = scores[target]
-    loss = SOPRC(0.1, beta=0.05, score_scale=1.0)
+    loss = SOPRC(0.1, ema_rate=0.05, score_scale=1.0)
     for _ in range(300):
         few = positives[torch.randint(0, len(positives), (8,))]
         batch = torch.cat([few, scores[~target][:50]]).requires_grad_()
@@ -43,16 +43,16 @@ def test_the_estimate_does_not_depend_on_the_rate_of_the_batch():
             values.append(float(value.detach())) if step >= 50 else None
         return sum(values) / len(values)
 
-    options = dict(correction="fixed", score_scale=1.0)
-    ours = [estimate(SOPRC(0.1, beta=0.1, tau_fpr=0.02, **options), n) for n in (10, 200)]
+    options = dict(gain="fixed", score_scale=1.0)
+    ours = [estimate(SOPRC(0.1, ema_rate=0.1, tau_fpr=0.02, **options), n) for n in (10, 200)]
     own = [estimate(AveragePrecision(**options), n) for n in (10, 200)]
     assert abs(ours[0] - ours[1]) < 0.2 * abs(own[0] - own[1])
 
 
 def test_several_rows_of_a_list_are_averaged_into_its_vector():
-    loss = SOPRC(0.1, lists=3, points=4, score_scale=1.0)
+    loss = SOPRC(0.1, num_lists=3, points=4, score_scale=1.0)
     scores = torch.tensor([[1.0, 0.0], [3.0, 0.0], [7.0, 0.0]], requires_grad=True)
-    loss(scores, torch.tensor([[1, 0]] * 3), index=torch.tensor([2, 2, 0]))
+    loss(scores, torch.tensor([[1, 0]] * 3), list_ids=torch.tensor([2, 2, 0]))
     assert loss.vector.value[2].tolist() == [2] * 4
     assert loss.vector.value[0].tolist() == [7] * 4
     assert loss.vector.seen.tolist() == [True, False, True]
@@ -61,17 +61,17 @@ def test_several_rows_of_a_list_are_averaged_into_its_vector():
 def test_a_prior_for_every_list():
     priors = torch.tensor([0.5, 0.01])
     scores, target = torch.randn(2, 40), torch.arange(40).expand(2, 40) < 4
-    both = SOPRC(priors, lists=2, correction="fixed", score_scale=1.0)
-    value = both(scores, target, index=torch.tensor([0, 1]))
+    both = SOPRC(priors, num_lists=2, gain="fixed", score_scale=1.0)
+    value = both(scores, target, list_ids=torch.tensor([0, 1]))
     each = [
-        SOPRC(float(p), correction="fixed", score_scale=1.0)(s, t)
+        SOPRC(float(p), gain="fixed", score_scale=1.0)(s, t)
         for p, s, t in zip(priors, scores, target, strict=True)
     ]
     torch.testing.assert_close(value, sum(each) / 2)
     with pytest.raises(
         ValueError, match="prior must be None, a number between 0 and 1 or 2 of them"
     ):
-        SOPRC(torch.tensor([0.1, 0.2, 0.3]), lists=2)
+        SOPRC(torch.tensor([0.1, 0.2, 0.3]), num_lists=2)
 
 
 def test_the_multiplier_is_logged_and_smoothed():
@@ -92,9 +92,9 @@ def test_the_published_settings_are_accepted():
         0.02,
         tau_fpr=0.1,
         tau_tpr=0.001,
-        beta=0.001,
+        ema_rate=0.001,
         semi_variance=(1.0, 5.0),
-        correction="fixed",
+        gain="fixed",
         score_scale=1.0,
         score_range=(-1.0, 1.0),
     )

@@ -53,7 +53,7 @@ def test_the_mean_follows_a_moving_model_with_previous_scores():
     for corrected in (True, False):
         torch.manual_seed(2)
         model = torch.nn.Linear(3, 1, bias=True, dtype=torch.float64)
-        previous, loss = PreviousModel(model), StableAP(0.1, lam=0.01, score_scale=1.0)
+        previous, loss = PreviousModel(model), StableAP(0.1, ema_rate=0.01, score_scale=1.0)
         for _ in range(100):
             rows = torch.cat([torch.randint(0, 100, (10,)), torch.randint(100, 400, (40,))])
             earlier = previous(x[rows]).squeeze(1)
@@ -113,7 +113,7 @@ def change_by_one_example(loss, n: int, generator) -> float:
 
 
 def test_one_example_moves_it_by_order_1_over_n():
-    options = dict(correction="fixed", dynamic=False, score_scale=1.0, tau=0.5)
+    options = dict(gain="fixed", dynamic=False, score_scale=1.0, tau=0.5)
     loss = StableAP(0.25, **options)
     changes = [
         sum(change_by_one_example(loss, n, torch.Generator().manual_seed(s)) for s in range(10))

@@ -201,15 +201,20 @@ def test_the_adversarial_loss_is_that_of_the_attacked_batch():
 
 def test_what_the_objective_takes_beside_reaches_it_once():
     x, target = sample()
-    model, index = network(), torch.arange(50)
+    model, item_ids = network(), torch.arange(50)
     loss, plain = SOAP(0.3, 50, score_scale=1.0), SOAP(0.3, 50, score_scale=1.0)
     before = copy.deepcopy(model)
     options = dict(radius=0.3, step=0.1, random_start=False)
-    adversarial_loss(model, x, target, loss, beside={"index": index}, **options)
+    adversarial_loss(model, x, target, loss, call_arguments={"item_ids": item_ids}, **options)
     moved = projected_gradient_attack(
-        before, x, target, SOAP(0.3, 50, score_scale=1.0), beside={"index": index}, **options
+        before,
+        x,
+        target,
+        SOAP(0.3, 50, score_scale=1.0),
+        call_arguments={"item_ids": item_ids},
+        **options,
     )
-    plain(before(moved), target, index=index)
+    plain(before(moved), target, item_ids=item_ids)
     for name, value in loss.state_dict().items():
         torch.testing.assert_close(value, plain.state_dict()[name])
     torch.testing.assert_close(model[1].running_mean, before[1].running_mean)

@@ -210,7 +210,7 @@ def test_weight_two_counts_twice():
 def test_each_list_has_its_own_saddle():
     torch.manual_seed(0)
     logits, target = torch.randn(60, 3), torch.arange(60) % 3
-    loss = OneVsRest(MinMaxAUC(lists=3))
+    loss = OneVsRest(MinMaxAUC(num_lists=3))
     solver = torch.optim.SGD(loss.parameters(), lr=0.5)
     for _ in range(200):
         solver.zero_grad()
@@ -220,14 +220,14 @@ def test_each_list_has_its_own_saddle():
         found = [float(p.detach()[c]) for p in loss.parameters()]
         expected = saddle(logits[:, c], target == c, 1.0, "squared_hinge")
         assert found == pytest.approx(expected, abs=1e-3)
-    alone = MinMaxAUC(lists=3)
-    alone(logits[:, 2].unsqueeze(0), (target == 2)[None], index=torch.tensor([1])).backward()
+    alone = MinMaxAUC(num_lists=3)
+    alone(logits[:, 2].unsqueeze(0), (target == 2)[None], list_ids=torch.tensor([1])).backward()
     assert [float(g) != 0 for g in alone.b.grad] == [False, True, False]
 
 
 def test_the_parameters_are_saved():
-    loss = put(MinMaxAUC(lists=2), 0.3, -0.2, 0.7)
-    other = MinMaxAUC(lists=2).double()
+    loss = put(MinMaxAUC(num_lists=2), 0.3, -0.2, 0.7)
+    other = MinMaxAUC(num_lists=2).double()
     other.load_state_dict(loss.state_dict())
     assert set(loss.state_dict()) == {"a", "b", "alpha"}
     assert other.alpha.tolist() == [0.7, 0.7]
@@ -240,7 +240,7 @@ def test_the_parameters_are_saved():
         (dict(f="hinge"), "f must be one of 'squared_hinge', 'square', got 'hinge'"),
         (dict(margin=-1.0), "margin must be a finite number > 0, got -1.0"),
         (dict(prior=1.0), "prior must be None or a number between 0 and 1, got 1.0"),
-        (dict(lists=0), "lists must be a whole number >= 1, got 0"),
+        (dict(num_lists=0), "num_lists must be a whole number >= 1, got 0"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -37,8 +37,8 @@ def not_mine(rows: Tensor) -> Tensor:
 
 
 def all_do_the_same(objective: Objective) -> Loss:
-    def loss(first: Tensor, second: Tensor, index: Tensor) -> Tensor:
-        gathered = (gather_with_gradient(t) for t in (first, second, index))
+    def loss(first: Tensor, second: Tensor, item_ids: Tensor) -> Tensor:
+        gathered = (gather_with_gradient(t) for t in (first, second, item_ids))
         return objective(**two_views(*gathered)._asdict())
 
     return loss
@@ -47,11 +47,11 @@ def all_do_the_same(objective: Objective) -> Loss:
 def own_anchors(objective: Objective) -> Loss:
     together = AcrossProcesses(objective)
 
-    def loss(first: Tensor, second: Tensor, index: Tensor) -> Tensor:
+    def loss(first: Tensor, second: Tensor, item_ids: Tensor) -> Tensor:
         others = None
         if dist.is_initialized():
             others = torch.cat([not_mine(first), not_mine(second)])
-        return together(**two_views(first, second, index, others=others)._asdict())
+        return together(**two_views(first, second, item_ids, others=others)._asdict())
 
     return loss
 
@@ -59,19 +59,19 @@ def own_anchors(objective: Objective) -> Loss:
 def own_pairs(objective: Objective) -> Loss:
     together = AcrossProcesses(objective)
 
-    def loss(first: Tensor, second: Tensor, index: Tensor) -> Tensor:
+    def loss(first: Tensor, second: Tensor, item_ids: Tensor) -> Tensor:
         others = None
         if dist.is_initialized():
             others = not_mine(first), not_mine(second)
-        return together(**two_modalities(first, second, index, ITEMS, others=others)._asdict())
+        return together(**two_modalities(first, second, item_ids, ITEMS, others=others)._asdict())
 
     return loss
 
 
 WAYS = {
-    "all do the same": (all_do_the_same, lambda: GlobalContrastive(ITEMS, gamma=0.5)),
-    "own anchors": (own_anchors, lambda: GlobalContrastive(ITEMS, gamma=0.5)),
-    "own pairs": (own_pairs, lambda: GlobalContrastive(2 * ITEMS, gamma=0.5)),
+    "all do the same": (all_do_the_same, lambda: GlobalContrastive(ITEMS, ema_rate=0.5)),
+    "own anchors": (own_anchors, lambda: GlobalContrastive(ITEMS, ema_rate=0.5)),
+    "own pairs": (own_pairs, lambda: GlobalContrastive(2 * ITEMS, ema_rate=0.5)),
     "own temperatures": (own_anchors, lambda: IndividualTemperatures(ITEMS, step=0.05)),
 }
 
@@ -88,12 +88,12 @@ def train(way: str, rank: int | None = None) -> dict[str, object]:
     for step in range(STEPS):
         rng = torch.Generator().manual_seed(step)
         x = torch.randn(2, WORLD * OWN, 4, generator=rng, dtype=torch.float64)
-        index = torch.randperm(ITEMS // 2, generator=rng)[: WORLD * OWN]
+        item_ids = torch.randperm(ITEMS // 2, generator=rng)[: WORLD * OWN]
         if rank is not None:
             own = slice(rank * OWN, (rank + 1) * OWN)
-            x, index = x[:, own], index[own]
+            x, item_ids = x[:, own], item_ids[own]
         first, second = model(x.flatten(0, 1)).chunk(2)
-        value = loss(first, second, index)
+        value = loss(first, second, item_ids)
         optimizer.zero_grad()
         value.backward()
         optimizer.step()

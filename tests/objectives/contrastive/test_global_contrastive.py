@@ -24,14 +24,14 @@ def test_one_batch_by_hand():
 
 
 def test_memory_by_hand_over_two_steps():
-    loss = GlobalContrastive(3, 0.5, 0.25, gamma=0.75)
+    loss = GlobalContrastive(3, 0.5, 0.25, ema_rate=0.75)
     first = torch.tensor([[0.5, 0.9], [0.5, 0.1]], requires_grad=True)
     target = torch.tensor([[1, 0], [1, 0]])
     g = [math.exp(0.4 / 0.5), math.exp(-0.4 / 0.5)]
-    value = loss(first, target, index=torch.tensor([2, 0]))
+    value = loss(first, target, list_ids=torch.tensor([2, 0]))
     assert value.item() == pytest.approx(sum(0.5 * math.log(0.25 + x) for x in g) / 2)
     second = torch.tensor([[0.2, 0.8]], requires_grad=True)
-    value = loss(second, target[:1], index=torch.tensor([2]))
+    value = loss(second, target[:1], list_ids=torch.tensor([2]))
     estimate = math.exp(0.6 / 0.5)
     u = 0.25 * g[0] + 0.75 * estimate
     assert value.item() == pytest.approx(0.5 * math.log(0.25 + u))
@@ -47,7 +47,7 @@ def test_memory_by_hand_over_two_steps():
 def test_both_views_of_an_item_teach_their_mean():
     loss = GlobalContrastive(2, 0.5)
     scores = torch.tensor([[0.5, 0.9], [0.5, 0.1]], requires_grad=True)
-    loss(scores, torch.tensor([[1, 0], [1, 0]]), index=torch.tensor([1, 1]))
+    loss(scores, torch.tensor([[1, 0], [1, 0]]), list_ids=torch.tensor([1, 1]))
     expected = (math.exp(0.8) + math.exp(-0.8)) / 2
     assert loss.average.value[1].item() == pytest.approx(math.log(expected))
 
@@ -70,7 +70,7 @@ def test_classes_are_positives_by_embedding_scores():
     embeddings, labels = torch.randn(8, 3, dtype=torch.float64), torch.arange(8) % 3
     lists = embedding_scores(embeddings, labels)
     value = GlobalContrastive(20, 0.2)(
-        lists.scores, lists.target, mask=lists.mask, index=torch.arange(10, 18)
+        lists.scores, lists.target, mask=lists.mask, list_ids=torch.arange(10, 18)
     )
     e, losses = normalize(embeddings, dim=1), []
     for i in range(8):
@@ -85,12 +85,12 @@ def test_classes_are_positives_by_embedding_scores():
 @pytest.mark.parametrize("temperature", [1e-3, 0.1])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-8])
 def test_extremes_stay_finite_over_many_steps(dtype, temperature, epsilon):
-    loss = GlobalContrastive(2, temperature, epsilon, gamma=0.1)
+    loss = GlobalContrastive(2, temperature, epsilon, ema_rate=0.1)
     target = torch.tensor([[1, 0, 0], [1, 0, 0]])
     for sign in (1, -1, 1, 0, -1):
         scores = sign * torch.tensor([[1e4, -1e4, 0.0], [-1e4, 0.5, 1e4]])
         leaf = scores.to(dtype).requires_grad_()
-        value = loss(leaf, target, index=torch.tensor([0, 1]))
+        value = loss(leaf, target, list_ids=torch.tensor([0, 1]))
         value.backward()
         assert value.isfinite()
         assert leaf.grad.isfinite().all()
@@ -114,7 +114,7 @@ def test_the_tracked_loss_approaches_that_of_all_the_negatives():
     whole = two_modalities(first, second, torch.arange(items), items)
     full = GlobalContrastive(None, temperature)
     truth = full(**whole._asdict()).item()
-    loss = GlobalContrastive(2 * items, temperature, gamma=0.05)
+    loss = GlobalContrastive(2 * items, temperature, ema_rate=0.05)
     batch_values = []
     for _ in range(1000):
         rows = torch.randperm(items)[:8]
@@ -146,7 +146,10 @@ def test_the_gradient_approaches_that_of_all_the_negatives():
         return slope
 
     truth = gradient(GlobalContrastive(None, temperature), torch.arange(items))
-    tracked, plain = GlobalContrastive(2 * items, temperature, gamma=0.02), GlobalContrastive(None)
+    tracked, plain = (
+        GlobalContrastive(2 * items, temperature, ema_rate=0.02),
+        GlobalContrastive(None),
+    )
     sums = torch.zeros(2, 4, 4, dtype=torch.float64)
     for step in range(600):
         rows = torch.randperm(items)[:6]
@@ -166,18 +169,18 @@ def test_a_batch_of_896_is_no_burden():
 
 
 def test_written_as_the_call_that_makes_it():
-    assert repr(GlobalContrastive(10, 0.2, gamma=0.5)) == (
-        "GlobalContrastive(items=10, temperature=0.2, gamma=0.5)"
+    assert repr(GlobalContrastive(10, 0.2, ema_rate=0.5)) == (
+        "GlobalContrastive(num_lists=10, temperature=0.2, ema_rate=0.5)"
     )
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: GlobalContrastive(0), "keys must be a whole number >= 1, got 0"),
+        (lambda: GlobalContrastive(0), "num_items must be a whole number >= 1, got 0"),
         (lambda: GlobalContrastive(5, 0.0), "temperature must be a finite number > 0, got 0.0"),
         (lambda: GlobalContrastive(5, epsilon=-1.0), "epsilon must be a finite number >= 0"),
-        (lambda: GlobalContrastive(5, gamma=0.0), r"rate must be in \(0, 1\], got 0.0"),
+        (lambda: GlobalContrastive(5, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
     ],
 )
 def test_bad_options_are_named(make, message):

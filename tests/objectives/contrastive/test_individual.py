@@ -30,7 +30,7 @@ def test_the_first_step_is_a_gradient_step_of_the_loss_itself(epsilon):
     risks = t * ((epsilon + inner).log() + rho)
     (slope,) = torch.autograd.grad(risks.sum(), t)
     loss = IndividualTemperatures(5, 0.3, epsilon, rho=rho, step=step)
-    value = loss(scores, TARGET, index=torch.tensor([3, 1]))
+    value = loss(scores, TARGET, list_ids=torch.tensor([3, 1]))
     torch.testing.assert_close(value, risks.mean().detach(), rtol=1e-6, atol=0)
     expected = torch.full((5,), 0.3)
     expected[[3, 1]] -= step * slope.float()
@@ -38,7 +38,9 @@ def test_the_first_step_is_a_gradient_step_of_the_loss_itself(epsilon):
 
 
 def test_two_steps_by_hand():
-    loss = IndividualTemperatures(1, 0.5, gamma=0.75, rho=0.2, step=0.1, beta=0.5)
+    loss = IndividualTemperatures(
+        1, 0.5, ema_rate=0.75, rho=0.2, step=0.1, temperature_ema_rate=0.5
+    )
     target = torch.tensor([1, 0])
     loss(torch.tensor([0.1, 0.5], requires_grad=True), target)
     # One negative: log u = h/τ and the weighted mean of h/τ is the same, so the slope is ρ.
@@ -56,7 +58,7 @@ def test_temperatures_come_to_the_minimum_of_the_loss():
     scores = batch(3)
     loss = IndividualTemperatures(2, 0.3, rho=0.2, highest=5.0, step=0.02)
     for _ in range(400):
-        loss(scores, TARGET, index=torch.tensor([0, 1]))
+        loss(scores, TARGET, list_ids=torch.tensor([0, 1]))
     grid = torch.linspace(0.05, 5, 50_000, dtype=torch.float64)
     for i in range(2):
         h = (scores[i, 1:] - scores[i, 0]).detach()
@@ -69,7 +71,7 @@ def test_bounds_hold(rho, bound):
     loss = IndividualTemperatures(2, 0.3, rho=rho, lowest=0.2, highest=0.4, step=0.1)
     scores = torch.tensor([[0.0, 0.9, -0.9], [0.1, -0.5, 0.8]], requires_grad=True)
     for _ in range(30):
-        loss(scores, TARGET, index=torch.tensor([0, 1]))
+        loss(scores, TARGET, list_ids=torch.tensor([0, 1]))
     torch.testing.assert_close(tau(loss), torch.full((2,), bound))
 
 
@@ -92,14 +94,14 @@ def test_common_items_end_warmer_than_rare_ones():
 @pytest.mark.parametrize("how", ["eval", "no_grad"])
 def test_only_training_moves_them(how):
     loss = IndividualTemperatures(2, 0.3)
-    loss(batch(0), TARGET, index=torch.tensor([0, 1]))
+    loss(batch(0), TARGET, list_ids=torch.tensor([0, 1]))
     before = copy.deepcopy(loss.state_dict())
     if how == "eval":
         loss.eval()
-        loss(batch(1), TARGET, index=torch.tensor([0, 1]))
+        loss(batch(1), TARGET, list_ids=torch.tensor([0, 1]))
     else:
         with torch.no_grad():
-            loss(batch(1), TARGET, index=torch.tensor([0, 1]))
+            loss(batch(1), TARGET, list_ids=torch.tensor([0, 1]))
     for name, value in loss.state_dict().items():
         assert torch.equal(value, before[name])
 
@@ -110,7 +112,7 @@ def test_an_anchor_that_comes_twice_takes_one_step_by_its_mean_slope():
     for i, loss in enumerate(apart):
         loss(scores[i], TARGET[i])
     both = IndividualTemperatures(1, 0.3)
-    both(scores, TARGET, index=torch.tensor([0, 0]))
+    both(scores, TARGET, list_ids=torch.tensor([0, 0]))
     expected = torch.stack([tau(loss) for loss in apart]).mean(0)
     torch.testing.assert_close(tau(both), expected)
 
@@ -120,12 +122,12 @@ def test_without_room_to_move_it_is_the_loss_of_one_temperature():
     fixed = IndividualTemperatures(2, 0.3, rho=0.0, lowest=0.3, highest=0.3)
     plain = GlobalContrastive(2, 0.3)
     for _ in range(3):
-        a, b = (loss(scores, TARGET, index=torch.tensor([0, 1])) for loss in (fixed, plain))
+        a, b = (loss(scores, TARGET, list_ids=torch.tensor([0, 1])) for loss in (fixed, plain))
         torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-7)
 
 
 def test_temperatures_take_in_slopes_of_no_key_at_all():
-    memory = Temperatures(2, 0.3, (0.1, 0.5), step=0.1, rate=1.0)
+    memory = Temperatures(2, 0.3, (0.1, 0.5), step=0.1, ema_rate=1.0)
     memory.take_in_pending(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1))
     assert memory.temperature.tolist() == pytest.approx([0.3, 0.3])
 
@@ -137,7 +139,7 @@ def test_temperatures_take_in_slopes_of_no_key_at_all():
         ({"lowest": 0.0}, "lowest, temperature and highest must satisfy"),
         ({"rho": -0.1}, "rho must be a finite number >= 0, got -0.1"),
         ({"step": 0.0}, "step must be a finite number > 0, got 0.0"),
-        ({"beta": 1.5}, r"beta must be in \(0, 1\], got 1.5"),
+        ({"temperature_ema_rate": 1.5}, r"temperature_ema_rate must be in \(0, 1\], got 1.5"),
     ],
 )
 def test_bad_options_are_named(options, message):

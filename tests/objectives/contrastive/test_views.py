@@ -11,17 +11,17 @@ HALF = 2**-0.5
 
 
 def test_two_views_by_hand():
-    scores, target, mask, index = two_views(FIRST, SECOND, torch.tensor([7, 4]))
+    scores, target, mask, list_ids = two_views(FIRST, SECOND, torch.tensor([7, 4]))
     expected = [[1, 0, HALF, 0], [0, 1, HALF, 1], [HALF, HALF, 1, HALF], [0, 1, HALF, 1]]
     torch.testing.assert_close(scores, torch.tensor(expected))
     assert target.int().tolist() == [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]]
     assert mask is not None
     assert mask.int().tolist() == [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]
-    assert index is not None
-    assert index.tolist() == [7, 4, 7, 4]
+    assert list_ids is not None
+    assert list_ids.tolist() == [7, 4, 7, 4]
     plain = two_views(FIRST, SECOND, normalize=False)
     assert plain.scores[1].tolist() == [0, 4, 6, 2]
-    assert plain.index is None
+    assert plain.list_ids is None
 
 
 def test_others_are_negatives_of_all_anchors():
@@ -35,12 +35,12 @@ def test_others_are_negatives_of_all_anchors():
 
 
 def test_two_modalities_by_hand():
-    scores, target, mask, index = two_modalities(FIRST, SECOND, torch.tensor([7, 4]), 10)
+    scores, target, mask, list_ids = two_modalities(FIRST, SECOND, torch.tensor([7, 4]), 10)
     torch.testing.assert_close(scores, torch.tensor([[HALF, 0], [HALF, 1], [HALF, HALF], [0, 1]]))
     assert target.int().tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
     assert mask is None
-    assert index is not None
-    assert index.tolist() == [7, 4, 17, 14]
+    assert list_ids is not None
+    assert list_ids.tolist() == [7, 4, 17, 14]
     more = two_modalities(FIRST, SECOND, others=(FIRST[:1], SECOND[:1]), normalize=False)
     assert more.scores.tolist() == [[3, 0, 3], [6, 2, 6], [3, 6, 3], [0, 2, 0]]
     assert not more.target[:, -1].any()
@@ -94,10 +94,13 @@ def test_one_thing_alone_has_nothing_to_be_told_from():
             r"others must have shape \(items, 2",
         ),
         (lambda: two_modalities(FIRST, SECOND[0]), r"texts must have the shape \(2, 2\)"),
-        (lambda: two_modalities(FIRST, SECOND, torch.arange(2)), "items is needed beside index"),
+        (
+            lambda: two_modalities(FIRST, SECOND, torch.arange(2)),
+            "num_items is needed with item_ids",
+        ),
         (
             lambda: two_modalities(FIRST, SECOND, torch.tensor([0, 2]), 2),
-            "index must lie between 0 and 1, got values from 0 to 2",
+            "item_ids must lie between 0 and 1, got values from 0 to 2",
         ),
         (
             lambda: two_modalities(FIRST, SECOND, others=(FIRST, SECOND[:1])),

@@ -20,13 +20,13 @@ def test_by_hand():
     assert ListNet("uniform")(scores, target).item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("prior", ["exp", "uniform"])
-def test_whole_weights_are_copies(prior):
+@pytest.mark.parametrize("target_distribution", ["exp", "uniform"])
+def test_whole_weights_are_copies(target_distribution):
     torch.manual_seed(1)
     scores = torch.randn(12, dtype=torch.float64, requires_grad=True)
     target, weight = torch.randint(0, 4, (12,)), torch.randint(0, 4, (12,))
     copies = torch.repeat_interleave(torch.arange(12), weight)
-    loss = ListNet(prior)
+    loss = ListNet(target_distribution)
     value = loss(scores, target, weight=weight.double())
     expected = loss(scores[copies], target[copies])
     torch.testing.assert_close(value, expected)
@@ -36,12 +36,12 @@ def test_whole_weights_are_copies(prior):
 
 def test_two_steps_of_the_followed_mean_by_hand():
     torch.manual_seed(0)
-    target, index = torch.tensor([2, 0, 1, 0]), torch.arange(4)
+    target, item_ids = torch.tensor([2, 0, 1, 0]), torch.arange(4)
     first = torch.randn(4, dtype=torch.float64, requires_grad=True)
     second = torch.randn(4, dtype=torch.float64, requires_grad=True)
-    loss = ListNet("uniform", items=4, gamma=0.25)
-    loss(first, target, index=index)
-    value = loss(second, target, index=index)
+    loss = ListNet("uniform", num_items=4, ema_rate=0.25)
+    loss(first, target, item_ids=item_ids)
+    value = loss(second, target, item_ids=item_ids)
 
     def means(scores):
         return (scores - scores[:, None]).exp().mean(1)[[0, 2]]
@@ -57,10 +57,10 @@ def test_two_steps_of_the_followed_mean_by_hand():
 
 
 def test_scores_far_apart_keep_the_memory_finite():
-    loss = ListNet(items=4)
+    loss = ListNet(num_items=4)
     scores = torch.tensor([-1e4, 1e4, 0.0, 1.0], requires_grad=True)
     for _ in range(2):
-        value = loss(scores, torch.tensor([1, 0, 2, 0]), index=torch.arange(4))
+        value = loss(scores, torch.tensor([1, 0, 2, 0]), item_ids=torch.arange(4))
     (gradient,) = torch.autograd.grad(value, scores)
     assert value.isfinite()
     assert gradient.isfinite().all()
@@ -68,7 +68,9 @@ def test_scores_far_apart_keep_the_memory_finite():
 
 
 def test_bad_options_are_named():
-    with pytest.raises(ValueError, match="prior must be one of 'exp', 'uniform', got 'log'"):
+    with pytest.raises(
+        ValueError, match="target_distribution must be one of 'exp', 'uniform', got 'log'"
+    ):
         ListNet("log")
     with pytest.raises(ValueError, match="items must be a whole number"):
-        ListNet(items=0)
+        ListNet(num_items=0)

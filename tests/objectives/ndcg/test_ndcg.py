@@ -82,12 +82,12 @@ def test_only_the_top_k_pull_and_a_tied_list_still_learns():
 
 def test_two_steps_of_the_followed_rank_by_hand():
     torch.manual_seed(0)
-    target, index = torch.tensor([2, 0, 1, 0, 0]), torch.arange(5) + 3
+    target, item_ids = torch.tensor([2, 0, 1, 0, 0]), torch.arange(5) + 3
     first = torch.randn(5, dtype=torch.float64, requires_grad=True)
     second = torch.randn(5, dtype=torch.float64, requires_grad=True)
-    loss = NDCG(surrogate=SquaredHinge(1.0), items=9, gamma=0.25)
-    loss(first, target, index=index)
-    value = loss(second, target, index=index)
+    loss = NDCG(surrogate=SquaredHinge(1.0), num_items=9, ema_rate=0.25)
+    loss(first, target, item_ids=item_ids)
+    value = loss(second, target, item_ids=item_ids)
 
     def ranks(scores):
         return SquaredHinge(1.0).value(scores[:, None] - scores).sum(1)[[0, 2]]
@@ -105,11 +105,11 @@ def test_two_steps_of_the_followed_rank_by_hand():
 
 
 def test_the_share_in_the_top_k_is_followed_too():
-    target, index = torch.tensor([1, 0, 0]), torch.arange(3)
-    loss = NDCG(1, items=3, gamma=0.25)
-    loss(torch.tensor([1.0, 0.0, -1.0], requires_grad=True), target, index=index)
+    target, item_ids = torch.tensor([1, 0, 0]), torch.arange(3)
+    loss = NDCG(1, num_items=3, ema_rate=0.25)
+    loss(torch.tensor([1.0, 0.0, -1.0], requires_grad=True), target, item_ids=item_ids)
     below = torch.tensor([-1.0, 0.0, 1.0], requires_grad=True)
-    value = loss(below, target, index=index)
+    value = loss(below, target, item_ids=item_ids)
     rank, share = loss.average.value[0].tolist()
     assert share == 0.75
     assert value.item() == pytest.approx(1 - 0.75 / math.log2(1 + rank))
@@ -123,8 +123,8 @@ def test_the_rank_in_a_part_of_a_list_is_that_in_the_whole_on_average():
     others = torch.rand(draws, n - 1).argsort(-1)[:, : shown - 1] + 1
     rows = torch.cat([torch.zeros(draws, 1, dtype=torch.long), others], dim=1)
     target = (rows == 0).long()  # the first item is the relevant one
-    loss = NDCG(surrogate=ZeroOne(), items=draws, length=n)
-    loss(scores[rows], target, index=torch.arange(draws).unsqueeze(1).expand_as(rows))
+    loss = NDCG(surrogate=ZeroOne(), num_items=draws, length=n)
+    loss(scores[rows], target, item_ids=torch.arange(draws).unsqueeze(1).expand_as(rows))
     ranks = loss.average.value[:, 0]
     whole = 1 + int((scores > scores[0]).sum())
     assert abs(float(ranks.mean()) - whole) < 4 * float(ranks.std()) / math.sqrt(draws)
@@ -150,7 +150,7 @@ def test_bad_options_are_named():
     with pytest.raises(ValueError, match="gain must be one of 'exponential', 'linear', got 'log'"):
         NDCG(gain="log")
     with pytest.raises(ValueError, match="items must be a whole number"):
-        NDCG(items=2.5)
+        NDCG(num_items=2.5)
     with pytest.raises(ValueError, match=r"length must be the number .* got 5 and a list of 6"):
         NDCG(length=5)(torch.randn(6), torch.arange(6) % 3)
 
@@ -176,7 +176,7 @@ def test_a_soft_cut_of_parts_of_lists_and_with_a_memory():
     torch.manual_seed(1)
     scores, target = torch.randn(1, 20, dtype=torch.float64), torch.randint(0, 3, (1, 20))
     once = NDCG(4, softness=0.3)(scores, target)
-    followed = NDCG(4, softness=0.3, items=20)(scores, target, index=torch.arange(20)[None])
+    followed = NDCG(4, softness=0.3, num_items=20)(scores, target, item_ids=torch.arange(20)[None])
     torch.testing.assert_close(followed.double(), once, rtol=1e-5, atol=1e-6)
     whole = NDCG(4, softness=0.3, length=20)(scores, target)
     torch.testing.assert_close(whole, once)

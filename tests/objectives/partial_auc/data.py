@@ -23,7 +23,7 @@ def passes(objective, scores, epochs, size):
         values = []
         for chosen in order.split(size):
             items = torch.cat([torch.arange(POSITIVES), chosen])
-            beside = {} if objective.index_kind is None else {"index": items}
+            beside = {} if objective.memory_by is None else {"item_ids": items}
             batch = scores[items].requires_grad_()
             values.append(objective(batch, items < POSITIVES, **beside).item())
         means.append(sum(values) / len(values))
@@ -32,7 +32,7 @@ def passes(objective, scores, epochs, size):
 
 def biases(make, scores, epochs=6, size=20):
     """Error of the value against all the data: of batches alone, and late with a memory."""
-    everything = make(items=None)(scores, torch.arange(len(scores)) < POSITIVES).item()
-    batch = passes(make(items=None), scores, 2, size)
-    memory = passes(make(items=len(scores)), scores, epochs, size)[epochs // 2 :]
+    everything = make(num_items=None)(scores, torch.arange(len(scores)) < POSITIVES).item()
+    batch = passes(make(num_items=None), scores, 2, size)
+    memory = passes(make(num_items=len(scores)), scores, epochs, size)[epochs // 2 :]
     return tuple(sum(means) / len(means) - everything for means in (batch, memory))

@@ -27,7 +27,7 @@ def random_lists(seed, n=40, rows=2, *, weighted=False, requires_grad=False):
     weight = torch.rand(rows, n, dtype=torch.float64, generator=rng) if weighted else None
     scores.requires_grad_(requires_grad)
     items = torch.arange(rows * n).reshape(rows, n)
-    return scores, split_lists(scores, target, weight=weight, items=items)
+    return scores, split_lists(scores, target, weight=weight, item_ids=items)
 
 
 def all_losses(surrogate, lists):
@@ -85,13 +85,13 @@ def test_the_start_is_the_quantile_of_the_batch():
     scores = torch.tensor([[0.0, 2.0, -1.0, -2.0, 1.0, -3.0, -4.0, -5.0, -6.0, -7.0, -8.0]])
     target = torch.tensor([[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]])
     items = torch.arange(11).unsqueeze(0) + 4
-    lists = split_lists(scores, target, items=items)
+    lists = split_lists(scores, target, item_ids=items)
     inner = CVaROverNegatives(Hinge(1.0), 0.25, 20, 0.1)
     value = inner(lists)
     # Two and a half of ten negatives: 2, 1 and half of −1.
     torch.testing.assert_close(value, torch.tensor([[(3 + 2 + 0.5 * 0) / 2.5]]))
-    ((index, start),) = inner.thresholds.pending
-    assert index.tolist() == [4]
+    ((item_ids, start),) = inner.thresholds.pending
+    assert item_ids.tolist() == [4]
     assert start.tolist() == [[0.0]]
 
 
@@ -99,7 +99,7 @@ def test_over_positives_first_the_exact_mean_then_the_threshold():
     _, lists = random_lists(0, rows=1)
     n = lists.positives.shape[-1]
     values = torch.arange(1.0, n + 1, dtype=torch.float64).unsqueeze(0)
-    outer = CVaROverPositives(1 / n, 40, rate=1.0, step=0.1)
+    outer = CVaROverPositives(1 / n, 40, ema_rate=1.0, step=0.1)
     torch.testing.assert_close(outer(values, lists), torch.tensor([n], dtype=torch.float64))
     ((_, start),) = outer.thresholds.pending
     assert start.item() == n

@@ -7,7 +7,7 @@ import pytest
 from rankwise.objectives.partial_auc.forms import over_negatives, require_form
 from rankwise.pairs import Hinge, Logistic, SquaredHinge
 
-NOTHING = dict(temperature=None, items=None, gamma=0.9, threshold_rate=0.1)
+NOTHING = dict(temperature=None, num_items=None, ema_rate=0.9, threshold_rate=0.1)
 
 
 def test_the_surrogate_by_default():
@@ -27,10 +27,10 @@ def test_the_hardest_negatives_start_at_the_top(form):
         over_negatives(form, None, (0.1, 0.2), **NOTHING)
 
 
-@pytest.mark.parametrize("items", [None, 10])
-def test_cvar_takes_the_two_hinges_only(items):
+@pytest.mark.parametrize("num_items", [None, 10])
+def test_cvar_takes_the_two_hinges_only(num_items):
     with pytest.raises(ValueError, match="must be Hinge or SquaredHinge"):
-        over_negatives("cvar", Logistic(), (0.0, 0.2), **{**NOTHING, "items": items})
+        over_negatives("cvar", Logistic(), (0.0, 0.2), **{**NOTHING, "num_items": num_items})
 
 
 def test_a_surrogate_by_name_is_refused():
@@ -39,14 +39,14 @@ def test_a_surrogate_by_name_is_refused():
 
 
 def test_options_of_another_form_are_refused():
-    require_form("kl", items=3, temperature=1.0)
+    require_form("kl", num_items=3, temperature=1.0)
     with pytest.raises(ValueError, match="form must be one of 'direct', 'cvar', 'kl', got 'dro'"):
-        require_form("dro", items=None)
-    with pytest.raises(ValueError, match="items is for form='cvar' or 'kl'"):
-        require_form("direct", items=3)
-    with pytest.raises(ValueError, match="items must be a whole number"):
-        require_form("kl", items=0)
+        require_form("dro", num_items=None)
+    with pytest.raises(ValueError, match="num_items is for form='cvar' or 'kl'"):
+        require_form("direct", num_items=3)
+    with pytest.raises(ValueError, match="num_items must be a whole number"):
+        require_form("kl", num_items=0)
     with pytest.raises(
         ValueError, match=r"positive_temperature is for form='kl', got .*1\.0.*'cvar'"
     ):
-        require_form("cvar", items=None, temperature=None, positive_temperature=1.0)
+        require_form("cvar", num_items=None, temperature=None, positive_temperature=1.0)

@@ -110,9 +110,9 @@ def test_gradcheck(form):
 def two_batches():
     torch.manual_seed(5)
     target = torch.arange(14) < 4
-    index = torch.arange(14) + 3
+    item_ids = torch.arange(14) + 3
     first, second = torch.randn(2, 14, dtype=torch.float64)
-    return first.requires_grad_(), second.requires_grad_(), target, index
+    return first.requires_grad_(), second.requires_grad_(), target, item_ids
 
 
 def pair_losses(surrogate, scores, target):
@@ -120,10 +120,10 @@ def pair_losses(surrogate, scores, target):
 
 
 def test_two_steps_of_kl_by_hand():
-    first, second, target, index = two_batches()
-    loss = PartialAUC(0.2, form="kl", temperature=0.5, items=20, gamma=0.3)
-    loss(first, target, index=index)
-    value = loss(second, target, index=index)
+    first, second, target, item_ids = two_batches()
+    loss = PartialAUC(0.2, form="kl", temperature=0.5, num_items=20, ema_rate=0.3)
+    loss(first, target, item_ids=item_ids)
+    value = loss(second, target, item_ids=item_ids)
     g1, g2 = ((pair_losses(Hinge(1.0), s, target) / 0.5).exp().mean(1) for s in (first, second))
     u = (0.7 * g1 + 0.3 * g2).detach()
     torch.testing.assert_close(value, (0.5 * u.log()).mean(), rtol=1e-5, atol=1e-6)
@@ -136,14 +136,14 @@ def test_two_steps_of_kl_by_hand():
 
 @pytest.mark.parametrize("surrogate", [Hinge(1.0), SquaredHinge(1.0)], ids=str)
 def test_two_steps_of_cvar_by_hand(surrogate):
-    first, second, target, index = two_batches()
-    loss = PartialAUC(0.25, form="cvar", surrogate=surrogate, items=20, threshold_rate=0.2)
-    loss(first, target, index=index)
+    first, second, target, item_ids = two_batches()
+    loss = PartialAUC(0.25, form="cvar", surrogate=surrogate, num_items=20, threshold_rate=0.2)
+    loss(first, target, item_ids=item_ids)
     # A quarter of ten negatives: the third largest loss is the quantile.
     start = pair_losses(surrogate, first.detach(), target).sort(1, descending=True).values[:, 2]
     memory = loss.over_negatives.thresholds
     torch.testing.assert_close(memory.value[3:7, 0].double(), start, rtol=1e-6, atol=1e-6)
-    value = loss(second, target, index=index)
+    value = loss(second, target, item_ids=item_ids)
     losses = pair_losses(surrogate, second, target)
     expected = (start + (losses - start[:, None]).clamp_min(0).mean(1) / 0.25).mean()
     torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-6)
@@ -156,12 +156,12 @@ def test_two_steps_of_cvar_by_hand(surrogate):
 
 
 def test_an_item_seen_and_one_not_seen_in_one_batch():
-    first, second, target, index = two_batches()
-    loss = PartialAUC(0.25, form="cvar", items=40)
-    loss(first, target, index=index)
+    first, second, target, item_ids = two_batches()
+    loss = PartialAUC(0.25, form="cvar", num_items=40)
+    loss(first, target, item_ids=item_ids)
     start = loss.over_negatives.thresholds.value[3:5, 0].double()
-    moved = torch.where(torch.isin(torch.arange(14), torch.tensor([2, 3])), index + 20, index)
-    value = loss(second, target, index=moved)
+    moved = torch.where(torch.isin(torch.arange(14), torch.tensor([2, 3])), item_ids + 20, item_ids)
+    value = loss(second, target, item_ids=moved)
     losses = pair_losses(SquaredHinge(1.0), second, target)
     known = start + (losses[:2] - start[:, None]).clamp_min(0).mean(1) / 0.25
     ranked = losses[2:].sort(1, descending=True).values
@@ -172,8 +172,8 @@ def test_an_item_seen_and_one_not_seen_in_one_batch():
 def test_the_memory_of_kl_is_nearer_to_all_the_data_than_a_batch():
     scores = fixed_scores()
 
-    def make(items):
-        return PartialAUC(0.1, form="kl", items=items, gamma=0.05)
+    def make(num_items):
+        return PartialAUC(0.1, form="kl", num_items=num_items, ema_rate=0.05)
 
     batch, memory = biases(make, scores)
     assert batch < -0.05
@@ -183,8 +183,8 @@ def test_the_memory_of_kl_is_nearer_to_all_the_data_than_a_batch():
 def test_the_memory_of_cvar_is_nearer_to_all_the_data_than_a_batch():
     scores = fixed_scores()
 
-    def make(items):
-        return PartialAUC(0.1, form="cvar", items=items, threshold_rate=0.1)
+    def make(num_items):
+        return PartialAUC(0.1, form="cvar", num_items=num_items, threshold_rate=0.1)
 
     batch, memory = biases(make, scores)
     assert batch < -0.05
@@ -193,14 +193,14 @@ def test_the_memory_of_cvar_is_nearer_to_all_the_data_than_a_batch():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 @pytest.mark.parametrize("surrogate", [Hinge(1.0), SquaredHinge(1.0)], ids=str)
-@pytest.mark.parametrize("items", [None, 6])
-def test_kl_of_huge_scores_at_a_small_temperature(dtype, surrogate, items):
+@pytest.mark.parametrize("num_items", [None, 6])
+def test_kl_of_huge_scores_at_a_small_temperature(dtype, surrogate, num_items):
     target = torch.tensor([1, 1, 0, 0, 0, 1])
-    loss = PartialAUC(0.1, form="kl", surrogate=surrogate, temperature=1e-3, items=items)
+    loss = PartialAUC(0.1, form="kl", surrogate=surrogate, temperature=1e-3, num_items=num_items)
     for factor in (1.0, -1.0, 1e-4):  # a memory of one extreme meets the other
         scores = (factor * torch.tensor([1e4, -1e4, 0.0, 1e4, -1e4, 5.0])).to(dtype)
-        index = {} if items is None else {"index": torch.arange(6)}
-        value = loss(scores.requires_grad_(), target, **index)
+        item_ids = {} if num_items is None else {"item_ids": torch.arange(6)}
+        value = loss(scores.requires_grad_(), target, **item_ids)
         (gradient,) = torch.autograd.grad(value, scores)
         assert torch.isfinite(value)
         assert torch.isfinite(gradient).all()
@@ -212,10 +212,10 @@ def test_the_first_visit_has_the_gradient_of_the_batch():
     scores = (1000 * scores).requires_grad_()
     for form, options in (("kl", {"temperature": 1e-3}), ("cvar", {})):
         gradients = []
-        for beside in ({}, {"items": 40}):
-            index = {"index": torch.arange(40)} if beside else {}
+        for beside in ({}, {"num_items": 40}):
+            item_ids = {"item_ids": torch.arange(40)} if beside else {}
             loss = PartialAUC(0.13, form=form, **options, **beside)
-            (gradient,) = torch.autograd.grad(loss(scores, target, **index), scores)
+            (gradient,) = torch.autograd.grad(loss(scores, target, **item_ids), scores)
             gradients.append(gradient)
         torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-6)
 
@@ -224,12 +224,12 @@ def test_training_raises_the_metric():
     torch.manual_seed(1)
     x = torch.randn(400, 3)
     target = x[:, 0] + 0.5 * x[:, 1] + 0.5 * torch.randn(400) > 1
-    for options in ({}, {"form": "cvar", "items": 400}, {"form": "kl", "items": 400}):
+    for options in ({}, {"form": "cvar", "num_items": 400}, {"form": "kl", "num_items": 400}):
         loss, weights = PartialAUC(0.1, **options), torch.zeros(3, requires_grad=True)
         for step in range(60):
             batch = torch.randperm(400, generator=torch.Generator().manual_seed(step))[:80]
-            index = {"index": batch} if "items" in options else {}
-            value = loss(x[batch] @ weights, target[batch], **index)
+            item_ids = {"item_ids": batch} if "num_items" in options else {}
+            value = loss(x[batch] @ weights, target[batch], **item_ids)
             (gradient,) = torch.autograd.grad(value, weights)
             weights = (weights - 0.1 * gradient).detach().requires_grad_()
         best = x @ torch.tensor([1.0, 0.5, 0.0])
@@ -244,15 +244,15 @@ def test_bad_options_are_named():
         PartialAUC(0.3, 0.5)
     with pytest.raises(ValueError, match="min_fpr must be 0 for form='kl'"):
         PartialAUC(0.3, 0.1, "kl")
-    with pytest.raises(ValueError, match="items is for form='cvar' or 'kl'"):
-        PartialAUC(0.3, items=5)
+    with pytest.raises(ValueError, match="num_items is for form='cvar' or 'kl'"):
+        PartialAUC(0.3, num_items=5)
     with pytest.raises(ValueError, match="temperature must be given"):
         PartialAUC(1.0, form="kl")
 
 
 def test_what_it_prints_makes_it_again():
-    loss = PartialAUC(0.1, form="kl", surrogate=SquaredHinge(1.0), temperature=1.0, items=9)
+    loss = PartialAUC(0.1, form="kl", surrogate=SquaredHinge(1.0), temperature=1.0, num_items=9)
     assert repr(loss) == (
         "PartialAUC(max_fpr=0.1, form='kl', surrogate=SquaredHinge(margin=1.0), "
-        "temperature=1.0, items=9)"
+        "temperature=1.0, num_items=9)"
     )

@@ -8,14 +8,17 @@ import torch
 from rankwise.objectives.partial_auc.thresholds import Thresholds
 
 
-def visit(memory, index, start, beyond):
-    index = torch.tensor(index)
+def visit(memory, item_ids, start, beyond):
+    item_ids = torch.tensor(item_ids)
     memory.descend(
-        index, torch.tensor(start), torch.tensor(beyond), torch.ones_like(index, dtype=torch.bool)
+        item_ids,
+        torch.tensor(start),
+        torch.tensor(beyond),
+        torch.ones_like(item_ids, dtype=torch.bool),
     )
-    index, columns = (torch.cat(t) for t in zip(*memory.pending, strict=True))
+    item_ids, columns = (torch.cat(t) for t in zip(*memory.pending, strict=True))
     memory.pending.clear()
-    memory.take_in_pending(index, columns)
+    memory.take_in_pending(item_ids, columns)
 
 
 def test_steps_by_hand():
@@ -46,9 +49,9 @@ def test_a_threshold_is_never_negative():
 
 def test_absent_keys_learn_nothing():
     memory = Thresholds(3, level=0.5, step=0.1)
-    index = torch.tensor([0, 2])
+    item_ids = torch.tensor([0, 2])
     present = torch.tensor([False, True])
-    memory.descend(index, torch.tensor([1.0, 2.0]), torch.zeros(2), present)
+    memory.descend(item_ids, torch.tensor([1.0, 2.0]), torch.zeros(2), present)
     assert [t.tolist() for t in memory.pending[0]] == [[2], [[2.0]]]
 
 

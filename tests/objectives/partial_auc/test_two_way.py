@@ -87,13 +87,13 @@ def test_gradcheck(form):
 def two_batches():
     torch.manual_seed(5)
     target = torch.arange(15) < 5
-    index = torch.arange(15) + 3
+    item_ids = torch.arange(15) + 3
     first, second = torch.randn(2, 15, dtype=torch.float64)
-    return first.requires_grad_(), second.requires_grad_(), target, index
+    return first.requires_grad_(), second.requires_grad_(), target, item_ids
 
 
 def test_two_steps_of_kl_by_hand():
-    first, second, target, index = two_batches()
+    first, second, target, item_ids = two_batches()
     inner, outer, gamma, positive_gamma = 0.5, 0.8, 0.3, 0.6
     loss = TwoWayPartialAUC(
         0.5,
@@ -101,12 +101,12 @@ def test_two_steps_of_kl_by_hand():
         "kl",
         temperature=inner,
         positive_temperature=outer,
-        items=20,
-        gamma=gamma,
-        positive_gamma=positive_gamma,
+        num_items=20,
+        ema_rate=gamma,
+        positive_ema_rate=positive_gamma,
     )
-    loss(first, target, index=index)
-    value = loss(second, target, index=index)
+    loss(first, target, item_ids=item_ids)
+    value = loss(second, target, item_ids=item_ids)
     g1, g2 = (
         (Hinge(1.0).value(s[target][:, None] - s[~target]) / inner).exp().mean(1)
         for s in (first, second)
@@ -123,20 +123,20 @@ def test_two_steps_of_kl_by_hand():
 
 
 def test_two_steps_of_cvar_by_hand():
-    first, second, target, index = two_batches()
-    loss = TwoWayPartialAUC(0.5, 0.25, "cvar", items=20, gamma=0.7, threshold_rate=0.2)
+    first, second, target, item_ids = two_batches()
+    loss = TwoWayPartialAUC(0.5, 0.25, "cvar", num_items=20, ema_rate=0.7, threshold_rate=0.2)
 
     def losses(scores):
         return SquaredHinge(1.0).value(scores[target][:, None] - scores[~target])
 
-    value = loss(first, target, index=index)
+    value = loss(first, target, item_ids=item_ids)
     before = mean_of_largest(losses(first), 2.5)
     torch.testing.assert_close(value, mean_of_largest(before, 2.5), rtol=1e-6, atol=1e-6)
     lam = losses(first).sort(1, descending=True).values[:, 2].detach()
     nu = before.sort(descending=True).values[2].detach()
     memory = loss.over_positives.thresholds
     torch.testing.assert_close(memory.value[0, 0].double(), nu, rtol=1e-6, atol=1e-6)
-    value = loss(second, target, index=index)
+    value = loss(second, target, item_ids=item_ids)
     now = lam + (losses(second) - lam[:, None]).clamp_min(0).mean(1) / 0.25
     u = (0.3 * before + 0.7 * now).detach()
     expected = nu + (u - nu).clamp_min(0).mean() / 0.5
@@ -151,8 +151,10 @@ def test_two_steps_of_cvar_by_hand():
 def test_the_memory_of_kl_is_nearer_to_all_the_data_than_a_batch():
     scores = fixed_scores()
 
-    def make(items):
-        return TwoWayPartialAUC(0.5, 0.1, "kl", items=items, gamma=0.05, positive_gamma=0.1)
+    def make(num_items):
+        return TwoWayPartialAUC(
+            0.5, 0.1, "kl", num_items=num_items, ema_rate=0.05, positive_ema_rate=0.1
+        )
 
     batch, memory = biases(make, scores)
     assert batch < -0.05
@@ -162,8 +164,8 @@ def test_the_memory_of_kl_is_nearer_to_all_the_data_than_a_batch():
 def test_the_thresholds_of_cvar_are_nearer_to_all_the_data_than_a_batch():
     scores = fixed_scores()
 
-    def make(items):
-        return TwoWayPartialAUC(0.5, 0.1, "cvar", items=items, gamma=0.05)
+    def make(num_items):
+        return TwoWayPartialAUC(0.5, 0.1, "cvar", num_items=num_items, ema_rate=0.05)
 
     batch, memory = biases(make, scores)
     assert batch < -0.05
@@ -174,17 +176,17 @@ def test_lists_share_the_outer_memory():
     torch.manual_seed(2)
     scores = torch.randn(3, 12, requires_grad=True)
     target = torch.arange(12).expand(3, 12) < 4
-    index = torch.arange(36).reshape(3, 12)
+    item_ids = torch.arange(36).reshape(3, 12)
     for form, part in (("kl", "average"), ("cvar", "thresholds")):
-        loss = TwoWayPartialAUC(0.5, 0.3, form, items=36)
-        loss(scores, target, index=index)
+        loss = TwoWayPartialAUC(0.5, 0.3, form, num_items=36)
+        loss(scores, target, item_ids=item_ids)
         assert getattr(loss.over_positives, part).value.shape == (1, 1)
-        assert bool(getattr(loss.over_negatives, part).seen[index[target]].all())
+        assert bool(getattr(loss.over_negatives, part).seen[item_ids[target]].all())
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
-@pytest.mark.parametrize("items", [None, 6])
-def test_kl_of_huge_scores_at_small_temperatures(dtype, items):
+@pytest.mark.parametrize("num_items", [None, 6])
+def test_kl_of_huge_scores_at_small_temperatures(dtype, num_items):
     target = torch.tensor([1, 1, 0, 0, 0, 1])
     loss = TwoWayPartialAUC(
         0.5,
@@ -193,12 +195,12 @@ def test_kl_of_huge_scores_at_small_temperatures(dtype, items):
         surrogate=SquaredHinge(1.0),
         temperature=1e-3,
         positive_temperature=1e-3,
-        items=items,
+        num_items=num_items,
     )
     for factor in (1.0, -1.0, 1e-4):
         scores = (factor * torch.tensor([1e4, -1e4, 0.0, 1e4, -1e4, 5.0])).to(dtype)
-        index = {} if items is None else {"index": torch.arange(6)}
-        value = loss(scores.requires_grad_(), target, **index)
+        item_ids = {} if num_items is None else {"item_ids": torch.arange(6)}
+        value = loss(scores.requires_grad_(), target, **item_ids)
         (gradient,) = torch.autograd.grad(value, scores)
         assert torch.isfinite(value)
         assert torch.isfinite(gradient).all()

@@ -80,7 +80,7 @@ def dense_soap(scores: Tensor, target: Tensor) -> Tensor:
 
 
 scaled = partial(Row, scaled=True)
-FIXED = {"correction": "fixed"}
+FIXED = {"gain": "fixed"}
 ROWS = [
     scaled("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
     scaled("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
@@ -106,5 +106,5 @@ ROWS = [
     scaled(
         "StableAP, batch mean", StableAP, dense_stable(True), {"prior": PRIOR, "dynamic": False}
     ),
-    scaled("SOAP", SOAP, dense_soap, {"prior": PRIOR, "items": ITEMS}),
+    scaled("SOAP", SOAP, dense_soap, {"prior": PRIOR, "num_items": ITEMS}),
 ]

@@ -15,10 +15,10 @@ from rankwise.objectives.contrastive import GlobalContrastive, IndividualTempera
 
 
 def by_list(objective: type[Objective]) -> Callable[..., Objective]:
-    """The table says ``lists`` where these say ``items``."""
+    """One list by default, as the table has it."""
 
-    def make(lists: int = 1, **options: Any) -> Objective:
-        return objective(items=lists, **options)
+    def make(num_lists: int = 1, **options: Any) -> Objective:
+        return objective(num_lists=num_lists, **options)
 
     return make
 
@@ -73,7 +73,14 @@ ROWS = [
         "IndividualTemperatures, epsilon",
         INDIVIDUAL,
         partial(dense, temperature=0.3, epsilon=0.1, rho=0.5),
-        {"temperature": 0.3, "epsilon": 0.1, "rho": 0.5, "gamma": 0.5, "step": 0.1, "beta": 0.5},
+        {
+            "temperature": 0.3,
+            "epsilon": 0.1,
+            "rho": 0.5,
+            "ema_rate": 0.5,
+            "step": 0.1,
+            "temperature_ema_rate": 0.5,
+        },
     ),
     Row("InfoNCE", InfoNCE, dense_info_nce, {"temperature": 0.5}),
     Row("NTXent", NTXent, dense_info_nce, {"temperature": 0.5}),

@@ -65,7 +65,7 @@ def chosen(share: float) -> float:
     return 1 / math.sqrt(2 * math.log(1 / share))
 
 
-MEMORY = {"items": ITEMS}
+MEMORY = {"num_items": ITEMS}
 SQUARED = {"surrogate": SquaredHinge(1.0)}
 ONE = {"max_fpr": 0.3}
 BOTH = {"min_tpr": 0.4, "max_fpr": 0.3}

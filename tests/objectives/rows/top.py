@@ -101,14 +101,14 @@ def dense_push(surrogate: Surrogate) -> Callable[[Tensor, Tensor], Tensor]:
 
 ROWS = [
     *(
-        Row(f"PApAtK, {name}", PApAtK, dense_pap(name, 6), {"k": 6, "surrogate": name}, scaled=True)
+        Row(f"PApAtK, {name}", PApAtK, dense_pap(name, 6), {"k": 6, "form": name}, scaled=True)
         for name in ("avg", "max", "ts", "ramp")
     ),
     Row(
         "PApAtK, soft",
         PApAtK,
         dense_pap("soft", 6),
-        {"k": 6, "surrogate": "soft", "temperature": 0.3},
+        {"k": 6, "form": "soft", "temperature": 0.3},
         scaled=True,
     ),
     *(
@@ -116,7 +116,7 @@ ROWS = [
             f"PrecisionAtK, {name}",
             PrecisionAtK,
             dense_precision(name, 5),
-            {"k": 5, "surrogate": name},
+            {"k": 5, "form": name},
             scaled=True,
         )
         for name in ("avg", "ramp", "max")
@@ -125,7 +125,7 @@ ROWS = [
         "PrecisionAtK, soft",
         PrecisionAtK,
         dense_soft_precision(5, 0.3),
-        {"k": 5, "surrogate": "soft", "temperature": 0.3},
+        {"k": 5, "form": "soft", "temperature": 0.3},
         scaled=True,
     ),
     Row("RecallAtK", RecallAtK, dense_recall((3,), 1.0, 0.1), {"k": 3, "tau": 0.1}),

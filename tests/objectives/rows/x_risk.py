@@ -40,18 +40,18 @@ def dense_of_two(scores: Tensor, target: Tensor) -> Tensor:
 
 
 ROWS = [
-    Row("XRisk", partial(XRisk, SquaredHinge(1.0), root), dense, {"items": ITEMS}),
+    Row("XRisk", partial(XRisk, SquaredHinge(1.0), root), dense, {"num_items": ITEMS}),
     Row("XRisk, no memory", partial(XRisk, SquaredHinge(1.0), root), dense),
     Row(
         "XRisk over all",
         partial(XRisk, Logistic(1.0), root),
         dense_over_all,
-        {"items": ITEMS, "over": "all"},
+        {"num_items": ITEMS, "over": "all"},
     ),
     Row(
         "XRisk of two batches",
         partial(XRisk, mean_and_square, ratio),
         dense_of_two,
-        {"items": ITEMS, "width": 2},
+        {"num_items": ITEMS, "width": 2},
     ),
 ]

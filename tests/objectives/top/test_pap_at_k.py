@@ -187,7 +187,7 @@ def test_a_list_with_few_negatives_uses_all_of_them():
     [
         (dict(k=0), "k must be a whole number >= 1, got 0"),
         (dict(k=2.5), "k must be a whole number >= 1, got 2.5"),
-        (dict(k=2, surrogate="mean"), "surrogate must be one of 'avg', 'max', 'ts', 'ramp'"),
+        (dict(k=2, form="mean"), "form must be one of 'avg', 'max', 'ts', 'ramp'"),
         (dict(k=2, temperature=-1), "temperature must be a finite number > 0, got -1"),
     ],
 )

@@ -159,7 +159,7 @@ def test_scores_far_from_zero_keep_their_digits(surrogate):
     [
         (dict(k=0), "k must be a whole number >= 1, got 0"),
         (dict(k=0.25), "k must be a whole number >= 1, got 0.25"),
-        (dict(k=2, surrogate="ts"), "surrogate must be one of 'avg', 'ramp', 'max', 'soft', got"),
+        (dict(k=2, form="ts"), "form must be one of 'avg', 'ramp', 'max', 'soft', got"),
         (dict(k=2, temperature=0), "temperature must be a finite number > 0, got 0"),
         (dict(k=2, score_scale=-1), "score_scale must be a finite number > 0, got -1"),
     ],

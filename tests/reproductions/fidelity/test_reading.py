@@ -17,7 +17,7 @@ from reproductions.fidelity.reading import (
 
 @pytest.mark.parametrize("name", fidelity.OBJECTIVES.values())
 def test_every_row_has_a_column_of_its_own_family(name):
-    objective(name, prior=0.1, items=10)
+    objective(name, prior=0.1, num_items=10)
     own = family(metric_of(name))
     assert own in {family(judge) for judge in fidelity.METRICS.values()}
 

@@ -43,7 +43,7 @@ def test_the_second_try_changes_what_the_first_has(method: Method) -> None:
 @pytest.mark.parametrize("method", ALL, ids=lambda method: f"{method.name} {method.tries[0]}")
 def test_every_name_makes_an_objective(method: Method) -> None:
     for name in method.tries:
-        made = rankwise.objective(name, prior=0.1, items=8)
+        made = rankwise.objective(name, prior=0.1, num_items=8)
         if kind(name) == "soprc":
             assert isinstance(made, SOPRC)
         assert isinstance(made, StableAP) == (kind(name) == "stable_ap")
@@ -88,7 +88,7 @@ def test_an_ablation_changes_one_thing_of_the_published_loss() -> None:
     assert more("StableAP 1: mean of the batch", stable) == {"dynamic": "False"}
     assert more("StableAP 3, t = 0: no weights", stable) == {"t": "0"}
     assert more("StableAP 5: t = 2, DFM", stable) == {}
-    assert rankwise.objective("stable_ap", prior=0.1, items=8).t == 2  # what line 5 is called
+    assert rankwise.objective("stable_ap", prior=0.1, num_items=8).t == 2  # what line 5 is called
 
 
 @pytest.mark.parametrize("tau", TAUS)

@@ -63,30 +63,32 @@ def test_every_contender_of_several_labels(name):
 
 
 def test_the_prior_is_that_of_the_training_set():
-    own = loss("ap(correction='fixed')", BINARY, 2)
+    own = loss("ap(gain='fixed')", BINARY, 2)
     batch = torch.tensor([1, 1, 0, 0])  # half of the batch, a tenth of the set
     scores = torch.tensor([[0.5], [-1.0], [0.3], [-2.0]])
-    wanted = AveragePrecision(0.1, correction="fixed")(scores[:, 0], batch)
+    wanted = AveragePrecision(0.1, gain="fixed")(scores[:, 0], batch)
     assert own(scores, batch).item() == pytest.approx(wanted.item())
 
 
 def test_by_class_the_prior_is_that_of_each_and_a_list_is_kept_for_each():
     own = loss("stable_ap", CLASSES, 3)
-    wanted = OneVsRest(StableAP(torch.tensor([0.6, 0.3, 0.1]), lists=3))
+    wanted = OneVsRest(StableAP(torch.tensor([0.6, 0.3, 0.1]), num_lists=3))
     for shift in (0.0, 1.0):  # the second time with what the first has left
         scores = logits(3).detach() * (1 + shift)
         assert own(scores, CLASSES).item() == pytest.approx(wanted(scores, CLASSES).item())
-    assert own.objective.objective.keys == 3
+    assert own.objective.objective.memory_size == 3
 
 
 def test_soap_remembers_images_by_their_rows():
     own = loss("soap", BINARY, 2)
-    wanted = SOAP(0.1, items=50)
+    wanted = SOAP(0.1, num_items=50)
     rows = torch.tensor([3, 40, 1, 20])
     for _ in range(2):
         scores = torch.randn(4, 1)
         value = own(scores, BINARY[rows], rows=rows)
-        assert value.item() == pytest.approx(wanted(scores[:, 0], BINARY[rows], index=rows).item())
+        assert value.item() == pytest.approx(
+            wanted(scores[:, 0], BINARY[rows], item_ids=rows).item()
+        )
     with pytest.raises(ValueError, match="rows is needed: soap remembers images"):
         own(torch.randn(4, 1), BINARY[rows])
 

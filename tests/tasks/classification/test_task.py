@@ -135,9 +135,7 @@ def test_a_warm_start_is_by_cross_entropy_for_its_steps():
 
 
 def test_the_previous_parameters_are_those_of_the_step_before():
-    found, batches = learner(
-        "objective.name=stable_ap(correction=fixed)", "objective.previous=true"
-    )
+    found, batches = learner("objective.name=stable_ap(gain=fixed)", "objective.previous=true")
     assert set(found.task.modules()) == {"network", "loss", "previous"}
     found.step(batches[0])
     before = found.task.network.projection.weight.detach().clone()

@@ -8,9 +8,9 @@ from rankwise.tasks.contrast import Settings, UsageError
 
 
 def test_the_loss_has_the_settings():
-    ours = Settings(temperature=0.3, gamma=0.5).loss(100)
+    ours = Settings(temperature=0.3, ema_rate=0.5).loss(100)
     assert isinstance(ours, GlobalContrastive)
-    assert (ours.keys, ours.temperature, ours.average.rate) == (100, 0.3, 0.5)
+    assert (ours.memory_size, ours.temperature, ours.average.ema_rate) == (100, 0.3, 0.5)
     theirs = Settings(objective="nt_xent", temperature=0.3).loss(100)
     assert isinstance(theirs, NTXent)
     assert theirs.temperature == 0.3
@@ -28,7 +28,7 @@ def test_the_loss_has_the_settings():
         ({"temperature": 0.0}, "temperature must be a finite number > 0, got 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate must be a finite number > 0, got nan"),
         ({"weight_decay": -1.0}, "weight_decay must be a finite number >= 0, got -1.0"),
-        ({"gamma": 1.1}, r"gamma must be in \(0, 1\], got 1.1"),
+        ({"ema_rate": 1.1}, r"ema_rate must be in \(0, 1\], got 1.1"),
     ],
 )
 def test_bad_settings_are_named(options, message):

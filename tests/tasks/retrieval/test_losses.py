@@ -27,14 +27,14 @@ def test_the_prior_of_a_class_is_its_share_of_the_other_images():
     found = loss("soprc(score_scale=1)").objective
     assert isinstance(found, SOPRC)
     torch.testing.assert_close(found.prior.float(), torch.tensor([2 / 9, 3 / 9, 2 / 9]))
-    assert found.keys == 3
+    assert found.memory_size == 3
 
 
 def test_it_is_the_objective_of_the_cosines_with_one_list_a_class():
     e = vectors()
     lists = embedding_scores(e, BATCH)
     expected = SOPRC(torch.tensor([2 / 9, 3 / 9, 2 / 9]), 3)
-    value = expected(lists.scores, lists.target, mask=lists.mask, index=BATCH)
+    value = expected(lists.scores, lists.target, mask=lists.mask, list_ids=BATCH)
     torch.testing.assert_close(loss("soprc")(e, BATCH), value)
 
 
@@ -69,7 +69,7 @@ def test_any_objective_of_one_ranked_list_by_name(entry):
 def test_a_memory_by_anchor_is_of_the_image():
     found = loss("global_contrastive")
     assert found.by_image
-    assert found.objective.keys == 10
+    assert found.objective.memory_size == 10
     found(vectors(), BATCH, rows=ROWS)
     seen = next(b for n, b in found.named_buffers() if n.endswith("seen"))
     assert seen.flatten().nonzero().flatten().tolist() == ROWS.tolist()
@@ -113,9 +113,7 @@ def test_a_warm_start_is_supcons():
 
 def test_embeddings_of_the_last_parameters_reach_stable_ap():
     now, before = vectors(0), vectors(1)
-    found, oracle = (
-        loss("stable_ap(score_scale=1, correction=fixed)", previous=True) for _ in range(2)
-    )
+    found, oracle = (loss("stable_ap(score_scale=1, gain=fixed)", previous=True) for _ in range(2))
     values = []
     for _ in range(2):
         values.append(found(now, BATCH, previous=before))
@@ -124,11 +122,11 @@ def test_embeddings_of_the_last_parameters_reach_stable_ap():
             lists.scores,
             lists.target,
             mask=lists.mask,
-            index=BATCH,
+            list_ids=BATCH,
             previous_scores=before @ before.T,
         )
         torch.testing.assert_close(values[-1], expected)
-    plain = loss("stable_ap(score_scale=1, correction=fixed)")
+    plain = loss("stable_ap(score_scale=1, gain=fixed)")
     plain(now, BATCH)
     assert plain(now, BATCH) != values[1]
 

@@ -61,7 +61,7 @@ def test_a_batch_in_parts_gives_the_gradient_of_the_whole(objective, more):
 
 
 def test_the_previous_parameters_are_those_of_the_step_before_also_in_parts():
-    chosen = (ALONE, "objective.name=stable_ap(correction=fixed)", "objective.previous=true")
+    chosen = (ALONE, "objective.name=stable_ap(gain=fixed)", "objective.previous=true")
     whole = gradients(settings(*chosen), steps=3)
     parts = gradients(settings(*chosen, "batches.chunk=2"), steps=3)
     for name, gradient in whole.items():

@@ -20,7 +20,7 @@ from rankwise.naming.objectives import signature_of_objective
 from rankwise.naming.options import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
-from rankwise.objectives.batch import Beside, read_batch
+from rankwise.objectives.batch import CallArguments, read_batch
 
 Loss = Callable[[Tensor], Tensor]
 
@@ -78,8 +78,8 @@ def _end_in_time(intermediate_result: OptimizeResult) -> None:
 def stateless(name: str, prior: float | None) -> Objective:
     """Make the objective of a name; refuse one that remembers batches, and suggest another."""
     entry = entry_of(name)
-    by_item = signature_of_objective(entry).defaults.get("items") is EMPTY
-    if not (by_item or "items" in entry.needs):
+    by_item = signature_of_objective(entry).defaults.get("num_items") is EMPTY
+    if not (by_item or "num_items" in entry.needs):
         module = make_objective(name, prior=prior)
         memories = any(isinstance(part, MovingAverage) for part in module.modules())
         if not isinstance(module, Objective):
@@ -115,7 +115,7 @@ def fixed_at(
         lists = part.at(scores.detach() / scale)
         found = true_positive_rate(objective.true_positives, lists)
         gain = objective.full_gain(lists)
-        if objective.correction == "annealed":
+        if objective.gain == "annealed":
             ratio = false_positive_rate(objective.false_positives, lists) / found
             median = weighted_median(ratio, lists.positive_weight)
             gain = torch.where(median > 0, torch.minimum(gain, 1 / median), gain)
@@ -154,7 +154,7 @@ def _parts(
 ) -> Iterator[_Part]:
     """Split the lists by size once, with places in place of scores."""
     places = torch.arange(len(scores), dtype=torch.float64)
-    for batch in read_batch(places, target, Beside(None, groups, weight, None, None), None):
+    for batch in read_batch(places, target, CallArguments(groups=groups, weight=weight), None):
         lists = batch.split()
         if len(lists.positives):
             above, below = (

@@ -142,7 +142,7 @@ def objective_for(name: str, data: Training) -> Objective:
     lists = None if train.groups is None else len(train.list_sizes)
     must = signature_of_objective(entry_of(name)).defaults.get("prior") is EMPTY
     prior = data.prior if lists is None or must else None
-    module = make_objective(name, prior=prior, items=len(train), lists=lists)
+    module = make_objective(name, prior=prior, num_items=len(train), num_lists=lists)
     if not isinstance(module, Objective):
         raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
     return module
@@ -155,14 +155,13 @@ def _loss(objective: Objective, data: Training, rows: Rows, scores: Tensor) -> T
         for a in (train.target, train.weight, train.groups)
     )
     assert target is not None
-    index = None
-    if objective.index_kind == "item":
-        index = torch.from_numpy(rows).to(device)
-    elif objective.index_kind == "list" and groups is not None:
-        index = torch.unique(groups)
+    item_ids = torch.from_numpy(rows).to(device)
+    list_ids = None if groups is None else torch.unique(groups)
     if isinstance(objective, ItemwiseObjective):  # knows neither lists nor degrees
         target, groups = (target > 0).to(target.dtype), None
-    loss: Tensor = objective(scores, target, weight=weight, groups=groups, index=index)
+    loss: Tensor = objective(
+        scores, target, weight=weight, groups=groups, list_ids=list_ids, item_ids=item_ids
+    )
     return loss
 
 

@@ -60,9 +60,9 @@ class RiskGradient:
 def _of_pap(objective: Objective) -> ClosedForm | None:
     if not isinstance(objective, PApAtK):
         return None
-    if objective.surrogate == "avg":
+    if objective.form == "avg":
         return partial(average, k=objective.k)
-    which = _POSITIVES.get(objective.surrogate)
+    which = _POSITIVES.get(objective.form)
     if which is None or objective.k > _MAX_PAIRED_K:
         return None
     return partial(pairs, k=objective.k, which=which)

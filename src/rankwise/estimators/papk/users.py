@@ -16,7 +16,7 @@ from rankwise.estimators.data import Floats, Part
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
-from rankwise.objectives.batch import Beside, read_batch
+from rankwise.objectives.batch import CallArguments, read_batch
 
 __all__ = ["Sides", "UserCounts", "Users"]
 
@@ -90,7 +90,7 @@ class _Rectangle:
             negatives=below,
             positive_weight=self.lists.positive_weight.to(scores.dtype).repeat(times, 1),
             negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(times, 1),
-            index=None,
+            list_ids=None,
         )
 
     def of(self, chosen: Tensor, places: Tensor) -> _Rectangle:
@@ -132,12 +132,13 @@ class Users:
         # The numbers of the rows stand in for their scores, and are sorted into lists like them.
         places = torch.arange(len(labels), dtype=torch.float64)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
+        arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
         rectangles = []
-        for batch in read_batch(places, labels, Beside(None, users, masses, ids, None), "list"):
+        for batch in read_batch(places, labels, arguments, "list"):
             lists = batch.split()
             if len(lists.positives):
-                assert lists.index is not None
-                found = lists.positives.long(), lists.negatives.long(), lists.index
+                assert lists.list_ids is not None
+                found = lists.positives.long(), lists.negatives.long(), lists.list_ids
                 rectangles.append(_Rectangle(lists, *found))
         return cls(labels, masses, users, tuple(rectangles))
 

@@ -10,14 +10,14 @@ from rankwise.naming.rows.row import row
 __all__ = ["CURVES"]
 
 _row = partial(row, "objectives")
-_BY_LIST: dict[str, Any] = {"index": "by list if lists > 1"}
+_BY_LIST: dict[str, Any] = {"memory": "by list if num_lists > 1"}
 # What is remembered by item makes these two of the three forms the published algorithms.
 _FORMS: dict[str, Any] = {
-    "index": "by item if items",
-    "facts": ("items",),
+    "memory": "by item if num_items",
+    "facts": ("num_items",),
     "when": {"form": ("cvar", "kl")},
 }
-_MEMORY: dict[str, Any] = {"index": "by item", "facts": ("items",), "needs": ("items",)}
+_MEMORY: dict[str, Any] = {"memory": "by item", "facts": ("num_items",), "needs": ("num_items",)}
 
 CURVES = (
     _row(
@@ -34,7 +34,7 @@ CURVES = (
         "ap",
         "Few positives a batch, or another share of them than in the data.",
         "SOPRC Eq. 6–9",
-        facts=("prior", "lists"),
+        facts=("prior", "num_lists"),
         **_BY_LIST,
     ),
     _row(
@@ -43,7 +43,7 @@ CURVES = (
         "ap",
         "Noisy labels: no single example moves it by much.",
         "StableAP Eq. 4–7",
-        facts=("prior", "lists"),
+        facts=("prior", "num_lists"),
         **_BY_LIST,
     ),
     _row(
@@ -52,8 +52,8 @@ CURVES = (
         "ap",
         "One or two positives a batch, seen again every epoch.",
         "EXM 2.3.2",
-        index="by item",
-        facts=("prior", "items"),
+        memory="by item",
+        facts=("prior", "num_items"),
     ),
     _row(
         "PairwiseAUC",
@@ -77,7 +77,7 @@ CURVES = (
         "AUC of small batches; its parameters go to the optimizer.",
         "Yuan et al. 2021",
         cost="n",
-        facts=("lists",),
+        facts=("num_lists",),
         **_BY_LIST,
     ),
     _row(

@@ -11,7 +11,7 @@ __all__ = ["LISTS"]
 
 _row = partial(row, "objectives")
 _AT_K: dict[str, Any] = {"at": "k"}
-_ANCHORS: dict[str, Any] = {"cost": "n", "index": "by list", "facts": ("items",)}
+_ANCHORS: dict[str, Any] = {"cost": "n", "memory": "by anchor", "facts": ("num_lists",)}
 
 LISTS = (
     _row(
@@ -20,7 +20,7 @@ LISTS = (
         "ndcg",
         "Graded relevances, the top of the list first.",
         "EXM 2.3.4",
-        index="by item if items",
+        memory="by item if num_items",
         **_AT_K,
     ),
     _row(
@@ -29,9 +29,9 @@ LISTS = (
         "ndcg",
         "The same where a batch has only a part of each list.",
         "Qiu et al. 2022",
-        index="by item",
-        facts=("items",),
-        needs=("items",),
+        memory="by item",
+        facts=("num_items",),
+        needs=("num_items",),
         **_AT_K,
     ),
     _row(
@@ -41,7 +41,7 @@ LISTS = (
         "Graded relevances, smooth and in linear time.",
         "Cao et al. 2007",
         cost="n",
-        index="by item if items",
+        memory="by item if num_items",
     ),
     _row(
         "PrecisionAtK",
@@ -108,6 +108,6 @@ LISTS = (
         "Any of these for logits of several classes or labels.",
         "–",
         cost="classes · objective",
-        index="as its objective",
+        memory="as its objective",
     ),
 )

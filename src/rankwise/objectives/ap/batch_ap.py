@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.objectives.ap.family import Correction, PrecisionObjective
+from rankwise.objectives.ap.family import GainMode, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
@@ -20,7 +20,7 @@ class AveragePrecision(PrecisionObjective):
     FPR_i = mean_{j∈N} ℓ₁(s_i − s_j) and TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i − s_j))/n⁺. ``prior=None``
     takes the share of positives in the batch, which makes it a surrogate of 1 − AP; a number is the
     share in the data set, which corrects for how the batch was sampled (AUPRC). With
-    ``correction="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the metric's loss from above. The gradient
+    ``gain="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the metric's loss from above. The gradient
     goes through ℓ₁ only, as in the authors' code, unless ``through_tpr``. The other options are
     those of :class:`~rankwise.objectives.ap.family.PrecisionObjective`.
     """
@@ -31,11 +31,11 @@ class AveragePrecision(PrecisionObjective):
         *,
         false_positives: Surrogate = OneSidedHuber(0.3),  # noqa: B008  (surrogates are frozen)
         true_positives: Surrogate = OneSidedSigmoid(0.01),  # noqa: B008
-        correction: Correction = "annealed",
+        gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         through_tpr: bool = False,
     ) -> None:
-        super().__init__(prior, correction=correction, score_scale=score_scale, running=False)
+        super().__init__(prior, gain=gain, score_scale=score_scale, running=False)
         self.false_positives = false_positives
         self.true_positives = true_positives
         self.through_tpr = through_tpr

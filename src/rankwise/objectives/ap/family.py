@@ -13,9 +13,9 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 
-__all__ = ["Correction", "PrecisionObjective", "Prior"]
+__all__ = ["GainMode", "PrecisionObjective", "Prior"]
 
-Correction = Literal["annealed", "fixed"]
+GainMode = Literal["annealed", "fixed"]
 Prior = float | Tensor | None
 
 _SMOOTHING = 0.1  # how fast the running gain follows the batches
@@ -25,14 +25,14 @@ class PrecisionObjective(ScaledObjective):
     """A loss σ(k · ratio) with the gain k = (1−π)/π of the prior π, and everything about that k.
 
     ``prior``: the share of positives in the data set, a number or one per list; None takes that
-    of each list itself. ``correction="fixed"`` is the printed gain. On an untrained model
+    of each list itself. ``gain="fixed"`` is the printed gain. On an untrained model
     σ(x) = x/(1+x) is then flat and training stalls; ``"annealed"`` takes
     k = min((1−π)/π, 1/median_i ratio_i), which is the printed gain again once the median positive
     has a precision above one half. ``score_scale="auto"`` divides the scores by their spread, so
     that τ is in units of it; a number divides by that number.
 
     With ``running`` the gain and the spread are smoothed over the batches and live in buffers,
-    ``gain`` (log k by list) and ``spread``; without, they are those of the batch.
+    ``gain_average`` (log k by list) and ``spread``; without, they are those of the batch.
     """
 
     prior: Tensor | None
@@ -41,59 +41,61 @@ class PrecisionObjective(ScaledObjective):
         self,
         prior: Prior,
         *,
-        correction: Correction,
+        gain: GainMode,
         score_scale: ScoreScale,
-        lists: int = 1,
+        num_lists: int = 1,
         running: bool = True,
     ) -> None:
         super().__init__(score_scale, running=running)
-        require_one_of("correction", correction, ("annealed", "fixed"))
-        self.correction, self.keys = correction, lists
-        self.register_buffer("prior", _checked_prior(prior, lists), persistent=False)
-        self.gain = MovingAverage(lists, rate=_SMOOTHING) if running else None
+        require_one_of("gain", gain, ("annealed", "fixed"))
+        self.gain, self.memory_size = gain, num_lists
+        self.register_buffer("prior", _checked_prior(prior, num_lists), persistent=False)
+        self.gain_average = MovingAverage(num_lists, ema_rate=_SMOOTHING) if running else None
         self._gains: list[tuple[Tensor, Tensor]] = []
 
     @property
     def multiplier(self) -> Tensor | None:
         """The running gain k of every list, for the log; None before the first batch."""
-        if self.gain is None or not bool(self.gain.seen.any()):
+        if self.gain_average is None or not bool(self.gain_average.seen.any()):
             return None
-        return self.gain.value.squeeze(1).exp()
+        return self.gain_average.value.squeeze(1).exp()
 
     def full_gain(self, lists: Lists) -> Tensor:
         """(1−π)/π of every list, (lists, 1)."""
         if self.prior is None:
             return lists.n_negatives / lists.n_positives
         prior = self.prior.to(lists.n_positives)
-        if prior.dim() and lists.index is not None:
-            prior = prior[lists.index].unsqueeze(-1)
+        if prior.dim() and lists.list_ids is not None:
+            prior = prior[lists.list_ids].unsqueeze(-1)
         return ((1 - prior) / prior).expand_as(lists.n_positives)
 
     def gain_of(self, lists: Lists, ratio: Tensor) -> Tensor:
         """The gain k for every list, (lists, 1), from the ratios of its positives."""
         full = self.full_gain(lists)
-        if self.correction == "fixed":
+        if self.gain == "fixed":
             return full
         present = ratio.detach().masked_fill(lists.positive_weight == 0, torch.nan)
         median = present.nanmedian(-1, keepdim=True).values
         # A median of 0 is a ranking without errors, which needs no help.
         gain = torch.where(median > 0, torch.minimum(full, 1 / median), full)
-        return gain if self.gain is None else torch.minimum(full, self._smoothed(lists, gain))
+        return (
+            gain if self.gain_average is None else torch.minimum(full, self._smoothed(lists, gain))
+        )
 
     def _smoothed(self, lists: Lists, gain: Tensor) -> Tensor:
-        assert self.gain is not None
-        index = lists.index
+        assert self.gain_average is not None
+        index = lists.list_ids
         if index is None:
             index = torch.zeros(len(gain), dtype=torch.long, device=gain.device)
         log_gain = gain.log()
         self._gains.append((index, log_gain))
-        return self.gain.preview(index, log_gain).exp().to(gain.dtype)
+        return self.gain_average.preview(index, log_gain).exp().to(gain.dtype)
 
     def learn(self, like: Tensor) -> None:
         """Take the gains of all the lists of this call into the running gain, at once."""
         super().learn(like)
-        if self.gain is not None and self.correction == "annealed":
-            self.take_in(self.gain, self._gains, like)
+        if self.gain_average is not None and self.gain == "annealed":
+            self.take_in(self.gain_average, self._gains, like)
         self._gains.clear()
 
 

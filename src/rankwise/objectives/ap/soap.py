@@ -9,7 +9,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
 from rankwise.objectives.ap.family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
-from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
 
@@ -22,26 +22,27 @@ class SOAP(PrecisionObjective):
     ĝ¹_i = π·mean_{j∈P} ℓ(s_i − s_j) and ĝ²_i = ĝ¹_i + (1−π)·mean_{j∈N} ℓ(s_i − s_j) estimate how
     much of the data set is above positive i, positives and all; with the prior they do so
     whatever the share of positives in the batch. The value uses the moving averages u, the
-    gradient is ∇f(u)·∇ĝ with f(g) = −g¹/g². ``index`` is one id per item, below ``items``.
+    gradient is ∇f(u)·∇ĝ with f(g) = −g¹/g². ``ema_rate`` is γ; ``item_ids`` is one id per item,
+    below ``num_items``.
     """
 
-    index_kind: IndexKind = "item"
+    memory_by: MemoryBy = "item"
 
     def __init__(
         self,
         prior: Prior,
-        items: int,
+        num_items: int,
         *,
-        gamma: float = 0.9,
+        ema_rate: float = 0.9,
         surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
         score_scale: ScoreScale = "auto",
     ) -> None:
-        super().__init__(prior, correction="fixed", score_scale=score_scale)
-        self.surrogate, self.keys = surrogate, items
-        self.average = FollowedAverage(items, 2, rate=gamma)
+        super().__init__(prior, gain="fixed", score_scale=score_scale)
+        self.surrogate, self.memory_size = surrogate, num_items
+        self.average = FollowedAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Tensor:
-        assert lists.positive_index is not None
+        assert lists.item_ids is not None
         among = pair_sum(
             self.surrogate, lists.positives, lists.positives, weight=lists.positive_weight
         )
@@ -50,6 +51,6 @@ class SOAP(PrecisionObjective):
         above_all = above_right + (1 - prior) * false_positive_rate(self.surrogate, lists)
         estimate = torch.stack([above_right, above_all], dim=-1)
         present = lists.positive_weight > 0
-        right, everything = self.average.follow(lists.positive_index, estimate, present).unbind(-1)
+        right, everything = self.average.follow(lists.item_ids, estimate, present).unbind(-1)
         tiny = torch.finfo(everything.dtype).tiny
         return lists.mean_over_positives(1 - right / everything.clamp_min(tiny))

@@ -9,14 +9,14 @@ from torch import Tensor
 from rankwise.checks import require_count
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
-from rankwise.objectives.ap.family import Correction, PrecisionObjective, Prior
+from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
     saturating,
     semi_variance,
     true_positive_rate,
 )
-from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
 
@@ -31,38 +31,40 @@ class SOPRC(PrecisionObjective):
     positive rate. With ``prior`` the data set's share of positives the estimate of AUPRC is then
     unbiased in the limit, whatever the share in the batch. ℓ₁ is the one-sided Huber loss with
     ``tau_fpr``, ℓ₂ the one-sided sigmoid with ``tau_tpr``, L_var the semi-variance with its two
-    factors. ``index`` is one id per list, below ``lists``.
+    factors. ``ema_rate`` is β of Eq. 10; ``list_ids`` is one id per list, below ``num_lists``.
 
     The lines of the paper's ablation (Table 2): ``prior=None`` is biased, ``points=None`` is
     without v (the batch's own positives in its place), ``semi_variance=(0, 0)`` without L_var. The
-    published settings, for cosines: ``score_scale=1, tau_fpr=.1, tau_tpr=.001, beta=.001,
-    semi_variance=(1, 5), correction="fixed"``.
+    published settings, for cosines: ``score_scale=1, tau_fpr=.1, tau_tpr=.001, ema_rate=.001,
+    semi_variance=(1, 5), gain="fixed"``.
     """
 
-    index_kind: IndexKind = "list"
+    memory_by: MemoryBy = "list"
 
     def __init__(
         self,
         prior: Prior,
-        lists: int = 1,
+        num_lists: int = 1,
         *,
         points: int | None = 100,
-        beta: float = 0.1,
+        ema_rate: float = 0.1,
         tau_fpr: float = 0.3,
         tau_tpr: float = 0.01,
         semi_variance: tuple[float, float] = (0.0, 0.0),
-        correction: Correction = "annealed",
+        gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         score_range: tuple[float, float] = (-math.inf, math.inf),
     ) -> None:
-        super().__init__(prior, correction=correction, score_scale=score_scale, lists=lists)
+        super().__init__(prior, gain=gain, score_scale=score_scale, num_lists=num_lists)
         if points is not None:
             require_count("points", points)
         self.points, self.score_range, self.semi_variance = points, score_range, semi_variance
         self.false_positives: Surrogate = OneSidedHuber(tau_fpr)
         self.true_positives: Surrogate = OneSidedSigmoid(tau_tpr)
         self.observed_width = points or 0
-        self.vector = None if points is None else MovingAverage(lists, points, rate=beta)
+        self.vector = (
+            None if points is None else MovingAverage(num_lists, points, ema_rate=ema_rate)
+        )
 
     def observe(self, lists: Lists) -> Tensor:
         assert self.points is not None

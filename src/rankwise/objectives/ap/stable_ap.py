@@ -11,9 +11,9 @@ from rankwise.checks import require_positive
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.objectives.ap.family import Correction, PrecisionObjective, Prior
+from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
-from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber
 
@@ -25,10 +25,10 @@ class StableAP(PrecisionObjective):
 
     w̃(r) = ((1+a)/(r+a))^t, r_i = ℓ(s_i − μ̂)/B, carries no gradient: the rank of a positive among
     the positives is replaced by its distance from their mean μ̂, which is tracked over the batches
-    at the rate ``lam``. ``previous_scores`` in the call, the scores of this batch under the
+    at the rate ``ema_rate`` λ. ``previous_scores`` in the call, the scores of this batch under the
     previous parameters (:class:`rankwise.memory.PreviousModel`), make that the variance-reduced
     μ̂_k = μ_k + (1−λ)(μ̂_{k−1} − μ_{k−1}); without them it is a plain moving average. ρ = (1−π)/π;
-    with ``correction="annealed"`` the weights are normalized to mean 1 and the gain is annealed.
+    with ``gain="annealed"`` the weights are normalized to mean 1 and the gain is annealed.
 
     ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
     long-tail runs; by default where the scale is automatic, and then about the middle of the two
@@ -39,25 +39,25 @@ class StableAP(PrecisionObjective):
     the exponent. Settings for cosines: ``score_scale=1, tau=.1, width=2``.
     """
 
-    index_kind: IndexKind = "list"
+    memory_by: MemoryBy = "list"
 
     def __init__(
         self,
         prior: Prior,
-        lists: int = 1,
+        num_lists: int = 1,
         *,
         a: float = 0.1,
         t: float = 2.0,
         epsilon: float = 0.1,
         tau: float = 0.1,
-        lam: float = 0.01,
+        ema_rate: float = 0.01,
         dynamic: bool = True,
         squash: bool | None = None,
         width: float | None = None,
-        correction: Correction = "annealed",
+        gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
     ) -> None:
-        super().__init__(prior, correction=correction, score_scale=score_scale, lists=lists)
+        super().__init__(prior, gain=gain, score_scale=score_scale, num_lists=num_lists)
         for name, value in (("a", a), ("epsilon", epsilon)):
             require_positive(name, value)
         if t < 0:
@@ -69,7 +69,7 @@ class StableAP(PrecisionObjective):
         usual = 1.0 if self.squash else 6.0 if score_scale == "auto" else 2.0
         self.width = usual if width is None else width
         self.observed_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
-        self.mean = MovingAverage(lists, rate=lam) if dynamic else None
+        self.mean = MovingAverage(num_lists, ema_rate=ema_rate) if dynamic else None
 
     @eager_only
     def forward(
@@ -80,7 +80,8 @@ class StableAP(PrecisionObjective):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that have both classes."""
@@ -91,7 +92,8 @@ class StableAP(PrecisionObjective):
             mask=mask,
             groups=groups,
             weight=weight,
-            index=index,
+            list_ids=list_ids,
+            item_ids=item_ids,
             previous=previous,
         )
 
@@ -125,7 +127,7 @@ class StableAP(PrecisionObjective):
         if lists.remembered is not None:
             mean = lists.remembered.to(positives.dtype)
         weights = stable_weights(self.surrogate, positives - mean, self.width, self.a, self.t)
-        if self.correction == "annealed":
+        if self.gain == "annealed":
             weights = weights / lists.mean_over_positives(weights).unsqueeze(-1)
         return weights
 

@@ -30,7 +30,7 @@ def projected_gradient_attack(
     bounds: tuple[float, float] | None = None,
     generator: torch.Generator | None = None,
     training_mode: bool = False,
-    beside: Mapping[str, Any] | None = None,
+    call_arguments: Mapping[str, Any] | None = None,
 ) -> Tensor:
     """x + δ with ‖δ‖ ≤ radius for every item, moved so that ``loss(model(x + δ), target)`` rises.
 
@@ -38,8 +38,8 @@ def projected_gradient_attack(
     of the gradient (``norm="linf"``) or its direction (``"l2"``, of each item, the first
     dimension), each followed by the way back into the ball and into ``bounds``. It starts at a
     random point of the ball, drawn with ``generator``, or at x. A ranking loss couples the items:
-    all are moved at once against the same ranking. ``beside`` is what the loss takes beside scores
-    and target, such as ``weight`` or ``index``.
+    all are moved at once against the same ranking. ``call_arguments`` are further
+    arguments of the loss, such as ``weight`` or ``item_ids``.
 
     Nothing learns from it: only x gets a gradient, the loss is in evaluation mode throughout, and
     the model too, or with ``training_mode`` in the mode it is in but on copies of its buffers.
@@ -52,7 +52,9 @@ def projected_gradient_attack(
     with _evaluating(loss, *([] if training_mode else [model])), torch.enable_grad():
         for _ in range(steps):
             moved = ball.points(delta).requires_grad_()
-            (gradient,) = torch.autograd.grad(loss(run(moved), target, **(beside or {})), moved)
+            (gradient,) = torch.autograd.grad(
+                loss(run(moved), target, **(call_arguments or {})), moved
+            )
             delta = ball.inside(delta + step * ball.direction(gradient))
     return ball.points(delta)
 
@@ -63,7 +65,7 @@ def adversarial_loss(
     target: Tensor,
     objective: Callable[..., Tensor],
     *,
-    beside: Mapping[str, Any] | None = None,
+    call_arguments: Mapping[str, Any] | None = None,
     **attack: Any,
 ) -> Tensor:
     """min over the model of max over δ: the objective on a batch attacked by itself.
@@ -75,8 +77,10 @@ def adversarial_loss(
     is attacked for itself, by a, b and α (AdAUC, Hou et al. 2022); with any other objective against
     the ranking of its batch.
     """
-    attacked = projected_gradient_attack(model, x, target, objective, beside=beside, **attack)
-    return objective(model(attacked), target, **(beside or {}))
+    attacked = projected_gradient_attack(
+        model, x, target, objective, call_arguments=call_arguments, **attack
+    )
+    return objective(model(attacked), target, **(call_arguments or {}))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rankwise.lists import Lists
 from rankwise.objectives.auc.compositional import Outer
 from rankwise.objectives.auc.moments import class_moments
 from rankwise.objectives.base import Objective
-from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.batch import MemoryBy
 
 __all__ = ["MinMaxAUC"]
 
@@ -30,7 +30,7 @@ class MinMaxAUC(Objective):
     a, b and α are parameters of the loss: hand ``loss.parameters()`` to the optimizer together
     with the model's, any optimizer. The gradient of α arrives negated, so what descends for the
     others ascends for α, and α ≥ 0 is restored in every training call. They start at 0, one of
-    each for all lists, or with ``lists`` one for each list by its ``index`` (classes in
+    each for all lists, or with ``num_lists`` one for each list by its ``list_ids`` (classes in
     ``OneVsRest``).
 
     The means are those of each class, so the share π of the positives does not enter and ``prior``
@@ -40,26 +40,26 @@ class MinMaxAUC(Objective):
 
     whole_positives: ClassVar[bool] = True
     whole_negatives: ClassVar[bool] = True
-    index_kind: IndexKind = "list"
+    memory_by: MemoryBy = "list"
 
     def __init__(
         self,
         margin: float = 1.0,
         prior: float | None = None,
-        lists: int = 1,
+        num_lists: int = 1,
         *,
         f: Outer = "squared_hinge",
     ) -> None:
         super().__init__()
         require_one_of("f", f, ("squared_hinge", "square"))
         require_positive("margin", margin)
-        require_count("lists", lists)
+        require_count("num_lists", num_lists)
         if prior is not None and not 0 < prior < 1:
             raise ValueError(f"prior must be None or a number between 0 and 1, got {prior!r}")
-        self.f, self.margin, self.prior, self.keys = f, margin, prior, lists
-        self.a = nn.Parameter(torch.zeros(lists))
-        self.b = nn.Parameter(torch.zeros(lists))
-        self.alpha = nn.Parameter(torch.zeros(lists))
+        self.f, self.margin, self.prior, self.memory_size = f, margin, prior, num_lists
+        self.a = nn.Parameter(torch.zeros(num_lists))
+        self.b = nn.Parameter(torch.zeros(num_lists))
+        self.alpha = nn.Parameter(torch.zeros(num_lists))
 
     @property
     def lowest(self) -> float | None:
@@ -81,7 +81,7 @@ class MinMaxAUC(Objective):
     @staticmethod
     def _of(parameter: Tensor, lists: Lists) -> Tensor:
         """The value for every list."""
-        return parameter if lists.index is None else parameter[lists.index]
+        return parameter if lists.list_ids is None else parameter[lists.list_ids]
 
     def learn(self, like: Tensor) -> None:
         """Bring α back to where it may be, which is where the risk was taken."""

@@ -61,12 +61,19 @@ class OpenAUC(ClassObjective):
         mask: Tensor | None = None,
         groups: Tensor | None = None,
         weight: Tensor | None = None,
-        index: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
     ) -> Tensor:
         """The mean risk over the lists that have an item of a known class."""
         with_open = _with_open_scores(scores, target, open_scores)
         return super().forward(
-            with_open, target, mask=mask, groups=groups, weight=weight, index=index
+            with_open,
+            target,
+            mask=mask,
+            groups=groups,
+            weight=weight,
+            list_ids=list_ids,
+            item_ids=item_ids,
         )
 
     needs: ClassVar[str] = "an item of a known class"

@@ -104,6 +104,6 @@ def mean_under_softmax(exponent: Tensor, weight: Tensor) -> Tensor:
 
 def ids(lists: Lists) -> Tensor:
     """Which item every list is; the only one there is, where none are given."""
-    if lists.index is not None:
-        return lists.index
+    if lists.list_ids is not None:
+        return lists.list_ids
     return torch.zeros(len(lists.positives), dtype=torch.long, device=lists.positives.device)

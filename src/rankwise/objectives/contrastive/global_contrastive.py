@@ -12,7 +12,7 @@ from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FollowedAverage
 from rankwise.objectives.base import Objective
-from rankwise.objectives.batch import IndexKind
+from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.contrastive.formulas import ids, log_mean_exp_above
 
 __all__ = ["GlobalContrastive"]
@@ -22,10 +22,10 @@ class GlobalContrastive(Objective):
     """mean_i τ log(ε + u_i), u_i ← (1−γ)u_i + γ·mean_{j∈N_i} exp((s_ij − s̄_i⁺)/τ)   (EXM 2.3.5).
 
     Every anchor i is a list (:func:`two_views`, :func:`two_modalities`, :func:`embedding_scores`),
-    ``index`` its id in the data set, below ``items``. The mean over the negatives of a small batch
-    is inside a logarithm, so its loss is not the loss over all negatives; the average u_i over the
-    batches that showed i is, in the limit, and is what the value and the gradient use: SogCLR (Yuan
-    et al. 2022). ``items=None`` keeps no average: the loss of the batch alone.
+    its id in the data set, below ``num_lists``, in ``list_ids``. The mean over the negatives of a
+    small batch is inside a logarithm, so its loss is not the loss over all negatives; the average
+    u_i over the batches that showed i is, in the limit, and is what the value and the gradient use:
+    SogCLR (Yuan et al. 2022). ``num_lists=None`` keeps no average: the loss of the batch alone.
 
     s̄_i⁺ is the mean similarity of the positives. One positive is the published form. With several
     and ε = 0 a batch has exactly the mean over them of the loss of each:
@@ -34,27 +34,29 @@ class GlobalContrastive(Objective):
     """
 
     whole_negatives: ClassVar[bool] = True
-    index_kind: IndexKind = "list"
+    memory_by: MemoryBy = "list"
     average: FollowedAverage | None
 
     def __init__(
         self,
-        items: int | None,
+        num_lists: int | None,
         temperature: float = 0.1,
         epsilon: float = 0.0,
         *,
-        gamma: float = 0.9,
+        ema_rate: float = 0.9,
     ) -> None:
         super().__init__()
         require_positive("temperature", temperature)
         if not (math.isfinite(epsilon) and epsilon >= 0):
             raise ValueError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
         self.temperature, self.epsilon = temperature, epsilon
-        self.average = None if items is None else FollowedAverage(items, rate=gamma, log=True)
-        if items is None:
-            self.index_kind = None
+        self.average = (
+            None if num_lists is None else FollowedAverage(num_lists, ema_rate=ema_rate, log=True)
+        )
+        if num_lists is None:
+            self.memory_by = None
         else:
-            self.keys = items
+            self.memory_size = num_lists
 
     def risk(self, lists: Lists) -> Tensor:
         log_mean = log_mean_exp_above(lists, self.temperature)

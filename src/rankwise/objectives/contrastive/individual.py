@@ -31,11 +31,17 @@ class Temperatures(FollowedAverage):
     temperature: Tensor
 
     def __init__(
-        self, keys: int, start: float, bounds: tuple[float, float], *, step: float, rate: float
+        self,
+        num_items: int,
+        start: float,
+        bounds: tuple[float, float],
+        *,
+        step: float,
+        ema_rate: float,
     ) -> None:
-        super().__init__(keys, rate=rate)
+        super().__init__(num_items, ema_rate=ema_rate)
         self.bounds, self.step = bounds, step
-        self.register_buffer("temperature", torch.full((keys,), start))
+        self.register_buffer("temperature", torch.full((num_items,), start))
 
     @property
     def columns(self) -> int:
@@ -75,23 +81,25 @@ class IndividualTemperatures(GlobalContrastive):
 
     def __init__(
         self,
-        items: int,
+        num_lists: int,
         temperature: float = 0.1,
         epsilon: float = 0.0,
         *,
-        gamma: float = 0.9,
+        ema_rate: float = 0.9,
         rho: float = 0.3,
         lowest: float = 0.05,
         highest: float = 0.7,
         step: float = 0.01,
-        beta: float = 0.9,
+        temperature_ema_rate: float = 0.9,
     ) -> None:
-        super().__init__(items, temperature, epsilon, gamma=gamma)
+        super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate)
         if not (math.isfinite(rho) and rho >= 0):
             raise ValueError(f"rho must be a finite number >= 0, got {rho!r}")
         require_positive("step", step)
-        if not 0 < beta <= 1:
-            raise ValueError(f"beta must be in (0, 1], got {beta!r}")
+        if not 0 < temperature_ema_rate <= 1:
+            raise ValueError(
+                f"temperature_ema_rate must be in (0, 1], got {temperature_ema_rate!r}"
+            )
         if not 0 < lowest <= temperature <= highest < math.inf:
             raise ValueError(
                 "lowest, temperature and highest must satisfy 0 < lowest <= temperature <= "
@@ -99,7 +107,11 @@ class IndividualTemperatures(GlobalContrastive):
             )
         self.rho = rho
         self.temperatures = Temperatures(
-            items, temperature, (lowest, highest), step=step, rate=beta
+            num_lists,
+            temperature,
+            (lowest, highest),
+            step=step,
+            ema_rate=temperature_ema_rate,
         )
 
     def risk(self, lists: Lists) -> Tensor:
@@ -110,7 +122,7 @@ class IndividualTemperatures(GlobalContrastive):
         log_g = self.followed(lists, log_mean)
         with torch.no_grad():
             # ĝ/(ε + u) is at most 1/γ in training; elsewhere the slope is not used.
-            share = (log_mean - log_g).clamp_max(-math.log(self.average.rate)).exp()
+            share = (log_mean - log_g).clamp_max(-math.log(self.average.ema_rate)).exp()
             leaning = mean_under_softmax(exponent, lists.negative_weight)
             self.temperatures.add(index, log_g + self.rho - share * leaning)
         return temperature * (log_g + self.rho)

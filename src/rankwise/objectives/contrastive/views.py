@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rankwise.memory import require_index
+from rankwise.memory import require_ids
 
 __all__ = ["ContrastiveLists", "two_modalities", "two_views"]
 
@@ -18,14 +18,13 @@ class ContrastiveLists(NamedTuple):
     scores: Tensor  # (anchors, compared with) similarities
     target: Tensor  # the other view of the anchor?
     mask: Tensor | None  # False for the anchor itself, and for a pair without any other
-    # (anchors,) ids, for a memory; it hides a method that tuples have
-    index: Tensor | None  # type: ignore[assignment]
+    list_ids: Tensor | None  # (anchors,) which list of the data set each anchor is
 
 
 def two_views(
     first: Tensor,
     second: Tensor,
-    index: Tensor | None = None,
+    item_ids: Tensor | None = None,
     *,
     others: Tensor | None = None,
     normalize: bool = True,
@@ -33,11 +32,11 @@ def two_views(
     """Two views (B, dimension) of the same B things: 2B anchors against the 2B embeddings.
 
     The positive of an anchor is its other view; itself is left out, and all the rest are negatives.
-    ``index`` are the B ids of the things, repeated for both views: their memory is shared.
+    ``item_ids`` are the B ids of the things, repeated for both views: their memory is shared.
     ``others`` are more negatives for all anchors, such as the embeddings of other processes.
     ``normalize=False`` takes inner products in place of cosines.
 
-    On several processes either gather first, second and index by
+    On several processes either gather first, second and item_ids by
     :func:`~rankwise.distributed.gather_with_gradient` and let all processes do the same, or keep
     the anchors of each process to itself: gather with ``shared=True``, give what is not its own as
     ``others``, and wrap the objective in :class:`~rankwise.distributed.AcrossProcesses`. Both are
@@ -45,7 +44,7 @@ def two_views(
     """
     _check("first", first)
     _check_pair("second", second, first)
-    _check_index(index, first)
+    _check_ids(item_ids, first)
     size = len(first)
     anchors = _normalized(torch.cat([first, second]), normalize)
     compared = anchors
@@ -56,36 +55,36 @@ def two_views(
     target = torch.zeros_like(mask)
     target[:, : 2 * size].fill_diagonal_(True)
     target = target.roll(size, dims=0)  # row i has its mark in the column of its other view
-    both = None if index is None else index.repeat(2)
+    both = None if item_ids is None else item_ids.repeat(2)
     return ContrastiveLists(anchors @ compared.T, target, mask, both)
 
 
 def two_modalities(
     images: Tensor,
     texts: Tensor,
-    index: Tensor | None = None,
-    items: int | None = None,
+    item_ids: Tensor | None = None,
+    num_items: int | None = None,
     *,
     others: tuple[Tensor, Tensor] | None = None,
     normalize: bool = True,
 ) -> ContrastiveLists:
     """Pairs (B, dimension) of images and texts: B images against the texts, B texts the other way.
 
-    ``index`` are the B ids of the pairs, below ``items``, the number of pairs in the data set. An
-    image and its text have a memory each: the text's id is items + id, so that the objective is to
-    be made for 2·items. ``others`` are more (images, texts) to be compared with, as in
-    :func:`two_views`; ``normalize=False`` takes inner products in place of cosines.
+    ``item_ids`` are the B ids of the pairs, below ``num_items``, the number of pairs in the data
+    set. An image and its text have a memory each: the text's id is num_items + id, so that the
+    objective is to be made for 2·num_items. ``others`` are more (images, texts) to be compared
+    with, as in :func:`two_views`; ``normalize=False`` takes inner products in place of cosines.
     """
     _check("images", images)
     _check_pair("texts", texts, images)
-    _check_index(index, images)
-    if index is not None:
-        if items is None:
+    _check_ids(item_ids, images)
+    if item_ids is not None:
+        if num_items is None:
             raise ValueError(
-                "items is needed beside index: the texts have ids of their own, items + id"
+                "num_items is needed with item_ids: the texts have ids of their own, num_items + id"
             )
-        require_index("index", index, items)
-        index = torch.cat([index, index + items])
+        require_ids("item_ids", item_ids, num_items)
+        item_ids = torch.cat([item_ids, item_ids + num_items])
     images, texts = _normalized(images, normalize), _normalized(texts, normalize)
     both_ways = images @ texts.T
     forth, back = both_ways, both_ways.T
@@ -105,7 +104,7 @@ def two_modalities(
         rows.fill_diagonal_(True)
     # One pair alone has nothing to be compared with: an empty batch.
     mask = torch.zeros_like(target) if scores.shape[1] == 1 else None
-    return ContrastiveLists(scores, target, mask, index)
+    return ContrastiveLists(scores, target, mask, item_ids)
 
 
 def _normalized(embeddings: Tensor, normalize: bool) -> Tensor:
@@ -135,8 +134,9 @@ def _check_pair(name: str, embeddings: Tensor, first: Tensor) -> None:
         )
 
 
-def _check_index(index: Tensor | None, first: Tensor) -> None:
-    if index is not None and index.shape != first.shape[:1]:
+def _check_ids(item_ids: Tensor | None, first: Tensor) -> None:
+    if item_ids is not None and item_ids.shape != first.shape[:1]:
         raise ValueError(
-            f"index must have one id per item, shape ({len(first)},), got {tuple(index.shape)}"
+            f"item_ids must have one id per item, shape ({len(first)},), "
+            f"got {tuple(item_ids.shape)}"
         )

@@ -13,9 +13,9 @@ from rankwise.memory import FollowedAverage
 from rankwise.objectives.base import Objective
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["ListNet", "TopOnePrior"]
+__all__ = ["ListNet", "TargetDistribution"]
 
-TopOnePrior = Literal["exp", "uniform"]
+TargetDistribution = Literal["exp", "uniform"]
 """How likely each relevant item should come first: p ∝ e^y, or all alike."""
 
 
@@ -23,14 +23,15 @@ class ListNet(Objective):
     """Σ_{i relevant} p_i · log Σ_j e^(s_j − s_i), j over the whole list   (EXM 2.3.4, ListNet).
 
     That is the cross-entropy between p, how likely each item should come first, and the softmax of
-    the scores. ``prior="exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list (Cao et al. 2007),
-    summed over the relevant items only, as the book writes it; ``"uniform"``: 1/n⁺. Linear time.
+    the scores. ``target_distribution="exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list (Cao
+    et al. 2007), summed over the relevant items only, as the book writes it; ``"uniform"``: 1/n⁺.
+    Linear time.
 
-    Where batches show a part of their lists, ``items`` is the number of items in the data set, and
-    the mean_j e^(s_j − s_i) of every relevant item is followed over the batches at the rate
-    ``gamma``, in logarithms; ``index`` is then one id per item (an id for each pair of query and
-    document where documents are shared), below ``items``. How much of a list is shown only adds a
-    constant.
+    Where batches show a part of their lists, ``num_items`` is the number of items in the data set,
+    and the mean_j e^(s_j − s_i) of every relevant item is followed over the batches at the rate
+    ``ema_rate``, in logarithms; ``item_ids`` is then one id per item (an id for each pair of query
+    and document where documents are shared), below ``num_items``. How much of a list is shown only
+    adds a constant.
     """
 
     graded: ClassVar[bool] = True
@@ -38,16 +39,20 @@ class ListNet(Objective):
     whole_negatives: ClassVar[bool] = True
 
     def __init__(
-        self, prior: TopOnePrior = "exp", *, items: int | None = None, gamma: float = 0.9
+        self,
+        target_distribution: TargetDistribution = "exp",
+        *,
+        num_items: int | None = None,
+        ema_rate: float = 0.9,
     ) -> None:
         super().__init__()
-        require_one_of("prior", prior, ("exp", "uniform"))
-        self.prior = prior
+        require_one_of("target_distribution", target_distribution, ("exp", "uniform"))
+        self.target_distribution = target_distribution
         self.average: FollowedAverage | None = None
-        if items is not None:
-            require_count("items", items)
-            self.index_kind, self.keys = "item", items
-            self.average = FollowedAverage(items, rate=gamma, log=True)
+        if num_items is not None:
+            require_count("num_items", num_items)
+            self.memory_by, self.memory_size = "item", num_items
+            self.average = FollowedAverage(num_items, ema_rate=ema_rate, log=True)
 
     def risk(self, lists: Lists) -> Tensor:
         scores, weight = (
@@ -57,17 +62,17 @@ class ListNet(Objective):
         log_weight = accumulating(weight).log()
         surprise = torch.logsumexp(scores + log_weight, dim=-1, keepdim=True) - scores
         if self.average is not None:
-            assert lists.positive_index is not None
+            assert lists.item_ids is not None
             log_size = torch.logsumexp(log_weight, dim=-1, keepdim=True)
             estimate = (surprise - log_size).unsqueeze(-1)
             present = lists.positive_weight > 0
-            followed = self.average.follow(lists.positive_index, estimate, present)
+            followed = self.average.follow(lists.item_ids, estimate, present)
             surprise = followed.squeeze(-1) + log_size
         return (self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype)
 
     def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
         """p of every relevant item, times its weight; 0 for the others."""
-        if self.prior == "uniform":
+        if self.target_distribution == "uniform":
             return lists.positive_weight / lists.n_positives
         assert lists.relevance is not None
         mass = torch.softmax(lists.relevance + log_weight, dim=-1)

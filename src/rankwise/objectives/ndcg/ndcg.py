@@ -43,10 +43,10 @@ class NDCG(Objective):
 
     Where batches show a part of their lists (SONG): ``length`` is the number of items of each whole
     list, of which the batch has a random n; ranks are then 1 + (g − 1)(length − 1)/(n − 1), and
-    each item stands for length/n in Z. ``items``, the number of items in the data set, lets every
-    relevant item follow its own g over the batches at the rate ``gamma``, and with ``k`` how much
-    of it is in the first k; ``index`` is then one id per item (one for each pair of query and
-    document where documents are shared).
+    each item stands for length/n in Z. ``num_items``, the number of items in the data set, lets
+    every relevant item follow its own g over the batches at the rate ``ema_rate``, and with ``k``
+    how much of it is in the first k; ``item_ids`` is then one id per item (one for each pair of
+    query and document where documents are shared).
 
     An item of whole weight w is w items. A fraction of an item is one item in its own g.
     """
@@ -60,12 +60,12 @@ class NDCG(Objective):
         gain: Gain = "exponential",
         *,
         softness: float | None = None,
-        items: int | None = None,
+        num_items: int | None = None,
         length: int | None = None,
-        gamma: float = 0.9,
+        ema_rate: float = 0.9,
     ) -> None:
         super().__init__()
-        for name, value in (("k", k), ("items", items), ("length", length)):
+        for name, value in (("k", k), ("num_items", num_items), ("length", length)):
             if value is not None:
                 require_count(name, value)
         require_one_of("gain", gain, ("exponential", "linear"))
@@ -74,9 +74,9 @@ class NDCG(Objective):
         self.softness = softness
         self.k, self.surrogate, self.gain, self.length = k, surrogate, gain, length
         self.average: FollowedAverage | None = None
-        if items is not None:
-            self.index_kind, self.keys = "item", items
-            self.average = FollowedAverage(items, 2, rate=gamma)
+        if num_items is not None:
+            self.memory_by, self.memory_size = "item", num_items
+            self.average = FollowedAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Tensor:
         rank = surrogate_rank(self.surrogate, lists)
@@ -92,9 +92,9 @@ class NDCG(Objective):
             share = share_at_the_top(lists, times.clamp_min(self.k), self.softness)
             share = share.to(rank.dtype)
         if self.average is not None:
-            assert lists.positive_index is not None
+            assert lists.item_ids is not None
             estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
-            rank, share = self.average.follow(lists.positive_index, estimate, present).unbind(-1)
+            rank, share = self.average.follow(lists.item_ids, estimate, present).unbind(-1)
         gains = normalized_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
         return 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
 

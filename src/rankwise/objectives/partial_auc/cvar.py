@@ -57,24 +57,24 @@ class CVaROverNegatives(nn.Module):
     losses, a share β of them. A loss that falls with s_i − s_j has these at the highest negatives.
     """
 
-    def __init__(self, surrogate: Surrogate, level: float, items: int, step: float) -> None:
+    def __init__(self, surrogate: Surrogate, level: float, num_items: int, step: float) -> None:
         super().__init__()
         self.surrogate = require_hinge(surrogate)
         self.level = level
-        self.thresholds = Thresholds(items, level=level, step=step)
+        self.thresholds = Thresholds(num_items, level=level, step=step)
 
     def forward(self, lists: Lists) -> Tensor:
         """One value for each positive, (lists, positives)."""
-        assert lists.positive_index is not None
+        assert lists.item_ids is not None
         present = lists.positive_weight > 0
-        threshold, seen = self.thresholds.known(lists.positive_index)
+        threshold, seen = self.thresholds.known(lists.item_ids)
         above = beyond = start = first = torch.zeros_like(threshold)
         # In the first epoch no positive has a threshold, afterwards all have one.
         if (seen & present).any():
             above, beyond = excess(self.surrogate, lists, threshold)
         if (present & ~seen).any():
             start, first = self._at_first(lists)
-        self.thresholds.descend(lists.positive_index, start, beyond, present)
+        self.thresholds.descend(lists.item_ids, start, beyond, present)
         value = torch.where(seen, threshold + above / self.level, first)
         return value.to(result_dtype(lists.positives))
 
@@ -91,21 +91,21 @@ class CVaROverPositives(nn.Module):
 
     In the first batch it is the minimum over ν: the mean of the largest values, a share α of them.
     The mean of (·)₊ over batches is not (·)₊ of the mean: u_i is the average of the values that
-    item i had over the batches, at the ``rate``, and the gradient that of FCCO.
+    item i had over the batches, at the ``ema_rate``, and the gradient that of FCCO.
     """
 
-    def __init__(self, level: float, items: int, *, rate: float, step: float) -> None:
+    def __init__(self, level: float, num_items: int, *, ema_rate: float, step: float) -> None:
         super().__init__()
         self.level = level
-        self.average = FollowedAverage(items, rate=rate)
+        self.average = FollowedAverage(num_items, ema_rate=ema_rate)
         self.thresholds = Thresholds(1, level=level, step=step)
 
     def forward(self, values: Tensor, lists: Lists) -> Tensor:
         """One value for each list."""
-        assert lists.positive_index is not None
+        assert lists.item_ids is not None
         present = lists.positive_weight > 0
         estimate = values.unsqueeze(-1)
-        values = self.average.follow(lists.positive_index, estimate, present).squeeze(-1)
+        values = self.average.follow(lists.item_ids, estimate, present).squeeze(-1)
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * self.level
         part = hardest(values.detach(), lists.positive_weight, mass)
         first = (part * values).sum(-1) / part.sum(-1)

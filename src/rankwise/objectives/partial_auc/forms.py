@@ -18,15 +18,15 @@ __all__ = ["Form", "over_negatives", "require_form"]
 Form = Literal["direct", "cvar", "kl"]
 
 
-def require_form(form: Form, *, items: int | None, **temperatures: float | None) -> None:
+def require_form(form: Form, *, num_items: int | None, **temperatures: float | None) -> None:
     """The form is one of the three, and is given nothing that is for another."""
     require_one_of("form", form, get_args(Form))
-    if items is not None:
-        require_count("items", items)
+    if num_items is not None:
+        require_count("num_items", num_items)
         if form == "direct":
             raise ValueError(
-                f"items is for form='cvar' or 'kl', got items={items!r} and form='direct', "
-                "which has nothing to remember"
+                "num_items is for form='cvar' or 'kl', "
+                f"got num_items={num_items!r} and form='direct', which has nothing to remember"
             )
     for name, value in temperatures.items():
         if value is not None and form != "kl":
@@ -39,8 +39,8 @@ def over_negatives(
     fpr: tuple[float, float],
     *,
     temperature: float | None,
-    items: int | None,
-    gamma: float,
+    num_items: int | None,
+    ema_rate: float,
     threshold_rate: float,
 ) -> nn.Module:
     """The module that gives every positive its value, from lists to (lists, positives)."""
@@ -57,7 +57,7 @@ def over_negatives(
         )
     if form == "kl":
         temperature = temperature_for("temperature", temperature, high)
-        return KLOverNegatives(surrogate, temperature, items, gamma)
-    if items is None:
+        return KLOverNegatives(surrogate, temperature, num_items, ema_rate)
+    if num_items is None:
         return SelectedNegatives(require_hinge(surrogate), 0.0, high, rounded=False)
-    return CVaROverNegatives(surrogate, high, items, threshold_rate)
+    return CVaROverNegatives(surrogate, high, num_items, threshold_rate)

@@ -38,16 +38,18 @@ def temperature_for(name: str, temperature: float | None, share: float) -> float
 class KLOverNegatives(nn.Module):
     """τ log mean_{j∈N} exp(ℓ(s_i − s_j)/τ) at every positive   (EXM 2.3.3, KL-DRO).
 
-    With ``items`` the mean is followed over the batches by item, u_i ← (1−γ)u_i + γ·mean_N, all in
-    logarithms, and the gradient is that of FCCO: weights e^{ℓ_ij/τ}/u_i.
+    With ``num_items`` the mean is followed over the batches by item, u_i ← (1−γ)u_i + γ·mean_N, all
+    in logarithms, and the gradient is that of FCCO: weights e^{ℓ_ij/τ}/u_i.
     """
 
     def __init__(
-        self, surrogate: Surrogate, temperature: float, items: int | None, rate: float
+        self, surrogate: Surrogate, temperature: float, num_items: int | None, ema_rate: float
     ) -> None:
         super().__init__()
         self.surrogate, self.temperature = surrogate, temperature
-        self.average = None if items is None else FollowedAverage(items, rate=rate, log=True)
+        self.average = (
+            None if num_items is None else FollowedAverage(num_items, ema_rate=ema_rate, log=True)
+        )
 
     def forward(self, lists: Lists) -> Tensor:
         """One value for each positive, (lists, positives)."""
@@ -61,24 +63,24 @@ class KLOverNegatives(nn.Module):
             weight=weight / weight.sum(-1, keepdim=True),
         )
         if self.average is not None:
-            assert lists.positive_index is not None
+            assert lists.item_ids is not None
             # As the memory will keep it: of what is seen for the first time ĝ/u is then exactly 1.
             estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
             present = lists.positive_weight > 0
-            log_mean = self.average.follow(lists.positive_index, estimate, present).squeeze(-1)
+            log_mean = self.average.follow(lists.item_ids, estimate, present).squeeze(-1)
         return self.temperature * log_mean
 
 
 class KLOverPositives(nn.Module):
     """τ log mean_{i∈P} exp(v_i/τ) of one value per positive   (SOTA-s).
 
-    With a ``rate`` the mean is followed over the batches, one number for all lists.
+    With an ``ema_rate`` the mean is followed over the batches, one number for all lists.
     """
 
-    def __init__(self, temperature: float, rate: float | None) -> None:
+    def __init__(self, temperature: float, ema_rate: float | None) -> None:
         super().__init__()
         self.temperature = temperature
-        self.average = None if rate is None else FollowedAverage(1, rate=rate, log=True)
+        self.average = None if ema_rate is None else FollowedAverage(1, ema_rate=ema_rate, log=True)
 
     def forward(self, values: Tensor, lists: Lists) -> Tensor:
         """One value for each list."""

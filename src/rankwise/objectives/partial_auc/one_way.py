@@ -27,10 +27,10 @@ class PartialAUC(Objective):
       default τ = 1/√(2 log 1/max_fpr), right for losses whose spread is about 1 (.47 for .1, .64
       for .3); where it is given, ``max_fpr`` does nothing.
 
-    The hardest negatives of a batch are easier than those of the data set. With ``items``, the
+    The hardest negatives of a batch are easier than those of the data set. With ``num_items``, the
     number of items of the data set, ``cvar`` and ``kl`` remember what the batches showed of each
-    positive, ``index`` being one id per item: λ_i makes a step of ``threshold_rate`` down its
-    subgradient at each visit (SOPA); mean_N is averaged at the rate ``gamma`` (SOPA-s), as
+    positive, ``item_ids`` being one id per item: λ_i makes a step of ``threshold_rate`` down its
+    subgradient at each visit (SOPA); mean_N is averaged at the rate ``ema_rate`` (SOPA-s), as
     logarithms, of which one visit forgets no more than log 1/(1−γ): with a τ far below the
     losses, take γ near 1.
 
@@ -47,22 +47,22 @@ class PartialAUC(Objective):
         *,
         surrogate: Surrogate | None = None,
         temperature: float | None = None,
-        items: int | None = None,
-        gamma: float = 0.9,
+        num_items: int | None = None,
+        ema_rate: float = 0.9,
         threshold_rate: float = 0.1,
     ) -> None:
         super().__init__()
         require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
-        require_form(form, items=items, temperature=temperature)
-        if items is not None:
-            self.index_kind, self.keys = "item", items
+        require_form(form, num_items=num_items, temperature=temperature)
+        if num_items is not None:
+            self.memory_by, self.memory_size = "item", num_items
         self.over_negatives = over_negatives(
             form,
             surrogate,
             (min_fpr, max_fpr),
             temperature=temperature,
-            items=items,
-            gamma=gamma,
+            num_items=num_items,
+            ema_rate=ema_rate,
             threshold_rate=threshold_rate,
         )
 

@@ -20,9 +20,9 @@ class Thresholds(FollowedAverage):
     like the estimates of any followed average; several of one key are averaged.
     """
 
-    def __init__(self, keys: int, *, level: float, step: float) -> None:
+    def __init__(self, num_items: int, *, level: float, step: float) -> None:
         require_positive("threshold_rate", step)
-        super().__init__(keys, rate=1.0)
+        super().__init__(num_items, ema_rate=1.0)
         self.level, self.step = level, step
 
     def known(self, index: Tensor) -> tuple[Tensor, Tensor]:

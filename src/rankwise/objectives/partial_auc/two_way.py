@@ -27,10 +27,10 @@ class TwoWayPartialAUC(Objective):
     - ``form="kl"``: τ₁ log mean_P (mean_N exp(ℓ_ij/τ₂))^{τ₂/τ₁}, with ``temperature`` τ₂ and
       ``positive_temperature`` τ₁; by default those of the shares ``max_fpr`` and 1 − ``min_tpr``.
 
-    With ``items`` the inner λ_i or mean_N is remembered by item as there, for ``cvar`` also v_i (at
-    the rate ``gamma``), and the outer ν (steps of ``threshold_rate``) or mean_P (SOTA-s, at the
-    rate ``positive_gamma``) beside them: one number for all lists, so that several lists have
-    their hardest positives chosen together.
+    With ``num_items`` the inner λ_i or mean_N is remembered by item as there, for ``cvar`` also v_i
+    (at the rate ``ema_rate``), and the outer ν (steps of ``threshold_rate``) or mean_P (SOTA-s, at
+    the rate ``positive_ema_rate``) beside them: one number for all lists, so that several lists
+    have their hardest positives chosen together.
 
     The published SOTA-s is ``form="kl", surrogate=SquaredHinge(1.0), temperature=1.0,
     positive_temperature=1.0``.
@@ -45,9 +45,9 @@ class TwoWayPartialAUC(Objective):
         surrogate: Surrogate | None = None,
         temperature: float | None = None,
         positive_temperature: float | None = None,
-        items: int | None = None,
-        gamma: float = 0.9,
-        positive_gamma: float = 0.9,
+        num_items: int | None = None,
+        ema_rate: float = 0.9,
+        positive_ema_rate: float = 0.9,
         threshold_rate: float = 0.1,
     ) -> None:
         super().__init__()
@@ -56,26 +56,31 @@ class TwoWayPartialAUC(Objective):
         if not 0 < max_fpr <= 1:
             raise ValueError(f"max_fpr must be in (0, 1], got {max_fpr!r}")
         require_form(
-            form, items=items, temperature=temperature, positive_temperature=positive_temperature
+            form,
+            num_items=num_items,
+            temperature=temperature,
+            positive_temperature=positive_temperature,
         )
-        if items is not None:
-            self.index_kind, self.keys = "item", items
+        if num_items is not None:
+            self.memory_by, self.memory_size = "item", num_items
         self.over_negatives = over_negatives(
             form,
             surrogate,
             (0.0, max_fpr),
             temperature=temperature,
-            items=items,
-            gamma=gamma,
+            num_items=num_items,
+            ema_rate=ema_rate,
             threshold_rate=threshold_rate,
         )
         self.over_positives: nn.Module
         if form == "kl":
             outer = temperature_for("positive_temperature", positive_temperature, 1 - min_tpr)
-            self.over_positives = KLOverPositives(outer, None if items is None else positive_gamma)
-        elif items is not None:
+            self.over_positives = KLOverPositives(
+                outer, None if num_items is None else positive_ema_rate
+            )
+        elif num_items is not None:
             self.over_positives = CVaROverPositives(
-                1 - min_tpr, items, rate=gamma, step=threshold_rate
+                1 - min_tpr, num_items, ema_rate=ema_rate, step=threshold_rate
             )
         else:
             self.over_positives = SelectedPositives(min_tpr, rounded=form == "direct")

@@ -16,7 +16,7 @@ from rankwise.pairs.rows import accumulating
 
 __all__ = ["PApAtK"]
 
-PApSurrogate = Literal["avg", "max", "ts", "ramp", "soft"]
+PApForm = Literal["avg", "max", "ts", "ramp", "soft"]
 
 
 class PApAtK(ScaledObjective):
@@ -52,32 +52,30 @@ class PApAtK(ScaledObjective):
     def __init__(
         self,
         k: int,
-        surrogate: PApSurrogate = "avg",
+        form: PApForm = "avg",
         *,
         temperature: float = 0.3,
         score_scale: ScoreScale | None = None,
     ) -> None:
-        require_one_of("surrogate", surrogate, get_args(PApSurrogate))
-        super().__init__(unit_of_margins(surrogate) if score_scale is None else score_scale)
+        require_one_of("form", form, get_args(PApForm))
+        super().__init__(unit_of_margins(form) if score_scale is None else score_scale)
         require_count("k", k)
         require_positive("temperature", temperature)
-        self.k, self.surrogate, self.temperature = k, surrogate, temperature
+        self.k, self.form, self.temperature = k, form, temperature
 
     def risk(self, lists: Lists) -> Tensor:
         negatives = gathered(
             lists.negatives, hardest(lists.negatives, lists.negative_weight, self.k)
         )
         n_negatives = lists.n_negatives.squeeze(-1).clamp_max(self.k)
-        if self.surrogate == "avg":
+        if self.form == "avg":
             mean = lists.mean_over_positives(lists.positives).unsqueeze(-1)
             return _sum(Hinge(1.0), mean, negatives).squeeze(-1) / n_negatives
-        taken = hardest(
-            lists.positives, lists.positive_weight, self.k, largest=self.surrogate != "max"
-        )
+        taken = hardest(lists.positives, lists.positive_weight, self.k, largest=self.form != "max")
         positives, parts = gathered(lists.positives, taken)
-        step = Sigmoid(1 / self.temperature) if self.surrogate == "soft" else Hinge(1.0)
+        step = Sigmoid(1 / self.temperature) if self.form == "soft" else Hinge(1.0)
         total = (parts * _sum(step, positives, negatives)).sum(-1)
-        if self.surrogate == "ts":
+        if self.form == "ts":
             # A hinge without a margin is the one with margin 1 on scores raised by 1.
             raised = accumulating(lists.positives) + 1
             rest = (lists.positive_weight - taken) * _sum(step, raised, negatives)

@@ -17,7 +17,7 @@ from rankwise.pairs.rows import accumulating, result_dtype
 
 __all__ = ["PrecisionAtK"]
 
-PrecisionSurrogate = Literal["avg", "ramp", "max", "soft"]
+PrecisionForm = Literal["avg", "ramp", "max", "soft"]
 
 
 class PrecisionAtK(ScaledObjective):
@@ -50,20 +50,20 @@ class PrecisionAtK(ScaledObjective):
     def __init__(
         self,
         k: int,
-        surrogate: PrecisionSurrogate = "avg",
+        form: PrecisionForm = "avg",
         *,
         temperature: float = 0.1,
         score_scale: ScoreScale | None = None,
     ) -> None:
-        require_one_of("surrogate", surrogate, get_args(PrecisionSurrogate))
-        super().__init__(unit_of_margins(surrogate) if score_scale is None else score_scale)
+        require_one_of("form", form, get_args(PrecisionForm))
+        super().__init__(unit_of_margins(form) if score_scale is None else score_scale)
         require_count("k", k)
         require_positive("temperature", temperature)
-        self.k, self.surrogate, self.temperature = k, surrogate, temperature
+        self.k, self.form, self.temperature = k, form, temperature
 
     def risk(self, lists: Lists) -> Tensor:
         k = accumulating(lists.n_positives).clamp_max(self.k)
-        if self.surrogate == "soft":
+        if self.form == "soft":
             share = soft_hardest(lists.scores, lists.weight, k, self.temperature)
             found = lists.positive_weight * share[:, : lists.positives.shape[-1]]
             return 1 - found.sum(-1) / k.squeeze(-1).to(found.dtype)
@@ -82,13 +82,13 @@ class PrecisionAtK(ScaledObjective):
         """
         positives, negatives = accumulating(lists.positives), accumulating(lists.negatives)
         weight, other = (accumulating(t) for t in (lists.positive_weight, lists.negative_weight))
-        if self.surrogate == "avg":
+        if self.form == "avg":
             left = weight.sum(-1, keepdim=True) - k
             m = self._most_harmful(lists, k)
             share = torch.where(m > 0, m / (left + m), 0)
             lowest = hardest(positives, weight, left + m, largest=False)
             return hardest(negatives, other, m), share * lowest
-        rivals = hardest(positives, weight, k, largest=self.surrogate == "ramp")
+        rivals = hardest(positives, weight, k, largest=self.form == "ramp")
         # ŷ is the top k of these positives and of all negatives with 1 added for the error.
         best = hardest(
             torch.cat([positives, negatives + 1], dim=-1), torch.cat([rivals, other], dim=-1), k

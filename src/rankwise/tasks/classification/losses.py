@@ -92,7 +92,7 @@ class ClassificationLoss(nn.Module):
         prior: Tensor | float = shares
         if self.binary:
             prior = float(shares[1])
-        elif "lists" not in entry.facts:  # one number for all: that of the mean class
+        elif "num_lists" not in entry.facts:  # one number for all: that of the mean class
             prior = float(shares.mean())
         if short in (*_BALANCED, _LDAM) and "counts" not in name:
             numbers = ", ".join(str(int(value)) for value in self.counts)
@@ -100,7 +100,7 @@ class ClassificationLoss(nn.Module):
             name = f"{short}(counts=[{numbers}]{', ' + inside if inside.strip() else ''})"
         lists = 1 if self.binary else self.classes
         items = self.items if self.binary else self.items * self.classes
-        found = by_name(name, prior=prior, items=items, lists=lists)
+        found = by_name(name, prior=prior, num_items=items, num_lists=lists)
         if isinstance(found, CrossBatchMemory):
             raise UsageError("objective.name: xbm is for embeddings")
         if isinstance(found, ClassObjective):
@@ -138,18 +138,17 @@ class ClassificationLoss(nn.Module):
         if self.plain is not None:
             return self.plain(logits, target)
         assert self.objective is not None
-        kind = getattr(getattr(self.objective, "objective", self.objective), "index_kind", None)
-        index = rows if kind == "item" else None
+        kind = getattr(getattr(self.objective, "objective", self.objective), "memory_by", None)
         if kind == "item" and rows is None:
             raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
         if isinstance(self.objective, ClassObjective):
             both: Tensor = self.objective(self._two_sided(logits), target)
             return both
         scores = logits.squeeze(-1) if self.binary else logits
-        more = {}
+        more = {} if kind != "item" or rows is None else {"item_ids": rows}
         if previous is not None:
             more["previous_scores"] = previous.squeeze(-1) if self.binary else previous
-        loss: Tensor = self.objective(scores, target, index=index, **more)
+        loss: Tensor = self.objective(scores, target, **more)
         return loss
 
     def cross_entropy(self, logits: Tensor, target: Tensor) -> Tensor:

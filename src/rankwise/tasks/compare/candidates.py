@@ -96,7 +96,7 @@ def _known(objective: str) -> str:
     if objective in (LOG_LOSS, "log-loss"):
         return LOG_LOSS
     try:
-        named_objective(objective, prior=0.5, items=1, lists=1)
+        named_objective(objective, prior=0.5, num_items=1, num_lists=1)
     except ValueError as error:
         raise DataError(f"--candidates: {error}") from error
     return canonical_objective(objective)

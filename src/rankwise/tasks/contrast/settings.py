@@ -24,7 +24,7 @@ class Settings:
 
     objective: str = "global_contrastive"
     temperature: float = 0.2
-    gamma: float = 0.9  # rate of the moving averages; the baseline has none
+    ema_rate: float = 0.9  # rate of the moving averages; the baseline has none
     batch: int = 64  # images, each of which is seen in two views
     epochs: int = 100
     optimizer: str = "adamw"
@@ -50,8 +50,8 @@ class Settings:
             raise UsageError(
                 f"weight_decay must be a finite number >= 0, got {self.weight_decay!r}"
             )
-        if not 0 < self.gamma <= 1:
-            raise UsageError(f"gamma must be in (0, 1], got {self.gamma!r}")
+        if not 0 < self.ema_rate <= 1:
+            raise UsageError(f"ema_rate must be in (0, 1], got {self.ema_rate!r}")
 
     def _require_whole(self, name: str, least: int) -> None:
         value = getattr(self, name)
@@ -62,4 +62,4 @@ class Settings:
         """The loss for a data set of so many images."""
         if self.objective == "nt_xent":
             return NTXent(self.temperature)
-        return GlobalContrastive(items, self.temperature, gamma=self.gamma)
+        return GlobalContrastive(items, self.temperature, ema_rate=self.ema_rate)

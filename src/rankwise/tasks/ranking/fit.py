@@ -96,7 +96,7 @@ class Settings:
     def gains(self) -> dict[str, object]:
         """The gain of the objective and of the metric, None of those that have none."""
         # Of data unknown as yet any numbers will do: this is for the options of the name.
-        objective = named_objective(self.objective, prior=0.5, items=1, lists=1)
+        objective = named_objective(self.objective, prior=0.5, num_items=1, num_lists=1)
         metric = named_metric(self.metric)
         return {
             self.objective: getattr(objective, "gain", None),

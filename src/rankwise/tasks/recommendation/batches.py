@@ -39,17 +39,14 @@ class Batch:
         own = vectors[place[: self.positives.numel()].reshape(self.positives.shape)]
         above = torch.einsum("ld,lpd->lp", users, own)
         below = users @ vectors[place[self.positives.numel() :]].T
-        index = None
-        if objective.index_kind == "list":
-            index = self.users
-        elif objective.index_kind == "item":
-            index = torch.cat([self.pairs, torch.zeros_like(below, dtype=torch.long)], 1)
+        pairs = torch.cat([self.pairs, torch.zeros_like(below, dtype=torch.long)], 1)
         found: Tensor = objective(
             torch.cat([above, below], 1),
             torch.cat([torch.ones_like(self.pairs), torch.zeros_like(self.allowed)], 1),
             mask=torch.cat([self.there, self.allowed], 1),
             weight=torch.cat([torch.ones_like(above), self.weight.expand_as(below)], 1),
-            index=index,
+            list_ids=self.users,
+            item_ids=pairs,
         )
         return found
 

@@ -13,7 +13,7 @@ __all__ = ["by_interaction", "loss_of", "warm_starts"]
 
 # Beside the names of rankwise.objective: what recommenders call these two.
 _NAMES = {
-    "softmax": "listnet(prior=uniform)",
+    "softmax": "listnet(target_distribution=uniform)",
     "bpr": "auc(surrogate=logistic)",  # Rendle et al. 2009
 }
 
@@ -37,10 +37,10 @@ def loss_of(name: str, positives: Pairs) -> Objective:
     users, pairs, items = positives.n_users, len(positives), positives.n_items
     try:
         try:
-            made = objective(written, items=max(1, pairs), lists=users)
+            made = objective(written, num_items=max(1, pairs), num_lists=users)
         except ValueError:  # maybe for want of the prior, which for others is that of each list
             prior = min(max(pairs / (users * items), 1e-9), 0.5)
-            made = objective(written, items=max(1, pairs), lists=users, prior=prior)
+            made = objective(written, num_items=max(1, pairs), num_lists=users, prior=prior)
     except ValueError as error:
         unknown = str(error).startswith("no objective")
         hint = f"; beside these there are {' and '.join(_NAMES)}" if unknown else ""
@@ -53,14 +53,17 @@ def loss_of(name: str, positives: Pairs) -> Objective:
 
 def _try(name: str, loss: Objective) -> None:
     """One small list: an objective of classes or of embeddings cannot rank it."""
-    index = None
-    if loss.index_kind is not None:
-        index = torch.zeros((1,) if loss.index_kind == "list" else (1, 4), dtype=torch.long)
     scores = torch.tensor([[0.3, -0.2, 0.1, 0.0]])
     target = torch.tensor([[1, 0, 0, 0]])
     trained = loss.training
     try:
-        loss.eval()(scores, target, weight=torch.ones(1, 4), index=index)
+        loss.eval()(
+            scores,
+            target,
+            weight=torch.ones(1, 4),
+            list_ids=torch.zeros(1, dtype=torch.long),
+            item_ids=torch.zeros(1, 4, dtype=torch.long),
+        )
     except (ValueError, TypeError, RuntimeError, IndexError) as error:
         why = " ".join(str(error).split())
         raise UsageError(f"objective {name!r} does not rank lists of scores: {why}") from None

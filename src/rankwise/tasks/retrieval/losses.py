@@ -46,9 +46,9 @@ class RetrievalLoss(nn.Module):
             raise UsageError(
                 f"objective.name: {chosen.name} is a loss of logits, not of one ranked list"
             )
-        self.by_pair = self.objective.index_kind == "item"
-        by_list = self.objective.index_kind == "list" and self.objective.keys > 1
-        self.by_image = by_list and "items" in self._facts
+        self.by_pair = self.objective.memory_by == "item"
+        by_list = self.objective.memory_by == "list" and self.objective.memory_size > 1
+        self.by_image = by_list and self._by_anchor
         self.by_class = by_list and not self.by_image
         if (self.by_pair or self.by_image) and (memory.size or mixes):
             raise UsageError(
@@ -67,22 +67,23 @@ class RetrievalLoss(nn.Module):
     def _made(self, labels: Tensor) -> nn.Module:
         """The objective, told of the data what it wants to know."""
         entry = find_objective(parse(self.chosen.name))
-        self._facts = entry.facts
+        self._by_anchor = entry.memory == "by anchor"
         counts = torch.bincount(labels).double()
         prior = (counts - 1).clamp_min(1) / max(1, self.images - 1)
-        if "lists" not in entry.facts:  # one number for all: that of the mean query
+        if "num_lists" not in entry.facts:  # one number for all: that of the mean query
             prior = (prior * counts).sum() / self.images
         items: int | None = self.images
-        if entry.index == "by item":
+        if entry.memory == "by item":
             items = self.images**2
             if items > _MOST_PAIRS:
                 raise ValueError(
                     f"{self.chosen.name} remembers every pair of images, {self.images:,}² of them; "
                     f"at most {_MOST_PAIRS:,} are possible"
                 )
-        elif entry.index.startswith("by item"):  # it does without a memory as well
+        elif entry.memory.startswith("by item"):  # it does without a memory as well
             items = None
-        return by_name(self.chosen.name, prior=prior, items=items, lists=len(counts))
+        lists = self.images if self._by_anchor else len(counts)
+        return by_name(self.chosen.name, prior=prior, num_items=items, num_lists=lists)
 
     @property
     def needs_rows(self) -> bool:
@@ -106,16 +107,24 @@ class RetrievalLoss(nn.Module):
         if self.memory is not None:
             remembered: Tensor = self.memory(embeddings, labels)
             return remembered
-        index = labels if self.by_class else None
+        list_ids, item_ids = labels if self.by_class else None, None
         if self.needs_rows:
             if rows is None:
                 raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
-            index = rows.unsqueeze(1) * self.images + rows if self.by_pair else rows
+            if self.by_pair:
+                item_ids = rows.unsqueeze(1) * self.images + rows
+            else:
+                list_ids = rows
         more = {}
         if previous is not None:
             more["previous_scores"] = previous @ previous.T
         loss: Tensor = self.objective(
-            lists.scores, lists.target, mask=lists.mask, index=index, **more
+            lists.scores,
+            lists.target,
+            mask=lists.mask,
+            list_ids=list_ids,
+            item_ids=item_ids,
+            **more,
         )
         return loss
 
