@@ -78,7 +78,7 @@ ABLATIONS = (
     Method("SOPRC 3: with v", (_soprc(".1"),)),
     Method("SOPRC 4: with v and L_var", (_soprc(".1", _VARIANCE),)),
     Method("SOPRC 3, by SGD", (_soprc(".1"),), optimizer="sgd"),
-    Method("SOPRC 3, gain not annealed", (_soprc(".1", 'correction="fixed"'),)),
+    Method("SOPRC 3, gain not annealed", (_soprc(".1", 'gain="fixed"'),)),
     Method("StableAP 1: mean of the batch", (_stable(".1", "dynamic=False"),)),
     Method("StableAP 2: the same, DFM", (_stable(".1", "dynamic=False"),), mixup=True),
     Method("StableAP 3: μ̂ followed", (_stable(".1"),), previous=True),
@@ -86,7 +86,7 @@ ABLATIONS = (
     Method("StableAP 4: t = 1, DFM", (_stable(".1", "t=1"),), previous=True, mixup=True),
     Method("StableAP 5: t = 2, DFM", (_stable(".1"),), previous=True, mixup=True),
     Method("StableAP 3, t = 0: no weights", (_stable(".1", "t=0"),), previous=True),
-    Method("StableAP 3, gain not annealed", (_stable(".1", 'correction="fixed"'),), previous=True),
+    Method("StableAP 3, gain not annealed", (_stable(".1", 'gain="fixed"'),), previous=True),
     Method("StableAP 3, SGD s = 0", (_stable(".1"),), previous=True, optimizer="sgd", s=0.0),
     Method("StableAP 3, SGD s = 1", (_stable(".1"),), previous=True, optimizer="sgd"),
 )
