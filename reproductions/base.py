@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from rankwise.checks import require_count
-from rankwise.report import Figure, Section, Table, page, write_csv, write_json, write_whole
+from rankwise.report import (
+    Figure,
+    Section,
+    Table,
+    render_report,
+    write_csv,
+    write_json,
+    write_whole,
+)
 
 __all__ = ["Outcome", "Result", "Setting", "Track", "write_outcome"]
 
@@ -74,7 +82,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> Result:
     write_json(folder / "summary.json", _with_nulls(outcome.summary))
     for name, figure in outcome.figures.items():
         write_whole(folder / f"{name}.png", figure.png)
-    where = write_whole(folder / "index.html", page(outcome.title, outcome.sections))
+    where = write_whole(folder / "index.html", render_report(outcome.title, outcome.sections))
     return Result(where, outcome.table)
 
 

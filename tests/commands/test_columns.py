@@ -11,7 +11,7 @@ from tests.tasks.compare.stubs import stubbed, table
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.tasks.compare.arrays import read_arrays
+from rankwise.report.files import read_arrays
 
 __all__ = ["stubbed"]
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rankwise.report import Figure, Section, Table, page
+from rankwise.report import Figure, Section, Table, render_report
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 
@@ -39,14 +39,14 @@ def test_every_text_is_escaped_and_comes_back():
         [Figure(b"picture", NASTY, NASTY)],
         [Table([NASTY], [[NASTY]], NASTY)],
     )
-    reader = read(page(NASTY, [section]))
+    reader = read(render_report(NASTY, [section]))
     assert "script" not in reader.tags
     assert reader.text.count(NASTY) == 8  # title, h1, h2, p, figcaption, caption, th, td
     assert reader.attributes["alt"] == [NASTY]
 
 
 def test_nothing_is_fetched_from_elsewhere():
-    reader = read(page("t", [Section("h", [], [Figure(b"\x89PNG", "d")])]))
+    reader = read(render_report("t", [Section("h", [], [Figure(b"\x89PNG", "d")])]))
     assert reader.attributes["src"] == [
         "data:image/png;base64," + base64.b64encode(b"\x89PNG").decode()
     ]

@@ -52,7 +52,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     with guarded(debug=debug):
         # Here, so that the other commands do not wait for the readers of tables.
         from rankwise.report import write_json  # noqa: PLC0415
-        from rankwise.tasks.compare.scores import evaluate_run, evaluate_scores  # noqa: PLC0415
+        from rankwise.tasks.compare.evaluate import evaluate_run, evaluate_scores  # noqa: PLC0415
 
         require_other("--json", json, scores)
         columns = {"target": target, "score": score, "group": group, "positive": positive}

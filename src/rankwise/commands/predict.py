@@ -47,7 +47,7 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
     with guarded(debug=debug):
         # Here, so that the other commands do not wait for the estimators.
         from rankwise.tasks.compare.parts import data_of_run, rows_of_part  # noqa: PLC0415
-        from rankwise.tasks.compare.predicting import predict_file  # noqa: PLC0415
+        from rankwise.tasks.compare.predict import predict_file  # noqa: PLC0415
 
         rows = None
         if part is not None:

@@ -1,6 +1,16 @@
-"""Small pages that stand on their own: text, tables and figures in one file of HTML."""
+"""Reports that stand on their own: text, tables and figures in one HTML file."""
 
-from rankwise.report.files import write_csv, write_json, write_whole
-from rankwise.report.html import Figure, Section, Table, page
+from rankwise.report.files import read_arrays, write_arrays, write_csv, write_json, write_whole
+from rankwise.report.html import Figure, Section, Table, render_report
 
-__all__ = ["page", "Section", "Table", "Figure", "write_whole", "write_csv", "write_json"]
+__all__ = [
+    "Figure",
+    "Section",
+    "Table",
+    "read_arrays",
+    "render_report",
+    "write_arrays",
+    "write_csv",
+    "write_json",
+    "write_whole",
+]

@@ -7,10 +7,20 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankwise.files import write_whole
 
-__all__ = ["write_csv", "write_json", "write_whole"]
+__all__ = [
+    "read_arrays",
+    "write_arrays",
+    "write_csv",
+    "write_json",
+    "write_whole",
+]
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
@@ -27,3 +37,17 @@ def write_json(path: Path, value: object) -> Path:
     """A value as indented JSON; what JSON has no word for (NaN, infinity) raises."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return write_whole(path, text + "\n")
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Path:
+    """Write arrays by name as npz."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return write_whole(path, buffer.getvalue())
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file by name."""
+    # Bytes first: numpy leaves a broken file open.
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}

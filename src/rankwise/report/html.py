@@ -1,4 +1,4 @@
-"""A page of HTML without anything outside it: styles, tables and figures are in the file."""
+"""Reports as single HTML files: styles, tables and figures are embedded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-__all__ = ["Figure", "Section", "Table", "page"]
+__all__ = ["Figure", "Section", "Table", "render_report"]
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2730; --quiet: #5b6770; --line: #d9dfe3; --accent: #00796b; }
@@ -51,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture as PNG, with what it shows in words for those who do not see it."""
+    """A PNG image with a description for screen readers."""
 
     png: bytes
     description: str
@@ -68,8 +68,8 @@ class Section:
     tables: Sequence[Table] = field(default=())
 
 
-def page(title: str, sections: Iterable[Section]) -> str:
-    """The page as one string of HTML; every text in it is escaped."""
+def render_report(title: str, sections: Iterable[Section]) -> str:
+    """Return the report as one string of HTML; every text in it is escaped."""
     body = "\n".join(_section(section) for section in sections)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

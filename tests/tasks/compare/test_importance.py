@@ -11,11 +11,11 @@ from tests.tasks.compare.test_results import done
 
 from rankwise.tasks.compare import importance
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.evaluation import HeldOut
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.importance import _amount, _shuffled, _telling, importance_of
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.selection import HeldOut
 
 __all__ = ["stubbed"]
 

@@ -12,11 +12,9 @@ from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.tasks.compare import results as files
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.choosing import Choice, choose
-from rankwise.tasks.compare.evaluation import HeldOut
-from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.fit import Judged, fit_members
+from rankwise.tasks.compare.fit import Finished, Judged, fit_members
 from rankwise.tasks.compare.model import Model, load_model
+from rankwise.tasks.compare.selection import Choice, HeldOut, choose
 
 __all__ = ["stubbed"]
 

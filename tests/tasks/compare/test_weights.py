@@ -13,12 +13,12 @@ from tests.tasks.compare.stubs import StubRanker, problem, settings, stubbed, ta
 from rankwise.data import DataError
 from rankwise.metrics import Interval
 from rankwise.report.comparison.run import read_run
-from rankwise.tasks.compare.arrays import read_arrays
+from rankwise.report.files import read_arrays
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.evaluate import evaluate_run
 from rankwise.tasks.compare.fit import fit_members
-from rankwise.tasks.compare.measures import difference, interval, value
+from rankwise.tasks.compare.metrics import difference, interval, value
 from rankwise.tasks.compare.pipeline import run
-from rankwise.tasks.compare.scores import evaluate_run
 
 __all__ = ["stubbed"]
 

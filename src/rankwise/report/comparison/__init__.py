@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankwise.report.comparison.page import comparison_page
+from rankwise.report.comparison.report import comparison_page
 from rankwise.report.comparison.run import read_run
 from rankwise.report.files import write_whole
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rankwise.data.images.image_set import ClassSplits
-from rankwise.report import Section, Table, page, write_whole
+from rankwise.report import Section, Table, render_report, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.settings import Settings
@@ -43,7 +43,7 @@ def write_page(
         Section("Data", [*splits.describe().splitlines(), *remarks]),
         Section("Settings", tables=[settings_table(cast(Any, settings))]),
     ]
-    return write_whole(out / "index.html", page("Classification", sections))
+    return write_whole(out / "index.html", render_report("Classification", sections))
 
 
 def results_table(results: Results) -> Table:

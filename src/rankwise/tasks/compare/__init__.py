@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "model": _TABLES,
         "pipeline": (*_TABLES, "optuna"),
-        "predicting": _TABLES,
-        "scores": _TABLES,
+        "predict": _TABLES,
+        "evaluate": _TABLES,
     },
 )

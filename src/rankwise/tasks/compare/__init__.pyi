@@ -1,8 +1,8 @@
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.evaluate import Evaluated, evaluate_run, evaluate_scores
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import Compared, Event, run
-from rankwise.tasks.compare.predicting import Predicted, predict_file
-from rankwise.tasks.compare.scores import Evaluated, evaluate_run, evaluate_scores
+from rankwise.tasks.compare.predict import Predicted, predict_file
 from rankwise.tasks.compare.settings import Settings, seconds_of
 
 __all__ = [

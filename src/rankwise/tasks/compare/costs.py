@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
-from rankwise.tasks.compare.plan import Plan
-from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.problem import Plan, Problem
 
 __all__ = ["Cost", "measure", "warm_up"]
 

@@ -18,8 +18,8 @@ from scipy.stats import t as student
 
 from rankwise.data import Features
 from rankwise.report import write_json
-from rankwise.tasks.compare.evaluation import Evaluation, Tested
 from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.selection import Evaluation, Tested
 
 __all__ = ["IMPORTANCE", "SHARE", "importance_of"]
 

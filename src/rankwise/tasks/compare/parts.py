@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split
-from rankwise.report.comparison.reading import read_object
-from rankwise.tasks.compare.arrays import read_arrays, write_arrays
+from rankwise.report.comparison.run import read_object
+from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.config import CONFIG, digest_of
 from rankwise.training import command_of
 

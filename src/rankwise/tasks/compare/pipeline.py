@@ -11,20 +11,17 @@ from rankwise.estimators.limits import threads_for
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
-from rankwise.tasks.compare.choosing import choose
 from rankwise.tasks.compare.config import open_run, start_run
-from rankwise.tasks.compare.evaluation import CrossValidated, Evaluation, HeldOut
-from rankwise.tasks.compare.finished import Finished, ensemble
+from rankwise.tasks.compare.fit import Finished, ensemble
 from rankwise.tasks.compare.importance import importance_of
-from rankwise.tasks.compare.notes import notes_on
-from rankwise.tasks.compare.plan import plans_of_folds
-from rankwise.tasks.compare.problem import Problem, read_problem
+from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
+from rankwise.tasks.compare.remarks import notes_on, same_as_baseline, too_few, verdict_of
 from rankwise.tasks.compare.results import results_of, write_results
+from rankwise.tasks.compare.selection import CrossValidated, Evaluation, HeldOut, choose
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer
 from rankwise.tasks.compare.trials import Place, open_storage
 from rankwise.tasks.compare.tuning import Progress
-from rankwise.tasks.compare.verdict import same_as_baseline, too_few, verdict_of
 
 __all__ = ["Compared", "Event", "run"]
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.report import write_csv, write_json
-from rankwise.tasks.compare.arrays import write_arrays
-from rankwise.tasks.compare.choosing import Choice, validation_of
-from rankwise.tasks.compare.evaluation import Evaluation
-from rankwise.tasks.compare.finished import Finished
-from rankwise.tasks.compare.measures import every_metric, takes_weights
+from rankwise.report.files import write_arrays
+from rankwise.tasks.compare.fit import Finished
+from rankwise.tasks.compare.metrics import every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
 from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 
 __all__ = ["results_of", "write_results"]
 

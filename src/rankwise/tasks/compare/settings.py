@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rankwise.data import DataError
 from rankwise.naming import canonical_metric
-from rankwise.tasks.compare.measures import named
+from rankwise.tasks.compare.metrics import named
 
 __all__ = ["Settings", "seconds_of"]
 

@@ -13,12 +13,18 @@ from rankwise.data import Split
 from rankwise.estimators.limits import time_limit
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.choosing import on_common_splits
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.finished import Finished, load_finished, save_finished
-from rankwise.tasks.compare.fit import fit_members, judge, scored
+from rankwise.tasks.compare.fit import (
+    Finished,
+    fit_members,
+    judge,
+    load_finished,
+    save_finished,
+    scored,
+)
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.selection import on_common_splits
 from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.trials import Place
 from rankwise.tasks.compare.tuning import CandidateError, Progress, Tuned, fits_of_last, tune

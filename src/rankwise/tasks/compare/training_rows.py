@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import betabinom
 
 from rankwise.data import Features, Split, Table
-from rankwise.tasks.compare.row_hashes import UInts, row_hashes
 
-__all__ = ["TrainingRows"]
+__all__ = [
+    "TrainingRows",
+    "UInts",
+    "row_hashes",
+]
 
 _CHANCE = 0.01  # probability below which a number of duplicates is not put down to chance
 
@@ -54,3 +60,82 @@ class TrainingRows:
         if not self.repeated or not fresh:
             return count / rows > self.duplicate_rate
         return bool(betabinom.sf(count - 1, rows, self.repeated, fresh) < _CHANCE)
+
+
+UInts = NDArray[np.uint64]
+
+_NO_TIME = -(2**63)
+
+
+def row_hashes(features: Features, names: Sequence[str]) -> UInts:
+    """Hash every row by the names and values of its columns, in whatever order they stand.
+
+    Numbers are rounded to single precision, so that a value hashes alike from csv with 15 digits
+    and from float64 and float32 columns of parquet. Missing numbers are one value, and a missing
+    word is the empty one. The hash is a sum over the columns to which a zero adds nothing, so that
+    a sparse row costs only its entries.
+    """
+    keys = [_hash_of(name) for name in names]
+    if sparse.issparse(features):
+        return _of_sparse(features, np.array(keys, dtype=np.uint64))
+    total = np.zeros(features.shape[0], dtype=np.uint64)
+    for place, (name, key) in enumerate(zip(names, keys, strict=True)):
+        if isinstance(features, pl.DataFrame):
+            bits = _bits(features[name])
+        else:
+            bits = _float_bits(features[:, place])
+        total += _mixed(bits, np.full(1, key, dtype=np.uint64))
+    return total
+
+
+def _of_sparse(features: sparse.csr_array, keys: UInts) -> UInts:
+    entries = _mixed(_float_bits(features.data), keys[features.indices])
+    # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    found: UInts = sums[features.indptr[1:]] - sums[features.indptr[:-1]]
+    return found
+
+
+def _bits(column: pl.Series) -> UInts:
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return _float_bits(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    if column.dtype.is_temporal():
+        return _time_bits(column)
+    words = column.cast(pl.String)
+    distinct = words.unique().drop_nulls()
+    distinct = distinct.filter(distinct != "")
+    if distinct.is_empty():
+        return np.zeros(len(words), dtype=np.uint64)
+    hashes = pl.Series([_hash_of(word) for word in distinct], dtype=pl.UInt64)
+    found = words.replace_strict(distinct, hashes, default=0, return_dtype=pl.UInt64)
+    return found.fill_null(0).to_numpy()
+
+
+def _time_bits(column: pl.Series) -> UInts:
+    """Microseconds, whatever unit the column has."""
+    moments = column.dtype in (pl.Date, pl.Datetime)
+    spans = column.dt.epoch("us") if moments else column.cast(pl.Duration("us")).to_physical()
+    return spans.cast(pl.Int64).fill_null(_NO_TIME).to_numpy().view(np.uint64)
+
+
+def _float_bits(values: NDArray[np.float64]) -> UInts:
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
+    single[np.isnan(single)] = np.float32("nan")
+    return single.view(np.uint32).astype(np.uint64)
+
+
+def _mixed(bits: UInts, keys: UInts) -> UInts:
+    """Spread the bits of a value in a column over all 64 (the last steps of SplitMix64)."""
+    mixed = bits ^ keys
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    mixed[bits == 0] = 0
+    return mixed
+
+
+def _hash_of(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")

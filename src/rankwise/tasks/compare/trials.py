@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from optuna.storages import RDBStorage
 
 from rankwise.data import DataError
-from rankwise.tasks.compare.arrays import read_arrays, write_arrays
+from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Judged
 

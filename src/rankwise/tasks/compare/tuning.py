@@ -17,7 +17,7 @@ from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import Judged, judge
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.spaces import defaults, options_of, suggested
+from rankwise.tasks.compare.search_space import defaults, options_of, suggested
 from rankwise.tasks.compare.trials import Place
 
 __all__ = ["CandidateError", "Progress", "Tuned", "fits_of_last", "tune"]

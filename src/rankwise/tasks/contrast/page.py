@@ -10,7 +10,7 @@ from pathlib import Path
 from matplotlib.figure import Figure as Canvas
 from safetensors.torch import load_file, save
 
-from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.contrast.evaluation import Evaluation
 from rankwise.tasks.contrast.network import ContrastNet
@@ -50,7 +50,7 @@ def write_results(
             tables=[Table(("setting", "value"), [(n, v) for n, v in asdict(settings).items()])],
         ),
     ]
-    return write_whole(out / "index.html", page("Contrastive training", sections))
+    return write_whole(out / "index.html", render_report("Contrastive training", sections))
 
 
 def load_network(out: Path) -> ContrastNet:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
-from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.report import Figure, Section, Table, render_report, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.detection.drawing import drawn, drawn_truth, tiled, to_png
 from rankwise.tasks.detection.evaluation import Result
@@ -62,7 +62,7 @@ def write_page(
         Section("Data", splits.describe().splitlines()),
         Section("Settings", tables=[_settings(settings)]),
     ]
-    return write_whole(out / "index.html", page("Object detection", sections))
+    return write_whole(out / "index.html", render_report("Object detection", sections))
 
 
 def results_table(results: Mapping[str, Result]) -> Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
 
-from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import Judged
 from rankwise.tasks.ranking.fit import Settings
@@ -51,7 +51,7 @@ def write_results(
         Section("Data", tables=[data]),
         Section("Settings", tables=[Table(("setting", "value"), shown)]),
     ]
-    return write_whole(out / "index.html", page("Learning to rank", sections))
+    return write_whole(out / "index.html", render_report("Learning to rank", sections))
 
 
 def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:

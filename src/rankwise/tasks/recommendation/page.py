@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
 
-from rankwise.report import Figure, Section, Table, page, write_json, write_whole
+from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.recommendation.evaluation import Evaluation
 from rankwise.tasks.recommendation.settings import Settings
@@ -61,7 +61,7 @@ def write_results(
             tables=[Table(("setting", "value"), [(n, v) for n, v in asdict(settings).items()])],
         ),
     ]
-    return write_whole(out / "index.html", page("Recommendations", sections))
+    return write_whole(out / "index.html", render_report("Recommendations", sections))
 
 
 def results_table(results: Mapping[str, Evaluation]) -> Table:

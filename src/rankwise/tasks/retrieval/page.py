@@ -11,7 +11,7 @@ from typing import Any
 
 from rankwise.data.images import RetrievalSplits
 from rankwise.extras import require
-from rankwise.report import Figure, Section, Table, page, write_whole
+from rankwise.report import Figure, Section, Table, render_report, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.settings import Settings
@@ -49,7 +49,7 @@ def write_page(
         Section("Data", [*splits.describe().splitlines(), *remarks]),
         Section("Settings", tables=[settings_table(settings)]),
     ]
-    return write_whole(out / "index.html", page("Image retrieval", sections))
+    return write_whole(out / "index.html", render_report("Image retrieval", sections))
 
 
 def results_table(results: Results) -> Table:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwise.report.comparison.curves import Levels, levels_of
 from rankwise.report.comparison.markup import Child, join
-from rankwise.report.comparison.measured.levels import Levels, levels_of
-from rankwise.report.comparison.reading import Predictions
-from rankwise.report.comparison.run import Candidate, Estimate, Run
+from rankwise.report.comparison.run import Candidate, Estimate, Predictions, Run
 
 NAMES = ("log-loss", "ap")  # the baseline and the recommended
 TARGET = (1, 0, 1, 0, 0, 0, 0, 0, 0, 0)

@@ -3,17 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 
-from tests.report.comparison.sections.small import small_run, text_of, tree_of
+from tests.report.comparison.sections.small import rows_of, small_run, text_of, tree_of
 
-from rankwise.report.comparison.sections.columns import columns
+from rankwise.report.comparison.run import Estimate, Importance
+from rankwise.report.comparison.sections.columns import columns, importance
+
+
+def found(columns, **known):
+    given = {"of_columns": len(columns), "rows": 10.0, "of_rows": 10.0, "repeats": 3.0}
+    return Importance(tuple(columns), **{**given, "part": "the test part", **known})
+
+
+def tree(columns, **known):
+    part = importance(small_run(importance=found(columns, **known)))
+    return tree_of(part.body)
+
+
+def test_a_run_without_it_has_no_section():
+    assert importance(small_run()) is None
+
+
+def test_every_column_is_shown_with_its_loss_and_interval():
+    columns = [("amount", Estimate(0.25, 0.2, 0.3)), ("<b>age", Estimate(-0.01, -0.03, 0.01))]
+    made = tree(columns)
+    assert rows_of(made.find(".//table")) == [
+        ["amount", "+0.250", "+0.200 – +0.300"],
+        ["<b>age", "−0.010", "−0.030 – +0.010"],
+    ]
+    heads = [text_of(each) for each in made.findall(".//thead/tr/th")]
+    assert heads == ["Column", "Loss", "95\u202f% interval"]
+    said = text_of(made.find(".//p"))
+    assert "the model ap loses on the test part" in said
+    assert "mean of 3 shuffles" in said
+
+
+def test_the_intervals_share_a_scale_on_which_zero_is_marked():
+    made = tree([("a", Estimate(0.2, 0.1, 0.3)), ("b", Estimate(0.0, -0.1, 0.1))])
+    first, second = made.findall(".//svg")
+    zeros = {line.get("x1") for svg in (first, second) for line in svg.findall("line[1]")}
+    assert zeros == {"47"}  # a quarter of 172, and 4
+    assert [line.get("x2") for line in first.findall("line")] == ["47", "176"]
+    assert [line.get("x1") for line in second.findall("line")] == ["47", "4"]
+
+
+def test_fewer_rows_and_columns_than_there_are_is_said():
+    columns = [(f"c{n}", Estimate(0.1, 0.0, 0.2)) for n in range(20)]
+    made = tree(columns, of_columns=32, rows=4.0)
+    assert "loses on 4 of the 10 rows of the test part" in text_of(made.find(".//p"))
+    assert text_of(made.find(".//summary")) == "5 more columns"
+    assert len(rows_of(made.find(".//table"))) == 15
+    assert "12 columns that go less with the scores were not measured." in text_of(made)
+
+
+def test_without_an_interval_there_is_a_dash():
+    assert rows_of(tree([("a", Estimate(0.1, nan, nan))]).find(".//table")) == [
+        ["a", "+0.100", "–"]
+    ]
 
 
 def column(name, **known):
     return {"name": name, "taken_for": "number", "levels": 1234, "missing": 5, **known}
 
 
-def rows_of(run):
+def cells_of(run):
     tree = tree_of(columns(run).body)
     return [[text_of(cell) for cell in row] for row in tree.iter("tr")][1:]
 
@@ -24,7 +78,7 @@ def test_every_column_has_a_row_with_its_remark_or_the_reason_it_was_left_out():
         column("price", remark="amounts in $"),
         column("id", taken_for="id", left_out="its name is that of an id; --use id takes it"),
     )
-    rows = rows_of(replace(small_run(), columns=known))
+    rows = cells_of(replace(small_run(), columns=known))
     assert [row[:2] for row in rows] == [["a<b>", "number"], ["price", "number"], ["id", "id"]]
     assert [row[4] for row in rows] == [
         "",
@@ -36,7 +90,7 @@ def test_every_column_has_a_row_with_its_remark_or_the_reason_it_was_left_out():
 
 def test_a_long_table_is_folded_and_whole():
     run = replace(small_run(), columns=tuple(column(f"c{n}") for n in range(40)))
-    assert len(rows_of(run)) == 40
+    assert len(cells_of(run)) == 40
     assert "<details>" in str(columns(run).body)
 
 
@@ -45,4 +99,4 @@ def test_a_run_of_svmlight_has_no_such_section():
 
 
 def test_a_file_that_somebody_changed_does_not_stop_the_report():
-    assert rows_of(replace(small_run(), columns=({}, {"name": 3, "levels": "many"})))
+    assert cells_of(replace(small_run(), columns=({}, {"name": 3, "levels": "many"})))

@@ -9,8 +9,10 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss
 from tests.report.comparison.sections.small import (
     SCORES,
+    TARGET,
     candidate,
     predictions,
     rows_of,
@@ -20,7 +22,7 @@ from tests.report.comparison.sections.small import (
 )
 
 from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.sections.scores import scores
+from rankwise.report.comparison.sections.scores import calibration, groups, scores
 
 THIN = "\u202f"
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the rows of the table
@@ -232,3 +234,274 @@ def test_names_are_text_and_no_markup() -> None:
     found = tree_of(scores(run).body)
     assert found.find(".//b") is None
     assert text_of(found.find("p")).startswith("Scores of <b>1 on the test part.")
+
+
+# Two levels that are far apart: of those said to be 0.75 one of two is positive, of the others 1/8.
+TWO = (0.75, 0.75, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125)
+
+
+def calibration_run_of(weight=None, **probabilities):
+    by_number = {int(name[1:]): each for name, each in probabilities.items()}
+    return small_run(given=predictions(probabilities=by_number, weight=weight))
+
+
+def tree(run):
+    return tree_of(calibration(run).body)
+
+
+def brier(run):
+    return next(text_of(p) for p in tree(run).findall("p") if "Brier" in text_of(p))
+
+
+def test_without_probabilities_there_is_nothing_to_compare_and_it_is_said():
+    found = tree(small_run())
+    assert text_of(found) == (
+        "This run has no calibrated probabilities, so there is nothing to compare."
+    )
+    assert found.find(".//svg") is None
+
+
+def test_probabilities_of_another_candidate_do_not_stand_in():
+    assert "nothing to compare" in text_of(tree(calibration_run_of(_0=TWO)))
+
+
+def test_bins_by_hand():
+    heads = tree(calibration_run_of(_1=TWO)).findall(".//table/thead/tr/th")
+    assert [text_of(each) for each in heads] == ["Predicted", "Observed", "Rows", "Positive"]
+    assert rows_of(tree(calibration_run_of(_1=TWO)).find(".//table")) == [
+        [f"12.5{THIN}%", f"12.5{THIN}%", "8", "1"],
+        [f"75.0{THIN}%", f"50.0{THIN}%", "2", "1"],
+    ]
+
+
+def test_weights_are_counted_in_calibration():
+    weight = [3, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert rows_of(tree(calibration_run_of(weight, _1=TWO)).find(".//table"))[1] == [
+        f"75.0{THIN}%",
+        f"{100 * 3 / 4:.1f}{THIN}%",
+        "4",
+        "3",
+    ]
+
+
+def test_a_bin_without_weight_is_in_the_table_with_a_dash_and_not_in_the_picture():
+    found = tree(calibration_run_of([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], _1=TWO))
+    assert rows_of(found.find(".//table")) == [
+        [f"12.5{THIN}%", f"12.5{THIN}%", "8", "1"],
+        [f"75.0{THIN}%", "–", "0", "0"],
+    ]
+    assert len(found.findall(".//circle")) == 1
+
+
+def test_dots_are_where_predicted_and_observed_meet():
+    # Of two rows one positive: the axes end a bit above Wilson's interval.
+    found = tree(calibration_run_of(_1=TWO))
+    z, n = 1.959964, 2
+    center = (0.5 + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * (0.25 / n + z**2 / (4 * n**2)) ** 0.5
+    top = min(1.0, 1.05 * (center + reach))
+    last = found.findall(".//circle")[-1]
+    assert float(last.attrib["cx"]) == pytest.approx(46 + 400 * 0.75 / top, abs=0.06)
+    assert float(last.attrib["cy"]) == pytest.approx(284 - 254 * 0.5 / top, abs=0.06)
+    whisker = found.findall(".//line[@class='whisker']")[-1].attrib
+    assert float(whisker["y1"]) == pytest.approx(284 - 254 * (center - reach) / top, abs=0.06)
+    assert float(whisker["y2"]) == pytest.approx(284 - 254 * (center + reach) / top, abs=0.06)
+    assert text_of(last) == f"predicted 75.0{THIN}%, observed 50.0{THIN}%: 1 of 2"
+
+
+def test_the_diagonal_is_drawn_from_corner_to_corner():
+    path = tree(calibration_run_of(_1=TWO)).find(".//path[@class='chance']").attrib["d"]
+    assert path == "M46 284L446 30"
+
+
+def test_brier_scores_are_those_of_scikit_learn():
+    other = tuple(each / 10 for each in SCORES[0])
+    told = brier(calibration_run_of(_0=other, _1=TWO))
+    assert told == (
+        f"Brier score (lower is better): {brier_score_loss(TARGET, TWO):.4f} for ap; "
+        f"{brier_score_loss(TARGET, other):.4f} for log-loss; "
+        f"{0.2 * 0.8:.4f} for saying 20.0{THIN}% of every row."
+    )
+
+
+def test_weighted_brier_scores_are_those_of_scikit_learn():
+    weight = [1, 2, 3, 1, 1, 1, 1, 1, 1, 4]
+    told = brier(calibration_run_of(weight, _1=TWO))
+    prior = (1 + 3) / 16
+    assert re.findall(r"\d\.\d{4}", told) == [
+        f"{brier_score_loss(TARGET, TWO, sample_weight=weight):.4f}",
+        f"{prior * (1 - prior):.4f}",
+    ]
+
+
+def test_a_baseline_that_won_is_told_once():
+    given = predictions(probabilities={0: TWO})
+    told = brier(small_run(given=given, recommended=0))
+    assert told.count("log-loss") == 1
+
+
+def test_candidates_of_one_name_are_both_told():
+    other = tuple(each / 10 for each in SCORES[0])
+    names = candidate(0, "linear", baseline=True), candidate(1, "linear")
+    told = brier(small_run(names, predictions(probabilities={0: other, 1: TWO})))
+    assert f"{brier_score_loss(TARGET, TWO):.4f} for linear; " in told
+    assert f"{brier_score_loss(TARGET, other):.4f} for linear; " in told
+
+
+def test_one_probability_for_all_is_one_bin():
+    found = tree(calibration_run_of(_1=[0.2] * 10))
+    assert rows_of(found.find(".//table")) == [[f"20.0{THIN}%", f"20.0{THIN}%", "10", "2"]]
+    assert len(found.findall(".//circle")) == 1
+
+
+@pytest.mark.parametrize("said", [0.0, 1.0])
+def test_probabilities_at_the_ends_can_be_drawn(said):
+    found = tree(calibration_run_of(_1=[said] * 10))
+    shown = "0" if said == 0 else "100"
+    assert rows_of(found.find(".//table"))[0][:2] == [f"{shown}{THIN}%", f"20.0{THIN}%"]
+
+
+def test_names_are_text_and_no_markup_in_calibration():
+    names = candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")
+    run = small_run(names, predictions(probabilities={0: TWO, 1: TWO}))
+    assert tree(run).find(".//b") is None
+    assert " for <b>1; " in brier(run)
+    assert " for <b>0; " in brier(run)
+
+
+# Three rows in each list. Average precision of the recommended: 1, 1/2, 1; of the baseline: 1/2,
+# 1/2, 1/3 — and in a fourth list there is nothing to find.
+LIST_TARGET = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
+GROUP = (0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3)
+LIST_SCORES = {0: (2, 3, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1), 1: (3, 2, 1, 3, 2, 1, 1, 2, 3, 3, 2, 1)}
+
+
+def groups_run_of(candidates=None, target=LIST_TARGET, scores=LIST_SCORES, group=GROUP, **known):
+    return small_run(candidates, predictions(target, scores, group=group), **known)
+
+
+def groups_tree(run):
+    return tree_of(groups(run).body)
+
+
+def told(run):
+    return text_of(groups_tree(run).find("p"))
+
+
+def captions(run):
+    return [text_of(each) for each in groups_tree(run).findall(".//figcaption")]
+
+
+def groups_bars(run):
+    """The shape of the groups_bars of each picture."""
+    return [each.attrib["d"] for each in groups_tree(run).findall(".//path[@class='bars']")]
+
+
+def test_lists_are_compared_one_by_one():
+    assert "Against log-loss, list by list: better in 2, equal in 1, worse in 0." in told(
+        groups_run_of()
+    )
+    turned = groups_run_of(recommended=1, scores={0: LIST_SCORES[1], 1: LIST_SCORES[0]})
+    assert "better in 0, equal in 1, worse in 2." in told(turned)
+
+
+def test_lists_without_a_value_are_counted_and_left_out():
+    assert told(groups_run_of()).startswith("The metric is a mean over 3 lists of the test part;")
+    assert "Lists with nothing to rank, which have no value: 1. " in told(groups_run_of())
+
+
+def test_where_every_list_has_a_value_none_is_said_to_be_left_out():
+    three = {number: each[:9] for number, each in LIST_SCORES.items()}
+    run = groups_run_of(target=LIST_TARGET[:9], scores=three, group=GROUP[:9])
+    assert "a mean over 3 lists" in told(run)
+    assert "nothing to rank" not in told(run)
+
+
+def test_one_list_is_told_as_one():
+    run = groups_run_of(target=[1, 0, 0], scores={0: [1, 2, 3], 1: [3, 2, 1]}, group=[0, 0, 0])
+    assert told(run).startswith("The metric is a mean over 1 list of the test part;")
+
+
+def test_medians_are_over_lists_with_a_value():
+    assert captions(groups_run_of()) == ["ap: median 1.000.", "log-loss: median 0.500."]
+
+
+def test_shares_are_drawn_over_twenty_bars():
+    # Of the recommended two lists of three are in the last bar, from 0.95 to 1, and one in that
+    # from 0.5 to 0.55; the tallest bar, 2/3 in both pictures, leaves a bit of room above it.
+    best, base = groups_bars(groups_run_of())
+    tall, short = 284 - 254 / 1.08, 284 - 254 / 1.08 / 2
+
+    def bar(place, height):
+        left, right = 46 + 400 * place / 20 + 0.4, 46 + 400 * (place + 1) / 20 - 0.4
+        return f"M{left:.5g} 284V{height:.1f}H{right:.5g}V284Z"
+
+    assert best == bar(10, short) + bar(19, tall)
+    assert base == bar(6, short) + bar(10, tall)
+
+
+def test_heights_are_shares_of_the_lists_with_a_value():
+    # The axes end at 1.08 of the tallest bar, which is 2/3.
+    shown = [text_of(each) for each in groups_tree(groups_run_of()).findall(".//svg/text")]
+    shares = [each for each in shown if each.endswith(" %")]
+    assert shares == ["0 %", "20 %", "40 %", "60 %"] * 2
+
+
+def test_candidates_that_tie_everything_are_equal():
+    # One positive tied with two negatives has the precision 1/3 at its score.
+    run = groups_run_of(target=[1, 0, 0], scores={0: [1, 1, 1], 1: [2, 2, 2]}, group=[0, 0, 0])
+    assert captions(run)[0] == f"ap: median {1 / 3:.3f}."
+    assert "better in 0, equal in 1, worse in 0." in told(run)
+
+
+def test_lists_of_one_class_only_have_no_histogram_and_no_median():
+    run = groups_run_of(target=[0] * 12)
+    assert "a mean over 0 lists" in told(run)
+    assert "which have no value: 4." in told(run)
+    assert "better in 0, equal in 0, worse in 0." in told(run)
+    assert captions(run) == ["ap: median –.", "log-loss: median –."]
+    assert groups_bars(run) == ["", ""]
+
+
+def test_graded_lists_are_measured_by_their_metric():
+    # The best order has gains 3, 1, 0; with the first two exchanged 1 + 3 / log2(3) is left.
+    given = {0: [2, 3, 1], 1: [3, 2, 1]}
+    run = groups_run_of(target=[2, 1, 0], scores=given, group=[0, 0, 0], metric="ndcg")
+    ideal, turned = 3 + 1 / 1.5849625, 1 + 3 / 1.5849625
+    assert captions(run) == ["ap: median 1.000.", f"log-loss: median {turned / ideal:.3f}."]
+    labels = [each.attrib["aria-label"] for each in groups_tree(run).findall(".//svg")]
+    assert labels == ["Histogram of NDCG over lists, ap", "Histogram of NDCG over lists, log-loss"]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "recommended", "scores"),
+    [
+        ((candidate(0, "a", baseline=True), candidate(1, "b")), 0, LIST_SCORES),  # the baseline won
+        ((candidate(0, "a"), candidate(1, "b")), 0, LIST_SCORES),  # there is none
+        (
+            (candidate(0, "a"), candidate(1, "b", baseline=True)),
+            0,
+            {0: LIST_SCORES[0]},
+        ),  # no scores
+    ],
+)
+def test_without_a_baseline_beside_it_there_is_one_picture(candidates, recommended, scores):
+    run = groups_run_of(candidates, scores=scores, recommended=recommended)
+    assert captions(run) == ["a: median 0.500."]
+    assert "Against" not in told(run)
+
+
+def test_a_metric_that_is_not_known_is_named():
+    with pytest.raises(ValueError, match="my metric"):
+        groups(groups_run_of(metric="my metric"))
+
+
+def test_names_are_text_and_no_markup_in_groups():
+    run = groups_run_of((candidate(0, "<b>0", baseline=True), candidate(1, "<b>1")))
+    assert groups_tree(run).find(".//b") is None
+    assert captions(run)[0] == "<b>1: median 1.000."
+    assert "Against <b>0, list by list" in told(run)
+    assert [each.attrib["aria-label"][-4:] for each in groups_tree(run).findall(".//svg")] == [
+        "<b>1",
+        "<b>0",
+    ]

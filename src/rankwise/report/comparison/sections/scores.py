@@ -7,15 +7,32 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwise.report.comparison.drawn import Axis, Frame, bars, linear_axis
-from rankwise.report.comparison.markup import Markup, element
-from rankwise.report.comparison.measured.histogram import histogram_of
-from rankwise.report.comparison.part import Part, figure, note, table
-from rankwise.report.comparison.reading import Floats
-from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.words import count, decimal
+from rankwise.report.comparison.charts import Axis, Frame, bars, dot, line, linear_axis, whisker
+from rankwise.report.comparison.distributions import (
+    Bin,
+    brier_score,
+    histogram_of,
+    meet,
+    reliability,
+    values_by_group,
+)
+from rankwise.report.comparison.format import count, counted, decimal, full_name, percent
+from rankwise.report.comparison.markup import (
+    Markup,
+    Part,
+    color_class,
+    element,
+    figure,
+    note,
+    table,
+)
+from rankwise.report.comparison.run import Candidate, Floats, Run
 
-__all__ = ["scores"]
+__all__ = [
+    "calibration",
+    "groups",
+    "scores",
+]
 
 
 def scores(run: Run) -> Part:
@@ -98,3 +115,122 @@ def _score_at(scores: Floats, weight: Floats) -> Callable[[float], float]:
         return float(ordered[np.searchsorted(below, wanted)])
 
     return at
+
+
+def calibration(run: Run) -> Part:
+    """A reliability plot with its bins as a table, and the Brier score."""
+    given = run.predictions
+    chosen = given.probabilities.get(run.recommended.number)
+    if chosen is None:
+        told = note("This run has no calibrated probabilities, so there is nothing to compare.")
+        return Part("calibration", "Calibration", told)
+    bins = reliability(chosen, given.target, given.weight)
+    known = [each for each in bins if not math.isnan(each.observed)]
+    top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
+    frame = Frame(linear_axis("predicted", 0, top), linear_axis("observed", 0, top))
+    marks = [
+        (
+            whisker(frame, each.predicted, each.low, each.high),
+            dot(frame, each.predicted, each.observed, 5.0, _told(each)),
+        )
+        for each in known
+    ]
+    path = line(frame, [each.predicted for each in known], [each.observed for each in known])
+    picture = frame.drawn(
+        line(frame, [0, top], [0, top], "chance"),
+        element("g", path, marks, class_="series best"),
+        label="Observed share of positives against predicted probability",
+    )
+    rows = [
+        [percent(each.predicted), percent(each.observed), count(each.rows), count(each.positives)]
+        for each in bins
+    ]
+    header = ["Predicted", "Observed", "Rows", "Positive"]
+    body = [
+        note(
+            "On the dotted diagonal a probability of 30\u202f% means that 30\u202f% are positive. "
+            "Each bin expects about equally many positives; the bars are 95\u202f% Wilson "
+            "intervals."
+        ),
+        _brier(run),
+        element(
+            "div",
+            figure(picture, "Reliability on the test part."),
+            table("Bins by predicted probability.", header, rows),
+            class_="pair",
+        ),
+    ]
+    return Part("calibration", "Calibration", body)
+
+
+def _brier(run: Run) -> Markup:
+    given = run.predictions
+    prior = float(np.average(given.target, weights=given.weight))
+    shown = {each.number: each.name for each in (run.recommended, run.baseline) if each is not None}
+    scores = [
+        (name, brier_score(given.probabilities[number], given.target, given.weight))
+        for number, name in shown.items()
+        if number in given.probabilities
+    ]
+    told = [f"{value:.4f} for {name}" for name, value in scores]
+    constant = f"{prior * (1 - prior):.4f} for saying {percent(prior)} of every row"
+    return note(
+        element("strong", "Brier score"), " (lower is better): ", "; ".join([*told, constant]), "."
+    )
+
+
+def _told(each: Bin) -> str:
+    return (
+        f"predicted {percent(each.predicted)}, observed {percent(each.observed)}: "
+        f"{count(each.positives)} of {count(each.rows)}"
+    )
+
+
+BARS = 20
+
+
+def groups(run: Run) -> Part:
+    """A histogram over the lists for the chosen candidate, and one for the baseline."""
+    shown = [run.recommended]
+    if run.baseline is not None and run.baseline is not run.recommended:
+        shown += [each for each in run.drawn if each is run.baseline]
+    values = [values_by_group(run.metric, run.predictions, each.number) for each in shown]
+    known = [found[~np.isnan(found)] for found in values]
+    edges = np.linspace(0, max([1.0, *(float(v.max()) for v in known if len(v))]), BARS + 1)
+    shares = [np.histogram(v, edges)[0] / max(1, len(v)) for v in known]
+    tallest = 1.08 * max([0.01, *(float(share.max()) for share in shares)])
+    pictures = [
+        _picture(run, each, (edges, share, tallest), found)
+        for each, share, found in zip(shown, shares, known, strict=True)
+    ]
+    told = [
+        f"The metric is a mean over {counted(len(known[0]), 'list')} of the test part; curves over "
+        "rows of different lists would compare what is never ranked together. "
+    ]
+    left_out = len(values[0]) - len(known[0])
+    if left_out:
+        told.append(f"Lists with nothing to rank, which have no value: {count(left_out)}. ")
+    if len(values) == 2:
+        found = meet(*values)
+        told.append(
+            f"Against {shown[1].name}, list by list: better in {count(found.better)}, equal in "
+            f"{count(found.equal)}, worse in {count(found.worse)}."
+        )
+    return Part("lists", "Lists", [note(told), element("div", pictures, class_="pair")])
+
+
+def _picture(
+    run: Run, each: Candidate, bar: tuple[Floats, Floats, float], values: Floats
+) -> Markup:
+    edges, share, tallest = bar
+    frame = Frame(
+        linear_axis(full_name(run.metric), 0, float(edges[-1])),
+        linear_axis("share of lists", 0, tallest, lambda v: f"{100 * v:g} %", most=5),
+    )
+    shape = bars(frame, edges.tolist(), share.tolist(), "bars")
+    picture = frame.drawn(
+        element("g", shape, class_=color_class(run, each)),
+        label=f"Histogram of {full_name(run.metric)} over lists, {each.name}",
+    )
+    middle = decimal(float(np.median(values))) if len(values) else "–"
+    return figure(picture, [element("strong", each.name), f": median {middle}."])

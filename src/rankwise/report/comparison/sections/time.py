@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 
-from rankwise.report.comparison.drawn import Axis, Frame, dot, linear_axis, log_axis, steps, whisker
-from rankwise.report.comparison.markup import Markup, element
-from rankwise.report.comparison.part import Part, figure
+from rankwise.report.comparison.charts import (
+    Axis,
+    Frame,
+    dot,
+    linear_axis,
+    log_axis,
+    steps,
+    whisker,
+)
+from rankwise.report.comparison.format import capitalized, decimal, duration, full_name
+from rankwise.report.comparison.markup import Markup, Part, color_class, element, figure, legend
 from rankwise.report.comparison.run import Candidate, Run
-from rankwise.report.comparison.series import color_class, legend
-from rankwise.report.comparison.words import capitalized, decimal, duration, full_name
 
 __all__ = ["time"]
 

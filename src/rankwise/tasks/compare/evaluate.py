@@ -1,0 +1,213 @@
+"""All metrics of a column of scores, or of the scores that a run gave its test rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankwise.data import DataError, read_table
+from rankwise.data.files import format_of, scan_as_written
+from rankwise.metrics import Interval
+from rankwise.naming import canonical_metric
+from rankwise.report.comparison.run import read_run
+from rankwise.tasks.compare.metrics import (
+    Floats,
+    Groups,
+    every_metric,
+    interval,
+    is_graded,
+    named,
+    require_weights,
+    takes_weights,
+)
+from rankwise.tasks.compare.parts import require_run
+from rankwise.tasks.compare.predict import IN_TRAINING
+
+__all__ = [
+    "Evaluated",
+    "evaluate_run",
+    "evaluate_scores",
+]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What scores are worth, and on how many rows that rests."""
+
+    path: Path
+    rows: int
+    positives: int
+    lists: int | None  # with groups
+    left_out: int  # lists that have one class only, and so no value
+    metrics: dict[str, Interval]
+    graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
+    trained_on: int | None = None  # rows that the model was trained on, where the file marks them
+    without_target: int = 0  # rows that are left out
+    candidate: str | None = None  # whose scores they are, where they are those of a run
+
+    @property
+    def warning(self) -> str | None:
+        """Why the numbers are too good, if the model was trained on some of the rows."""
+        if not self.trained_on:
+            return None
+        return (
+            f"{self.trained_on} of {self.rows} rows equal a row the model was trained on: these "
+            "numbers are not an estimate for new rows; `rankwise evaluate RUN` has one, from the "
+            "rows that the run held out"
+        )
+
+    @property
+    def caption(self) -> str:
+        """The size of the data in words."""
+        words = f"{self.rows} rows, {self.positives} positives"
+        if self.without_target:
+            words += f" ({self.without_target} more rows without a target, left out)"
+        if self.candidate is not None:
+            words = f"{self.candidate}, held-out test rows of {self.path}: {words}"
+        if self.lists is None:
+            return words
+        left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
+        taken = [name for name in self.metrics if is_graded(name)] if self.graded_only else []
+        more = f"; {', '.join(taken)}: over {self.graded_only} more, all positive" if taken else ""
+        return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
+
+    def as_json(self) -> dict[str, Any]:
+        """As a file holds it; what is not defined is null."""
+        numbers = {
+            name: {
+                "value": _number(each.value),
+                "low": _number(each.low),
+                "high": _number(each.high),
+                "method": each.method,
+            }
+            for name, each in self.metrics.items()
+        }
+        return {
+            "data": str(self.path),
+            "candidate": self.candidate,
+            "rows": self.rows,
+            "positives": self.positives,
+            "rows_trained_on": self.trained_on,
+            "rows_without_target": self.without_target,
+            "lists": self.lists,
+            "lists_left_out": self.left_out,
+            "metrics": numbers,
+        }
+
+
+def evaluate_scores(
+    path: Path,
+    *,
+    target: str,
+    score: str,
+    group: str | None = None,
+    positive: str | None = None,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Evaluated:
+    """Every metric that suits the data, or those named, with 95 % intervals.
+
+    The target may hold relevances where all metrics named take them. Rows that ``rankwise
+    predict`` has marked as trained on are counted.
+    """
+    for name in metrics or ():
+        named(name, grouped=group is not None)
+    metrics = [canonical_metric(name) for name in metrics or ()]
+    graded = bool(metrics) and all(map(is_graded, metrics))
+    table = read_table(
+        path, target=target, score=score, group=group, positive=positive, graded=graded
+    )
+    names = metrics or every_metric(len(table), grouped=group is not None, graded=table.graded)
+    scores = table.score
+    if scores is None:
+        raise DataError(f"{path}: there are no scores in it")
+    found = {name: interval(name, scores, table.target, table.groups, seed=seed) for name in names}
+    lists, left_out, whole = _lists(table.target, table.groups, graded=table.graded)
+    return Evaluated(
+        table.path,
+        len(table),
+        table.positives,
+        lists,
+        left_out,
+        found,
+        whole,
+        trained_on=_trained_on(table.path),
+        without_target=table.without_target,
+    )
+
+
+def evaluate_run(
+    folder: Path, *, metrics: Sequence[str] | None = None, seed: int | None = None
+) -> Evaluated:
+    """Evaluate the recommended model of a comparison on the test rows that it held out.
+
+    The scores are those that the run kept; with the run's own seed, which is the default, the
+    numbers are those of its results.
+    """
+    require_run(folder)
+    try:
+        run = read_run(folder)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    target, groups = run.predictions.target, run.predictions.group
+    graded = run.config.get("positive_value") is None
+    for name in metrics or ():
+        named(name, grouped=run.grouped)
+        if run.config.get("weight"):
+            require_weights(canonical_metric(name), run.predictions.weight)
+        if graded and not is_graded(name):
+            raise DataError(
+                f"{folder}: the target holds relevances, which metric {name!r} does not take; "
+                "ndcg does, such as ndcg@10"
+            )
+    others = every_metric(len(target), grouped=run.grouped, graded=graded)
+    asked = [canonical_metric(name) for name in metrics or ()]
+    weight = run.predictions.weight if run.config.get("weight") else None
+    names = asked or list(dict.fromkeys([run.metric, *others]))
+    names = [name for name in names if takes_weights(name, weight)]
+    scores = run.predictions.scores[run.recommended.number]
+    drawn = int(run.config.get("seed", 0)) if seed is None else seed
+    found = {
+        name: interval(name, scores, target, groups, weight=weight, seed=drawn) for name in names
+    }
+    lists, left_out, whole = _lists(target, groups, graded=graded)
+    return Evaluated(
+        folder,
+        len(target),
+        int(np.count_nonzero(target)),
+        lists,
+        left_out,
+        found,
+        whole,
+        candidate=run.recommended.name,
+    )
+
+
+def _trained_on(path: Path) -> int | None:
+    """How many rows the file marks as trained on; None where it marks none."""
+    source = scan_as_written(path, format_of(path))
+    if IN_TRAINING not in source.collect_schema().names():
+        return None
+    marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
+    return int(marks.is_in(["true", "1"]).sum())
+
+
+def _lists(target: Floats, groups: Groups, *, graded: bool) -> tuple[int | None, int, int]:
+    """How many lists there are, how many have nothing to rank, how many of these are positive."""
+    if groups is None:
+        return None, 0, 0
+    sizes = np.bincount(groups)
+    positives = np.bincount(groups, weights=target > 0)
+    empty = int((positives == 0).sum())
+    whole = 0 if graded else int((positives == sizes).sum())
+    return len(sizes), empty + whole, whole
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

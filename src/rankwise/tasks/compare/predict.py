@@ -1,0 +1,166 @@
+"""Scores and probabilities of rows, with columns of the file they come from."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankwise.data import DataError, Features, read_columns
+from rankwise.data.checks import require_columns
+from rankwise.data.files import format_of, read_svmlight, scan_as_written
+from rankwise.data.reader import QUERY
+from rankwise.data.table import take
+from rankwise.report import write_whole
+from rankwise.tasks.compare.model import Model, load_model
+
+__all__ = [
+    "IN_TRAINING",
+    "Predicted",
+    "kept_columns",
+    "predict_file",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """A score and a probability for every row, after the columns that were kept."""
+
+    frame: pl.DataFrame
+    warning: str | None = None  # that the model was trained on these rows
+    remarks: tuple[str, ...] = ()  # values that could not be read, one sentence per column
+
+    def csv(self) -> str:
+        """As comma-separated values with a header."""
+        for column in self.frame:
+            if column.dtype.is_nested() or column.dtype == pl.Binary:
+                raise DataError(
+                    f"--keep cannot write the column {column.name!r} of {column.dtype} as csv; "
+                    "write parquet (--out scores.parquet), or do not keep it"
+                )
+        return self.frame.write_csv()
+
+    def write(self, path: Path) -> Path:
+        """Into a file, as csv or by its ending as parquet; there whole or not at all."""
+        if path.suffix.lower() in (".parquet", ".pq"):
+            buffer = io.BytesIO()
+            self.frame.write_parquet(buffer)
+            return write_whole(path, buffer.getvalue())
+        return write_whole(path, self.csv())
+
+
+def predict_file(
+    model: Path,
+    data: Path,
+    *,
+    keep: Sequence[str] = (),
+    rows: NDArray[np.int64] | None = None,
+) -> Predicted:
+    """Score the rows of a file by a model that was saved.
+
+    The columns are found by their names, in any order, and read as they were in training; others
+    are not looked at. In svmlight they are known by their numbers.
+
+    keep
+        Columns of the file that stand before the scores, ``all`` for every one; svmlight has
+        ``target`` and ``qid``.
+    rows
+        Numbers of the rows to score, from 0; every row if not given.
+
+    Where more rows equal a training row than duplicates explain, the column ``in_training`` marks
+    them, and there is a warning.
+    """
+    loaded = load_model(model)
+    features, remarks = read_columns(data, loaded.reading)
+    kept = kept_columns(data, keep)
+    if rows is not None:
+        if rows.max(initial=-1) >= features.shape[0]:
+            raise DataError(f"{data}: has {features.shape[0]} rows, row {rows.max() + 1} is wanted")
+        features, kept = take(features, rows), kept[rows] if kept.width else kept
+    marks, warning = _seen(loaded, features)
+    scores = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
+    made = pl.DataFrame({**scores, **marks})
+    return Predicted(kept.hstack(made) if kept.width else made, warning, remarks)
+
+
+def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]], str | None]:
+    """The marks of training rows and the warning, both only where there is something to say."""
+    if model.training_rows is None:
+        return {}, None
+    known = model.training_rows
+    marks = known.among(features, model.names)
+    count, rows = int(marks.sum()), len(marks)
+    if not known.exceeded_by(count, rows):
+        return {}, None
+    return {IN_TRAINING: marks}, (
+        f"{count} of {rows} rows ({100 * count / rows:.1f} %) equal a row the model was trained on "
+        f"({100 * known.duplicate_rate:.1f} % of the held-out rows do): metrics of these scores "
+        f"are not an estimate for new rows; the column {IN_TRAINING} marks the rows"
+    )
+
+
+IN_TRAINING = "in_training"  # marks the rows that the model was trained on
+_WRITTEN = ("score", "probability", IN_TRAINING)
+_ALL = "all"
+# Digits that a number would not keep: the zeros of 007, the last ones of a long id.
+_CODE = r"^\s*[+-]?(0\d|\d{16})"
+
+
+def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
+    """The columns named, or every column for ``all``, with the values that the file holds.
+
+    A string may name several columns, separated by commas. A column that the predictions have
+    themselves is refused.
+    """
+    if not keep:
+        return pl.DataFrame()
+    source = _source(path)
+    columns = source.collect_schema().names()
+    names = _names(keep, columns)
+    require_columns(path, columns, names, "--keep")
+    taken = [name for name in names if name in _WRITTEN]
+    if taken:
+        raise DataError(
+            f"{path}: --keep cannot keep the column {taken[0]!r}, since the predictions have a "
+            f"column of that name; rename it in the file, or keep other columns by their names"
+        )
+    found = source.select(names).collect()
+    return found if format_of(path) != "csv" else pl.DataFrame([_typed(each) for each in found])
+
+
+def _source(path: Path) -> pl.LazyFrame:
+    kind = format_of(path)
+    if kind != "svmlight":
+        return scan_as_written(path, kind)
+    read = read_svmlight(path)
+    queries = {} if read.queries is None else {QUERY: read.queries}
+    return pl.LazyFrame({"target": read.target, **queries})
+
+
+def _names(keep: Sequence[str], columns: Sequence[str]) -> list[str]:
+    names: list[str] = []
+    for text in keep:
+        if text == _ALL:
+            names += columns
+        elif text in columns:  # one whose name has a comma
+            names.append(text)
+        else:
+            names += [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise DataError(f"--keep must name a column or be {_ALL!r}, got {', '.join(keep)!r}")
+    return list(dict.fromkeys(names))
+
+
+def _typed(text: pl.Series) -> pl.Series:
+    """Numbers as numbers, unless digits would be lost."""
+    if not text.str.contains(_CODE).any():
+        for kind in (pl.Int64, pl.Float64):
+            numbers = text.cast(kind, strict=False)
+            if numbers.null_count() == text.null_count():
+                return numbers
+    return text
