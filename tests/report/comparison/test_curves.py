@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from rankwise.metrics import precision_at_k, recall_at_k
+from rankwise.report.comparison import curves
 from rankwise.report.comparison.curves import (
     effective_size,
     found_at,
@@ -17,7 +18,6 @@ from rankwise.report.comparison.curves import (
     roc_curves,
     thresholds_of,
 )
-from rankwise.report.comparison.measured import curves
 
 
 def test_counts_by_hand_with_a_tie():

@@ -10,7 +10,7 @@ import pytest
 
 import rankwise.estimators
 from rankwise.estimators.base import Ranker
-from rankwise.tasks.compare import candidates, spaces
+from rankwise.tasks.compare import candidates, search_space
 from rankwise.tasks.compare.candidates import MODELS
 from rankwise.tasks.compare.problem import Problem, read_problem
 from rankwise.tasks.compare.settings import Settings
@@ -66,11 +66,11 @@ class StubRanker(Ranker):
 def replace_models(monkeypatch):
     """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
-    span = spaces.Span(1e-3, 1e3)
+    span = search_space.Span(1e-3, 1e3)
     for kind in MODELS:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
-        monkeypatch.setitem(spaces.SPACES, kind, {"alpha": span})
-        monkeypatch.setitem(spaces.METRIC_SPACES, kind, {})
+        monkeypatch.setitem(search_space.SPACES, kind, {"alpha": span})
+        monkeypatch.setitem(search_space.METRIC_SPACES, kind, {})
 
 
 @pytest.fixture

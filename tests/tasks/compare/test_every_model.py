@@ -17,7 +17,7 @@ def short(monkeypatch):
     """Few epochs and folds: whether it fits together is seen at once."""
     monkeypatch.setattr("rankwise.tasks.compare.plan.FOLDS", 2)
     monkeypatch.setattr("rankwise.tasks.compare.plan.REPEATS", 1)
-    monkeypatch.setattr("rankwise.tasks.compare.spaces.MOST_EPOCHS", 60)
+    monkeypatch.setattr("rankwise.tasks.compare.search_space.MOST_EPOCHS", 60)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -8,19 +8,6 @@ from dataclasses import dataclass
 
 from rankwise.report.comparison.markup import Child, Markup, element
 
-__all__ = [
-    "Axis",
-    "Frame",
-    "area",
-    "bars",
-    "dot",
-    "line",
-    "linear_axis",
-    "log_axis",
-    "steps",
-    "whisker",
-]
-
 
 @dataclass(frozen=True)
 class Axis:

@@ -9,22 +9,6 @@ from decimal import ROUND_FLOOR, Context
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Curve",
-    "Floats",
-    "Found",
-    "Levels",
-    "Thresholds",
-    "effective_size",
-    "found_at",
-    "levels_of",
-    "lift_curves",
-    "places",
-    "precision_recall_curves",
-    "roc_curves",
-    "thresholds_of",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,18 +12,6 @@ from rankwise.naming import metric
 from rankwise.report.comparison.curves import Floats, effective_size
 from rankwise.report.comparison.run import Predictions
 
-__all__ = [
-    "Bin",
-    "ClassHistogram",
-    "Meeting",
-    "brier_score",
-    "histogram_of",
-    "meet",
-    "reliability",
-    "unit_range",
-    "values_by_group",
-]
-
 BARS = 40
 _OUTER = 0.001  # of each class beyond the outermost bars at most
 

@@ -7,20 +7,6 @@ import math
 from rankwise.naming.grammar import parse
 from rankwise.naming.table import find_metric
 
-__all__ = [
-    "NOTHING",
-    "capitalized",
-    "count",
-    "counted",
-    "decimal",
-    "duration",
-    "full_name",
-    "meaning",
-    "p_value",
-    "percent",
-    "signed",
-]
-
 NOTHING = "–"
 _THIN = "\u202f"  # between thousands
 

@@ -8,21 +8,6 @@ from html import escape
 
 from rankwise.report.comparison.run import Candidate, Run
 
-__all__ = [
-    "Child",
-    "Markup",
-    "Part",
-    "color_class",
-    "element",
-    "figure",
-    "join",
-    "legend",
-    "note",
-    "scroll",
-    "swatch",
-    "table",
-]
-
 
 class Markup(str):
     """Text that is markup already; any other string is escaped where it enters an element."""

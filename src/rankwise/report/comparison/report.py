@@ -18,10 +18,6 @@ from rankwise.report.comparison.sections.settings import setting
 from rankwise.report.comparison.sections.threshold import explorer
 from rankwise.report.comparison.sections.time import time
 
-__all__ = [
-    "comparison_page",
-]
-
 
 def comparison_page(run: Run) -> str:
     """The whole page of a run as one string of HTML."""

@@ -13,19 +13,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Candidate",
-    "Estimate",
-    "Importance",
-    "Predictions",
-    "Run",
-    "missing",
-    "number",
-    "read_object",
-    "read_predictions",
-    "read_run",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from rankwise.tasks.compare.costs import Cost, measure, warm_up
 from rankwise.tasks.compare.importance import SHARE
 from rankwise.tasks.compare.problem import Problem
 
-__all__ = ["TIMING", "Budget", "open_budget"]
-
 TIMING = "timing.json"
 _PILOT = 0.1  # share of the budget in which costs are estimated
 _TELLING = 0.1  # seconds of work from which the clock can be compared with the processor's

@@ -9,8 +9,6 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
 
-__all__ = ["BOTH", "CLASSES", "LOG_LOSS", "MODELS", "Candidate", "candidates", "objective_for"]
-
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
 MODELS = tuple(CLASSES)
 LOG_LOSS = "log_loss"

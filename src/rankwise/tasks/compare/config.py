@@ -19,8 +19,6 @@ from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.settings import Settings
 from rankwise.training import RunFolder
 
-__all__ = ["CONFIG", "digest_of", "open_run", "start_run"]
-
 CONFIG = "config.json"
 
 _PACKAGES = (

@@ -12,8 +12,6 @@ from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.problem import Plan, Problem
 
-__all__ = ["Cost", "measure", "warm_up"]
-
 Rows = NDArray[np.int64]
 
 _SIZES = (500, 4_000, 32_000)  # rows of the fits

@@ -29,12 +29,6 @@ from rankwise.tasks.compare.metrics import (
 from rankwise.tasks.compare.parts import require_run
 from rankwise.tasks.compare.predict import IN_TRAINING
 
-__all__ = [
-    "Evaluated",
-    "evaluate_run",
-    "evaluate_scores",
-]
-
 
 @dataclass(frozen=True)
 class Evaluated:

@@ -32,18 +32,6 @@ from rankwise.tasks.compare.model import (
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.search_space import length_of, shortest
 
-__all__ = [
-    "Finished",
-    "Judged",
-    "ensemble",
-    "fit_members",
-    "judge",
-    "load_finished",
-    "ranker_of",
-    "save_finished",
-    "scored",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

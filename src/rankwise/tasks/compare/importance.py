@@ -21,8 +21,6 @@ from rankwise.report import write_json
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.selection import Evaluation, Tested
 
-__all__ = ["IMPORTANCE", "SHARE", "importance_of"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

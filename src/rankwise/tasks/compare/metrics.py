@@ -27,19 +27,6 @@ from rankwise.metrics import (
 )
 from rankwise.naming import metric
 
-__all__ = [
-    "Estimate",
-    "corrected",
-    "difference",
-    "every_metric",
-    "interval",
-    "is_graded",
-    "named",
-    "require_weights",
-    "takes_weights",
-    "value",
-]
-
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64] | None
 Weight = Floats | None

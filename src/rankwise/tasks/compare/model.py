@@ -22,15 +22,6 @@ from rankwise.report import write_json
 from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.training_rows import TrainingRows
 
-__all__ = [
-    "Member",
-    "Model",
-    "apply_ranks",
-    "load_model",
-    "rank_knots",
-    "renamed",
-]
-
 Floats = NDArray[np.float64]
 
 _FORMAT, _VERSION = "rankwise model", 2

@@ -14,8 +14,6 @@ from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.config import CONFIG, digest_of
 from rankwise.training import command_of
 
-__all__ = ["PARTS", "data_of_run", "require_run", "rows_of_part", "write_parts"]
-
 Rows = NDArray[np.int64]
 
 PARTS = ("test", "validation", "train")

@@ -23,8 +23,6 @@ from rankwise.tasks.compare.training import Trainer
 from rankwise.tasks.compare.trials import Place, open_storage
 from rankwise.tasks.compare.tuning import Progress
 
-__all__ = ["Compared", "Event", "run"]
-
 STUDY = "study.db"
 TRIALS = "trials"
 CANDIDATES = "candidates"

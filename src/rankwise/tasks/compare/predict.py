@@ -19,13 +19,6 @@ from rankwise.data.table import take
 from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 
-__all__ = [
-    "IN_TRAINING",
-    "Predicted",
-    "kept_columns",
-    "predict_file",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Predicted:

@@ -13,16 +13,6 @@ from rankwise.metrics import Comparison, Interval
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = [
-    "Plan",
-    "Problem",
-    "plan_for",
-    "plan_of_all",
-    "plans_of_folds",
-    "read_problem",
-    "units",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

@@ -13,14 +13,6 @@ from rankwise.tasks.compare.fit import Finished
 from rankwise.tasks.compare.problem import Problem, units
 from rankwise.tasks.compare.selection import Evaluation
 
-__all__ = [
-    "FEW",
-    "notes_on",
-    "same_as_baseline",
-    "too_few",
-    "verdict_of",
-]
-
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
 _VISIBLE = 0.0005  # differences below it are shown as zero
 

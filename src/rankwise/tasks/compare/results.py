@@ -16,8 +16,6 @@ from rankwise.tasks.compare.parts import write_parts
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 
-__all__ = ["results_of", "write_results"]
-
 
 def results_of(
     finished: Sequence[Finished],

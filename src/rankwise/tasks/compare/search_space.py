@@ -12,16 +12,6 @@ from optuna.trial import Trial
 import rankwise.estimators
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
 
-__all__ = [
-    "Span",
-    "defaults",
-    "length_of",
-    "options_of",
-    "shortest",
-    "space_of",
-    "suggested",
-]
-
 
 @dataclass(frozen=True)
 class Span:

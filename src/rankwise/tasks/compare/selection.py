@@ -15,17 +15,6 @@ from rankwise.tasks.compare.metrics import Estimate, corrected
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem
 
-__all__ = [
-    "Choice",
-    "CrossValidated",
-    "Evaluation",
-    "HeldOut",
-    "Tested",
-    "choose",
-    "on_common_splits",
-    "validation_of",
-]
-
 
 @dataclass(frozen=True)
 class Choice:

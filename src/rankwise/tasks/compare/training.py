@@ -29,8 +29,6 @@ from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.trials import Place
 from rankwise.tasks.compare.tuning import CandidateError, Progress, Tuned, fits_of_last, tune
 
-__all__ = ["Trainer"]
-
 
 @dataclass(frozen=True, eq=False)
 class Trainer:

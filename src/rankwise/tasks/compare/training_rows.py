@@ -14,12 +14,6 @@ from scipy.stats import betabinom
 
 from rankwise.data import Features, Split, Table
 
-__all__ = [
-    "TrainingRows",
-    "UInts",
-    "row_hashes",
-]
-
 _CHANCE = 0.01  # probability below which a number of duplicates is not put down to chance
 
 

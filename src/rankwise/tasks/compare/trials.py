@@ -19,8 +19,6 @@ from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Judged
 
-__all__ = ["Place", "open_storage"]
-
 
 class _Connection(sqlite3.Connection):
     """Without a wait for the disk at every write: a process that is stopped loses nothing by it."""

@@ -20,8 +20,6 @@ from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.search_space import defaults, options_of, suggested
 from rankwise.tasks.compare.trials import Place
 
-__all__ = ["CandidateError", "Progress", "Tuned", "fits_of_last", "tune"]
-
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
 _LAST_FIT = 1.1  # how much longer than the others the fit on all rows may take, beside its rows

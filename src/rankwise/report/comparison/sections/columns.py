@@ -10,11 +10,6 @@ from rankwise.report.comparison.format import NOTHING, count, counted, full_name
 from rankwise.report.comparison.markup import Child, Markup, Part, color_class, element, note, table
 from rankwise.report.comparison.run import Estimate, Importance, Run
 
-__all__ = [
-    "columns",
-    "importance",
-]
-
 _FIRST = 15  # columns that are shown without being asked for
 _WIDTH = 180
 

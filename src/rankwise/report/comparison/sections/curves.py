@@ -28,13 +28,6 @@ from rankwise.report.comparison.markup import (
 )
 from rankwise.report.comparison.run import Run
 
-__all__ = [
-    "chart_data",
-    "curves",
-    "lift",
-    "series_of",
-]
-
 _TITLES = {
     "pr": ("recall", "precision"),
     "roc": ("false positive rate", "true positive rate"),

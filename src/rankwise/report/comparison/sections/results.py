@@ -31,12 +31,6 @@ from rankwise.report.comparison.markup import (
 )
 from rankwise.report.comparison.run import Candidate, Estimate, Run, number
 
-__all__ = [
-    "headline",
-    "results",
-    "title_of",
-]
-
 
 def title_of(run: Run) -> str:
     """What the page is about: the metric and the data."""

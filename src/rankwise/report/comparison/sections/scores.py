@@ -28,12 +28,6 @@ from rankwise.report.comparison.markup import (
 )
 from rankwise.report.comparison.run import Candidate, Floats, Run
 
-__all__ = [
-    "calibration",
-    "groups",
-    "scores",
-]
-
 
 def scores(run: Run) -> Part:
     """A histogram for each class: positives upwards, negatives downwards."""

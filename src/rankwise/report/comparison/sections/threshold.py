@@ -11,10 +11,6 @@ from rankwise.report.comparison.format import NOTHING, count
 from rankwise.report.comparison.markup import Child, Markup, Part, element, figure, note
 from rankwise.report.comparison.run import Run
 
-__all__ = [
-    "explorer",
-]
-
 COST_FALSE_POSITIVE, COST_FALSE_NEGATIVE = 1, 10
 
 _NUMBERS = (

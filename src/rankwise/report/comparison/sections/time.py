@@ -17,8 +17,6 @@ from rankwise.report.comparison.format import capitalized, decimal, duration, fu
 from rankwise.report.comparison.markup import Markup, Part, color_class, element, figure, legend
 from rankwise.report.comparison.run import Candidate, Run
 
-__all__ = ["time"]
-
 # Seconds that are round to a reader of clocks; the finer ones where few of these fit.
 _COARSE = (0.01, 0.1, 1, 10, 60, 600, 3600, 36000)
 _ROUND = (*_COARSE, 0.03, 0.3, 3, 30, 120, 300, 1800, 7200, 18000, 86400)
