@@ -15,8 +15,8 @@ from rankwise.tasks.compare.predict import predict_file
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Few epochs and folds: whether it fits together is seen at once."""
-    monkeypatch.setattr("rankwise.tasks.compare.plan.FOLDS", 2)
-    monkeypatch.setattr("rankwise.tasks.compare.plan.REPEATS", 1)
+    monkeypatch.setattr("rankwise.tasks.compare.problem.FOLDS", 2)
+    monkeypatch.setattr("rankwise.tasks.compare.problem.REPEATS", 1)
     monkeypatch.setattr("rankwise.tasks.compare.search_space.MOST_EPOCHS", 60)
 
 
