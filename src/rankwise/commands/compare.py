@@ -190,7 +190,7 @@ def _show(found: Compared) -> None:
         mark = " ★" if recommended else ""
         shown.add_row(row["name"] + mark, *_cells(row), style="bold" if recommended else None)
     console.print(shown)
-    for line in filter(None, (results["why"], results["verdict"], *results["notes"])):
+    for line in filter(None, (results["why"], results["verdict"], *results["remarks"])):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     _show_importance(results["importance"])
     for path in (found.folder / "model", found.page):

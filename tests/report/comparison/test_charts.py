@@ -58,12 +58,12 @@ def test_a_frame_is_valid_svg_with_its_texts_escaped():
     assert frame.x(1) == frame.width - frame.right
     assert frame.y(0) == frame.height - frame.bottom
     assert frame.y(1) == frame.top
-    root = ET.fromstring(frame.drawn(label='a "b"', chart="pr"))
+    root = ET.fromstring(frame.render(label='a "b"', chart="pr"))
     texts = [each.text for each in root.iter("text")]
     assert {"x < y", "y & z", "<b>"} <= set(texts)
     assert root.get("aria-label") == 'a "b"'
     assert root.get("tabindex") == "0"
-    assert ET.fromstring(frame.drawn(label="")).get("data-chart") is None
+    assert ET.fromstring(frame.render(label="")).get("data-chart") is None
 
 
 # Ten pixels to the unit: 10 is at the right end and at the top.

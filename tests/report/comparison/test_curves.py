@@ -37,8 +37,8 @@ def test_rates_are_those_of_scikit_learn():
     weight = rng.random(200)
     levels = levels_of(scores, target, weight)
     fpr, tpr, at = roc_curve(target, scores, sample_weight=weight, drop_intermediate=False)
-    assert np.allclose(levels.fpr, fpr[1:])
-    assert np.allclose(levels.recall, tpr[1:])
+    assert np.allclose(levels.negatives / levels.negatives[-1], fpr[1:])
+    assert np.allclose(levels.positives / levels.positives[-1], tpr[1:])
     assert np.array_equal(levels.score, at[1:])
 
 

@@ -41,10 +41,5 @@ def test_as_shown(made, shown):
     assert made == shown
 
 
-def test_what_stands_for_nothing_is_public():
-    assert "NOTHING" in words.__all__
-    assert words.decimal(nan) == words.NOTHING
-
-
 def test_a_metric_of_ours_has_a_meaning():
     assert "relevant" in words.meaning("ndcg@10") or "gain" in words.meaning("ndcg@10")

@@ -144,7 +144,7 @@ def test_what_a_reader_needs_to_find_their_way(reader):
     for chart in reader.of("svg"):
         assert chart.get("aria-hidden") == "true" or chart.get("aria-label")
     for section in reader.of("section"):
-        assert section["aria-labeledby"] in ids
+        assert section["aria-labelledby"] in ids
     for th in reader.of("th"):
         assert th["scope"] in ("col", "row")
 
@@ -204,7 +204,7 @@ def test_names_from_data_are_text_wherever_they_are(tmp_path, held, found):
 def test_without_probabilities_the_scores_are_used_and_it_is_said(tmp_path, held, found):
     less = {name: array for name, array in held.items() if not name.startswith("probability")}
     reader = read(write_report(write_run(tmp_path, less, found)))
-    assert "scores moved to the range from 0 to 1" in reader.text
+    assert "scores scaled to the range from 0 to 1" in reader.text
     assert "no calibrated probabilities, so there is nothing to compare" in reader.text
     rows = reader.data["charts"]["threshold"]["threshold"][:-1]
     assert (min(rows), max(rows)) == (0, 1)

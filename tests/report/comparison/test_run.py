@@ -70,11 +70,11 @@ def test_an_object_is_read_as_utf_8(tmp_path):
         (b"", "is not JSON of a run: Expecting value"),
         (
             b'{"a": 1' + b"0" * 400 + b"}",
-            "is not JSON of a run: it has a whole number of 401 digits",
+            "is not JSON of a run: it has an integer of 401 digits",
         ),
         (
             b'{"a": -9223372036854775808}',
-            "is not JSON of a run: it has a whole number of 20 digits",
+            "is not JSON of a run: it has an integer of 20 digits",
         ),
         (b'{"a": 1', "is not JSON of a run: Expecting ',' delimiter"),
         (b'{"a": "\xff"}', "is not JSON of a run: 'utf-8' codec"),
@@ -248,7 +248,7 @@ def test_what_is_no_array_is_refused_by_its_name(saved):
     path = saved(target=[0, 1])
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("score_0", b"1, 2")
-    with pytest.raises(ValueError, match="is not a file of plain arrays: 'score_0' is none"):
+    with pytest.raises(ValueError, match="plain arrays: 'score_0' is not an array"):
         read_predictions(path, 1)
 
 

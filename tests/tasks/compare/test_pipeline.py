@@ -107,7 +107,7 @@ def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_
     found = run(settings(tmp_path, trials=1), tmp_path / "run", on_note=said.append).results
     assert found["choice"] == "5-fold cross-validation × 2 (stratified split)"
     assert not any(row["cut_short"] for row in found["candidates"])
-    assert said == found["notes"] == []
+    assert said == found["remarks"] == []
 
 
 def slow(monkeypatch, seconds):
@@ -135,7 +135,7 @@ def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_p
     assert [row["trials"] for row in found["candidates"]] == [1, 1, 2]
     assert all(row["cut_short"] for row in found["candidates"])
     names = "linear, log-loss; linear, ap"
-    assert f"cut short by --budget, and maybe better with more of it: {names}" in found["notes"]
+    assert f"cut short by --budget, and maybe better with more of it: {names}" in found["remarks"]
 
 
 def busy(monkeypatch, seconds_per_row):
@@ -168,7 +168,7 @@ def test_a_candidate_longer_than_the_budget_is_announced_before_and_left_out(tmp
         r"--budget 1\.5s; it is left out: pass --budget \S+, or fewer --candidates",
         why,
     )
-    assert "left out, too long for --budget: linear, ap" in found["notes"]
+    assert "left out, too long for --budget: linear, ap" in found["remarks"]
     trained = [notes for name, notes in events if name == "linear, log-loss"]
     assert trained
     assert all(notes == len(said) for notes in trained)
@@ -268,7 +268,7 @@ def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
     found = run(settings(tmp_path, trials=1), tmp_path / "run")
     assert found.results["left_out"] == {"linear, ap": "linear, ap: no"}
     assert [row["name"] for row in found.results["candidates"]] == ["linear, log-loss"]
-    assert found.results["notes"] == ["left out, it failed: linear, ap: no"]
+    assert found.results["remarks"] == ["left out, it failed: linear, ap: no"]
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
     with pytest.raises(RuntimeError, match="no log-loss model could be fitted"):
         run(settings(tmp_path, trials=1), tmp_path / "other")

@@ -121,7 +121,7 @@ def test_repeated_cross_validation_tests_every_row_once_a_repeat(tmp_path):
             assert each["difference"]["low"] <= gain <= each["difference"]["high"]
             assert 0 <= each["difference"]["p"] <= 1
     assert load_model(out).about["candidate"] == found["candidates"][found["recommended"]]["name"]
-    assert "chosen anew within every fold" in found["notes"][0]
+    assert "chosen anew within every fold" in found["remarks"][0]
     assert found["importance"]["rows"] == 600
     assert found["importance"]["part"] == found["evaluation"]
 

@@ -1,4 +1,4 @@
-"""Axes with round ticks, and the frame that two of them span."""
+"""Charts as SVG: axes with round ticks, the frame they span, and the marks inside it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rankwise.report.comparison.markup import Child, Markup, element
+from rankwise.report.comparison.run import Estimate
 
 
 @dataclass(frozen=True)
 class Axis:
-    """From values to places between 0 and 1."""
+    """A scale from values to positions between 0 and 1."""
 
     title: str
     low: float
@@ -20,7 +21,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value is; what is outside is at the end."""
+        """Return the position of a value; values outside the range are at its end."""
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
             place = (math.log(max(value, self.low)) - low) / (high - low)
@@ -35,13 +36,13 @@ def linear_axis(
     high: float,
     written: Callable[[float], str] | None = None,
     *,
-    most: int = 6,
+    max_ticks: int = 6,
 ) -> Axis:
-    """A linear axis over a range, with about so many ticks at round values inside it."""
+    """Return a linear axis over a range, with about ``max_ticks`` ticks at round values."""
     if not low < high:
         low, high = low - 0.5, low + 0.5
     step = 10 ** math.floor(math.log10(high - low)) / 10
-    while (high - low) / step > most:
+    while (high - low) / step > max_ticks:
         step *= 2.5 if f"{step:e}".startswith("2") else 2
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     first = math.ceil(low / step - 1e-9)
@@ -53,9 +54,9 @@ def linear_axis(
 def log_axis(
     title: str, low: float, high: float, values: Sequence[float], written: Callable[[float], str]
 ) -> Axis:
-    """A logarithmic axis over a range above zero, with ticks at those values that it has room for.
+    """Return a logarithmic axis over a range above zero, with ticks where there is room.
 
-    Room is an eighth of its length. Ticks are taken from the highest down.
+    Ticks are taken from ``values``, the highest first, an eighth of the length apart.
     """
     if not high > low * 1.01:
         low, high = low / 2, high * 2
@@ -81,49 +82,34 @@ class Frame:
     bottom: int = 46
 
     def x(self, value: float) -> float:
-        """The horizontal place of a value."""
+        """Return the horizontal position of a value."""
         return round(self.left + self.x_axis.at(value) * (self.width - self.left - self.right), 1)
 
     def y(self, value: float) -> float:
-        """The vertical place of a value, downwards."""
+        """Return the vertical position of a value, downwards."""
         room = self.height - self.top - self.bottom
         return round(self.height - self.bottom - self.y_axis.at(value) * room, 1)
 
-    def drawn(self, *content: Child, label: str, chart: str | None = None) -> Markup:
-        """The picture; a ``chart`` name makes it one that can be read with mouse and keys."""
+    def render(self, *content: Child, label: str, chart: str | None = None) -> Markup:
+        """Return the SVG; with a ``chart`` name its values can be read by mouse and keys."""
         end, floor = self.width - self.right, self.height - self.bottom
-        grid = [
-            element("line", class_="grid", x1=self.left, x2=end, y1=self.y(v), y2=self.y(v))
-            for v, _ in self.y_axis.ticks
-        ]
-        marks = [
-            element("text", text, x=self.left - 7, y=self.y(v) + 4.0, text_anchor="end")
-            for v, text in self.y_axis.ticks
-        ] + [
-            element("text", text, x=self.x(v), y=floor + 18, text_anchor="middle")
-            for v, text in self.x_axis.ticks
-        ]
-        titles = [
-            element("text", self.y_axis.title, class_="title", x=4, y=14),
-            element(
-                "text",
-                self.x_axis.title,
-                class_="title",
-                x=end,
-                y=self.height - 7,
-                text_anchor="end",
+        grid = [segment("grid", self.left, self.y(v), end, self.y(v)) for v, _ in self.y_axis.ticks]
+        labels = [
+            *(
+                _text(label, self.left - 7, self.y(v) + 4.0, "end")
+                for v, label in self.y_axis.ticks
             ),
+            *(_text(label, self.x(v), floor + 18, "middle") for v, label in self.x_axis.ticks),
+            _text(self.y_axis.title, 4, 14, None, "title"),
+            _text(self.x_axis.title, end, self.height - 7, "end", "title"),
         ]
-        base = element("line", class_="axis", x1=self.left, x2=end, y1=floor, y2=floor)
-        cross = element("line", class_="cross", x1=0, x2=0, y1=self.top, y2=floor)
         return element(
             "svg",
             grid,
-            base,
+            segment("axis", self.left, floor, end, floor),
             content,
-            cross if chart else None,
-            marks,
-            titles,
+            segment("cross", 0, self.top, 0, floor) if chart else None,
+            labels,
             class_="chart broad" if self.width > 500 else "chart",
             viewBox=f"0 0 {self.width} {self.height}",
             role="img",
@@ -133,14 +119,23 @@ class Frame:
         )
 
 
+def segment(class_: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
+    """Return a straight line between two positions."""
+    return element("line", class_=class_, x1=x1, x2=x2, y1=y1, y2=y2)
+
+
+def _text(words: str, x: float, y: float, anchor: str | None, class_: str | None = None) -> Markup:
+    return element("text", words, class_=class_, x=x, y=y, text_anchor=anchor)
+
+
 def line(frame: Frame, x: Iterable[float], y: Iterable[float], class_: str = "line") -> Markup:
-    """A line through points."""
+    """Return a line through points."""
     points = [(frame.x(a), frame.y(b)) for a, b in zip(x, y, strict=True)]
     return element("path", class_=class_, d=_path(points))
 
 
 def steps(frame: Frame, points: Sequence[tuple[float, float]], end: float) -> Markup:
-    """A line that stays where it is until the next point, and so on to the end."""
+    """Return a line that keeps its height until the next point, and to the end."""
     corners: list[tuple[float, float]] = []
     for x, y in points:
         if corners:
@@ -151,26 +146,32 @@ def steps(frame: Frame, points: Sequence[tuple[float, float]], end: float) -> Ma
 
 
 def area(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Markup:
-    """What lies between two heights."""
-    there = [(frame.x(a), frame.y(b)) for a, b in zip(x, high, strict=True)]
-    back = [(frame.x(a), frame.y(b)) for a, b in zip(x, low, strict=True)]
+    """Return the area between two heights."""
+    there, back = (
+        [(frame.x(a), frame.y(b)) for a, b in zip(x, y, strict=True)] for y in (high, low)
+    )
     return element("path", class_="band", d=_path(there + back[::-1]) + "Z")
 
 
 def dot(frame: Frame, x: float, y: float, radius: float = 5.0, *title: Child) -> Markup:
-    """A point; its title is shown where the mouse rests."""
-    told = element("title", title) if title else None
-    return element("circle", told, class_="dot", cx=frame.x(x), cy=frame.y(y), r=radius)
+    """Return a point; its title is shown where the mouse rests."""
+    shown = element("title", title) if title else None
+    return element("circle", shown, class_="dot", cx=frame.x(x), cy=frame.y(y), r=radius)
 
 
 def whisker(frame: Frame, x: float, low: float, high: float) -> Markup:
-    """A vertical interval."""
-    place = frame.x(x)
-    return element("line", class_="whisker", x1=place, x2=place, y1=frame.y(low), y2=frame.y(high))
+    """Return a vertical interval."""
+    return segment("whisker", frame.x(x), frame.y(low), frame.x(x), frame.y(high))
+
+
+def marker(frame: Frame, x: float, class_: str, name: str) -> Markup:
+    """Return a vertical line with an id, over the height of the frame."""
+    ends = {"y1": frame.top, "y2": frame.height - frame.bottom}
+    return element("line", class_=class_, id=name, x1=x, x2=x, **ends)
 
 
 def bars(frame: Frame, edges: Sequence[float], heights: Sequence[float], class_: str) -> Markup:
-    """Bars from zero, upwards or downwards, as one shape."""
+    """Return bars from zero, upwards or downwards, as one shape."""
     floor = frame.y(0)
     pieces = []
     for start, end, height in zip(edges, edges[1:], heights, strict=False):
@@ -180,7 +181,37 @@ def bars(frame: Frame, edges: Sequence[float], heights: Sequence[float], class_:
     return element("path", class_=class_, d="".join(pieces))
 
 
+def forest(
+    estimate: Estimate, low: float, high: float, *, reference: float, class_: str, width: int = 140
+) -> Markup:
+    """Return an interval on the scale from ``low`` to ``high``, with a line at the reference."""
+
+    def at(value: float) -> float:
+        return round(4 + (width - 8) * (value - low) / (high - low), 1)
+
+    marks = []
+    if not math.isnan(reference):
+        marks.append(segment("reference", at(reference), 0, at(reference), 18))
+    marks.append(segment("whisker", at(estimate.low), 9, at(estimate.high), 9))
+    if not math.isnan(estimate.value):
+        marks.append(element("circle", class_="dot", cx=at(estimate.value), cy=9, r=4))
+    view = f"0 0 {width} 18"
+    return element("svg", marks, class_=f"forest {class_}", viewBox=view, aria_hidden="true")
+
+
+def padded(values: Sequence[float]) -> tuple[float, float]:
+    """Return the range of values with some room at both ends."""
+    low, high = min(values), max(values)
+    room = 0.06 * (high - low) or 0.05
+    return low - room, high + room
+
+
+def known_values(estimates: Iterable[Estimate]) -> list[float]:
+    """Return the values and interval ends that are known."""
+    return [v for e in estimates for v in (e.low, e.value, e.high) if not math.isnan(v)]
+
+
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    """A path through points; one that is in place already is not named again."""
+    """Return a path through points; repeated points are left out."""
     kept = [p for n, p in enumerate(points) if n == 0 or p != points[n - 1]]
     return "M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in kept)

@@ -1,10 +1,11 @@
-"""How much of each class is at or above every score: what all curves are made from."""
+"""Curves over thresholds and over the top k, with bootstrap bands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +23,6 @@ class Levels:
     sizes: tuple[int, int]  # positives and negatives as draws: fewer than rows if weights differ
 
     @property
-    def recall(self) -> Floats:
-        """The true positive rate."""
-        share: Floats = self.positives / self.positives[-1]
-        return share
-
-    @property
-    def fpr(self) -> Floats:
-        """The false positive rate."""
-        share: Floats = self.negatives / self.negatives[-1]
-        return share
-
-    @property
     def flagged(self) -> Floats:
         """Mass at or above, of both classes."""
         both: Floats = self.positives + self.negatives
@@ -46,7 +35,7 @@ class Levels:
 
 
 def levels_of(scores: Floats, target: Floats, weight: Floats) -> Levels:
-    """The levels of one list with both classes; rows of no weight are not in it."""
+    """Return the levels of one list with both classes; rows of weight 0 are left out."""
     present = weight > 0
     scores, target, weight = scores[present], target[present], weight[present]
     order = np.argsort(-scores, kind="stable")
@@ -62,7 +51,7 @@ def levels_of(scores: Floats, target: Floats, weight: Floats) -> Levels:
 
 
 def effective_size(weight: Floats) -> int:
-    """How many equal rows say as much (Kish 1965, §11.7): (Σw)²/Σw², at least one."""
+    """Return the effective sample size (Kish 1965, §11.7): (Σw)²/Σw², at least one."""
     squares = float((weight**2).sum())
     return max(1, round(float(weight.sum()) ** 2 / squares)) if squares > 0 else 1
 
@@ -72,8 +61,7 @@ CUTS = 300  # levels that the resamples are cut at, for each class
 DRAWS = 200
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Heights over a grid, with the band that 95 % of the resamples are in at each place."""
 
     x: Floats
@@ -87,26 +75,26 @@ Shape = Callable[[Floats, Floats, Floats], Floats]
 
 
 def precision_recall_curves(levels: Levels, seed: int = 0) -> Curve:
-    """Precision over recall: at every recall the precision where it is first reached."""
+    """Return precision over recall: at every recall the precision where it is first reached."""
     return _with_band(levels, np.linspace(0, 1, POINTS), _precision, seed)
 
 
 def roc_curves(levels: Levels, seed: int = 0) -> Curve:
-    """True positive rate over false positive rate, on a grid that is dense near zero."""
+    """Return true positive rate over false positive rate, on a grid that is dense near zero."""
     return _with_band(levels, np.linspace(0, 1, POINTS) ** 2, _true_positive_rate, seed)
 
 
 def lift_curves(levels: Levels, seed: int = 0) -> Curve:
-    """How many times more positives among the first k than among any k, over k as a share."""
+    """Return the lift, precision among the top k over the prior, against k as a share."""
     first = 1 / max(levels.flagged[-1], 2.0)
     return _with_band(levels, np.geomspace(max(first, 1e-4), 1, POINTS), _lift, seed)
 
 
 def _with_band(levels: Levels, grid: Floats, shape: Shape, seed: int) -> Curve:
-    """Stratified bootstrap: the classes are drawn separately.
+    """Return a curve with the band of a stratified bootstrap: the classes are drawn separately.
 
     Between two fixed cuts a resample of n rows has a multinomial number of them, so the rows
-    themselves need not be drawn. Weighted rows are taken for as many equal ones as say the same.
+    themselves need not be drawn. Weighted rows count by their effective sample size.
     """
     rng = np.random.default_rng(seed)
     cuts = _cuts(levels)
@@ -121,7 +109,7 @@ def _with_band(levels: Levels, grid: Floats, shape: Shape, seed: int) -> Curve:
 
 
 def _cuts(levels: Levels) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Levels that are close together in both classes; the last is one of them."""
+    """Return levels that are close together in both classes, with the last one."""
     places = [
         np.searchsorted(mass, np.linspace(0, mass[-1], CUTS + 1)[1:])
         for mass in (levels.positives, levels.negatives)
@@ -158,7 +146,7 @@ _SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 @dataclass(frozen=True)
 class Found:
-    """The first k of a ranking; tied scores count by their mean over all orders."""
+    """The top k of a ranking; tied scores count by their mean over all orders."""
 
     k: float
     positives: float
@@ -168,13 +156,13 @@ class Found:
 
 
 def places(levels: Levels) -> list[float]:
-    """The k that a table shows: shares of the data, as whole numbers, without repeats."""
+    """Return the k that a table shows: shares of the data, as integers, without repeats."""
     total = float(levels.flagged[-1])
     return sorted({float(k) for share in _SHARES if 1 <= (k := round(share * total)) < total})
 
 
 def found_at(levels: Levels, k: float) -> Found:
-    """What is found among the first k."""
+    """Return what is found among the top k."""
     flagged, positives = np.append(0.0, levels.flagged), np.append(0.0, levels.positives)
     found = float(np.interp(k, flagged, positives))
     precision = found / k
@@ -196,15 +184,20 @@ class Thresholds:
     negatives: float
     best_f1: int  # its row
 
+    @property
+    def false_negatives(self) -> Floats:
+        """Positives below each threshold."""
+        missed: Floats = self.positives - self.true_positives
+        return missed
+
     def cheapest(self, false_positive: float, false_negative: float) -> int:
-        """The row with the least cost, the highest threshold among equals."""
-        missed = self.positives - self.true_positives
-        cost = false_positive * self.false_positives + false_negative * missed
+        """Return the row with the least cost, the highest threshold among equals."""
+        cost = false_positive * self.false_positives + false_negative * self.false_negatives
         return len(cost) - 1 - int(np.argmin(cost[::-1]))
 
 
 def thresholds_of(levels: Levels) -> Thresholds:
-    """A few hundred of the levels, among them the best F1 and the cheapest for any two costs.
+    """Return a few hundred levels, among them the best F1 and the cheapest for any two costs.
 
     A cost is linear in the two rates, so its least value is at a corner of the convex hull of the
     ROC curve (Provost & Fawcett 2001): with all corners kept, the cheapest row is exact.
@@ -228,7 +221,7 @@ def thresholds_of(levels: Levels) -> Thresholds:
 
 
 def _cut(level: float, below: float) -> float:
-    """The number of the fewest digits that is at most a level and above the one below it."""
+    """Return the number with the fewest digits that is at most a level and above the next."""
     for digits in _DIGITS:
         short = float(Context(digits, ROUND_FLOOR).create_decimal(repr(level)))
         if short > below:
@@ -237,7 +230,7 @@ def _cut(level: float, below: float) -> float:
 
 
 def _corners(levels: Levels) -> NDArray[np.intp]:
-    """Levels at the corners of the upper convex hull of the ROC curve, which starts at (0, 0)."""
+    """Return the levels at the corners of the upper convex hull of the ROC curve."""
     hull: list[tuple[float, float, int]] = [(0.0, 0.0, -1)]
     rises = np.flatnonzero(np.diff(levels.positives, prepend=0.0) > 0)
     for place in rises.tolist():

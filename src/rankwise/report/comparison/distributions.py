@@ -1,10 +1,12 @@
-"""How scores are spread, for each class."""
+"""Distributions of scores, reliability of probabilities, and the metric of every list."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from rankwise.report.comparison.curves import Floats, effective_size
 from rankwise.report.comparison.run import Predictions
 
 BARS = 40
-_OUTER = 0.001  # of each class beyond the outermost bars at most
+BINS = 10
+_OUTER = 0.001  # maximum share of each class beyond the outermost bars
+_Z = 1.959964  # of a two-sided 95 % interval
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,11 @@ class ClassHistogram:
 
 
 def histogram_of(scores: Floats, target: Floats, weight: Floats) -> ClassHistogram:
-    """Both classes over the same bars."""
+    """Return the histogram of each class over the same bars."""
     classes = [target == 1, target != 1]
-    finite = np.where(np.isfinite(scores), scores, np.nan)
-    outer = np.concatenate([_quantiles(finite[at]) for at in classes])
-    low, high = float(np.nanmin(outer)), float(np.nanmax(outer))
+    finite = [scores[at & np.isfinite(scores)] for at in classes]
+    outer = [np.quantile(each, [_OUTER, 1 - _OUTER]) if len(each) else (0, 0) for each in finite]
+    low, high = float(np.min(outer)), float(np.max(outer))
     if not low < high:
         low, high = low - 0.5, low + 0.5
     edges = np.linspace(low, high, BARS + 1)
@@ -43,7 +47,7 @@ def histogram_of(scores: Floats, target: Floats, weight: Floats) -> ClassHistogr
 
 
 def unit_range(scores: Floats) -> Floats:
-    """Scores from 0 to 1, the order kept; infinite ones stand at the ends."""
+    """Scale scores to 0–1, keeping their order; infinite ones stand at the ends."""
     finite = scores[np.isfinite(scores)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     if not low < high:
@@ -52,19 +56,18 @@ def unit_range(scores: Floats) -> Floats:
     return moved
 
 
-def _quantiles(values: Floats) -> Floats:
-    known = values[~np.isnan(values)]
-    found: Floats = np.quantile(known, [_OUTER, 1 - _OUTER]) if len(known) else np.zeros(2)
-    return found
-
-
-BINS = 10
-_Z = 1.959964  # of a two-sided 95 % interval
+def score_quantiles(scores: Floats, weight: Floats, shares: Sequence[float]) -> list[float]:
+    """Return the lowest scores that shares of the weight are at or below."""
+    order = np.argsort(scores)
+    order = order[weight[order] > 0]
+    below = np.cumsum(weight[order])
+    wanted = np.asarray(shares) * below[-1] * (1 - 1e-12)  # .05 · 140 is a little more than 7
+    return [float(each) for each in scores[order[np.searchsorted(below, wanted)]]]
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Rows with similar probabilities: what was predicted of them, and what came."""
+    """Rows with similar probabilities: the mean prediction and the share of positives."""
 
     predicted: float
     observed: float
@@ -75,12 +78,12 @@ class Bin:
 
 
 def brier_score(probability: Floats, target: Floats, weight: Floats) -> float:
-    """Mean squared difference of probability and truth (Brier 1950): lower is better."""
+    """Return the mean squared difference of probability and target (Brier 1950)."""
     return float(np.average((probability - target) ** 2, weights=weight))
 
 
 def reliability(probability: Floats, target: Floats, weight: Floats) -> list[Bin]:
-    """Bins that expect about equally many positives each, with Wilson intervals.
+    """Return bins of about equal numbers of expected positives, with Wilson intervals.
 
     Of a rare class nearly all rows have a probability near zero. Bins of equally many rows would
     all lie there; bins of equal expectation reach to the highest probabilities.
@@ -88,7 +91,7 @@ def reliability(probability: Floats, target: Floats, weight: Floats) -> list[Bin
     levels, place = np.unique(probability, return_inverse=True)
     expected = np.cumsum(np.bincount(place, weight * probability, len(levels)))
     if expected[-1] > 0:
-        # A level is in the bin of its middle, so that ties are never parted.
+        # A level is in the bin of its middle, so that ties stay together.
         middle = expected - np.diff(expected, prepend=0.0) / 2
         number = np.minimum((BINS * middle / expected[-1]).astype(int), BINS - 1)[place]
     else:
@@ -111,16 +114,15 @@ def _bin(probability: Floats, target: Floats, weight: Floats) -> Bin:
 
 
 def _wilson(share: float, size: int) -> tuple[float, float]:
-    """The interval of a share (Wilson 1927)."""
+    """Return the interval of a share (Wilson 1927)."""
     scale = 1 + _Z**2 / size
     center = (share + _Z**2 / (2 * size)) / scale
     reach = _Z / scale * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
     return max(0.0, center - reach), min(1.0, center + reach)
 
 
-@dataclass(frozen=True)
-class Meeting:
-    """In how many lists one candidate is better than another."""
+class Meeting(NamedTuple):
+    """Numbers of lists in which one candidate is better than another."""
 
     better: int
     equal: int
@@ -128,24 +130,23 @@ class Meeting:
 
 
 def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:
-    """One value per group, NaN where the metric has none."""
-    judged = metric(name)
+    """Return one value per group, NaN where the metric has none."""
+    named = metric(name)
     weight = predictions.weight
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
-        values: Floats = judged.metric(
+        values: Floats = named.metric(
             predictions.scores[candidate],
             predictions.target,
             groups=predictions.group,
             weight=None if (weight == 1).all() else weight,
-            **{**judged.options, "average": "none"},
+            **{**named.options, "average": "none"},
         )
     return values
 
 
 def meet(values: Floats, others: Floats) -> Meeting:
     """Compare two candidates list by list, where both have a value."""
-    difference = (values - others)[~np.isnan(values) & ~np.isnan(others)]
-    close = np.abs(difference) < 1e-12
-    better = int((difference[~close] > 0).sum())
-    return Meeting(better, int(close.sum()), len(difference) - int(close.sum()) - better)
+    difference = values - others  # NaN, where one has none, is neither
+    counts = (difference >= 1e-12, np.abs(difference) < 1e-12, difference <= -1e-12)
+    return Meeting(*(int(each.sum()) for each in counts))

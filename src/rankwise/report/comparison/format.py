@@ -1,11 +1,13 @@
-"""Numbers and names as a reader is shown them."""
+"""Numbers and names as the report shows them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from rankwise.naming.grammar import parse
 from rankwise.naming.table import find_metric
+from rankwise.report.comparison.run import Estimate
 
 NOTHING = "–"
 _THIN = "\u202f"  # between thousands
@@ -19,22 +21,22 @@ _FULL = {
 
 
 def capitalized(words: str) -> str:
-    """The first letter as at the start of a sentence, the others as they are."""
+    """Return words with a capital first letter; the others stay as they are."""
     return words[:1].upper() + words[1:]
 
 
 def decimal(value: float, digits: int = 3) -> str:
-    """A value of a metric."""
+    """Format a value of a metric."""
     return NOTHING if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference, with its sign."""
+    """Format a difference, with its sign."""
     return NOTHING if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
 
 
 def count(value: float) -> str:
-    """How many, whole where it is whole; weights make fractions."""
+    """Format a count, with one decimal where weights make fractions."""
     if math.isnan(value):
         return NOTHING
     whole = abs(value - round(value)) < 1e-9
@@ -42,12 +44,12 @@ def count(value: float) -> str:
 
 
 def counted(value: float, noun: str) -> str:
-    """How many of what: ``"1 trial"``, ``"24 trials"``."""
+    """Format a count with its noun: ``"1 trial"``, ``"24 trials"``."""
     return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
 def percent(share: float) -> str:
-    """A share, with as many digits as say something."""
+    """Format a share in percent, with the digits that matter."""
     if math.isnan(share):
         return NOTHING
     value = 100 * share
@@ -56,7 +58,7 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it."""
+    """Format a time in seconds, minutes or hours."""
     if math.isnan(seconds):
         return NOTHING
     if seconds < 10:
@@ -69,20 +71,25 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}{_THIN}h {whole % 3600 // 60:02d}{_THIN}min"
 
 
+def between(known: Estimate, written: Callable[[float], str] = decimal, dash: str = " to ") -> str:
+    """Return an interval, empty where it is not known."""
+    return f"{written(known.low)}{dash}{written(known.high)}" if known.has_interval else ""
+
+
 def p_value(p: float) -> str:
-    """A p-value; the very small ones are not told apart."""
+    """Format a p-value; below 0.001 no digits are shown."""
     if math.isnan(p):
         return NOTHING
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def full_name(metric: str) -> str:
-    """A metric in words: ``"ap"`` is average precision; most others are known by their letters."""
+    """Return the full name of a metric: ``"ap"`` is average precision."""
     return _FULL.get(metric, metric.replace("ndcg", "NDCG"))
 
 
 def meaning(metric: str) -> str:
-    """What a metric is, in half a sentence; empty for one that is not ours."""
+    """Return a short description of a metric; empty for an unknown one."""
     try:
         return find_metric(parse(metric)).what
     except ValueError:

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG whose every text is escaped, because nothing else can be built."""
+"""HTML and SVG whose every text is escaped, and the pieces that all sections share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Markup(str):
 
 Child = str | int | Iterable["Child"] | None
 
-# Elements without content, and so without an end.
-_VOID = frozenset({"br", "hr", "input", "meta"})
+_VOID = frozenset({"br", "hr", "input", "meta"})  # elements without content and end tag
+_COLORS = 6  # besides those of the recommended and of the baseline; see report.css
 
 
 def element(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
-    """An element; ``class_`` stands for ``class``, other underscores for hyphens.
+    """Build an element; ``class_`` stands for ``class``, other underscores for hyphens.
 
     An attribute that is None or False is left out, True stands without a value. Children are
     strings (escaped, unless they are :class:`Markup`), numbers, or any nesting of these.
@@ -33,8 +33,13 @@ def element(name: str, /, *children: Child, **attributes: str | float | bool | N
     return Markup(f"<{name}{written}>{join(children)}</{name}>")
 
 
+def fill(template: str, /, **children: Child) -> Markup:
+    """Fill the ``{places}`` of an HTML template with children, which are escaped."""
+    return Markup(template.format(**{name: join(each) for name, each in children.items()}))
+
+
 def join(children: Child) -> Markup:
-    """Children as one piece of markup."""
+    """Join children into one piece of markup."""
     if children is None:
         return Markup()
     if isinstance(children, Markup):
@@ -55,67 +60,62 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A section under a short heading, which is its link in the page's head as well."""
+class Section:
+    """A section under a short heading, which is also its link at the top of the report."""
 
     anchor: str
     heading: str
     body: Child
-    charts: Mapping[str, object] = field(default_factory=dict)  # numbers of charts, by their names
+    charts: Mapping[str, object] = field(default_factory=dict)  # data of charts, by their names
 
-    def drawn(self) -> Markup:
-        """The section."""
-        heading = element("h2", self.heading, id=f"{self.anchor}-heading")
-        return element(
-            "section",
-            heading,
-            self.body,
-            id=self.anchor,
-            aria_labeledby=f"{self.anchor}-heading",
-        )
+    def render(self) -> Markup:
+        """Return the section as HTML."""
+        title = f"{self.anchor}-heading"
+        heading = element("h2", self.heading, id=title)
+        return element("section", heading, self.body, id=self.anchor, aria_labelledby=title)
 
 
 def note(*children: Child) -> Markup:
-    """A paragraph that explains."""
+    """Return a paragraph that explains."""
     return element("p", children, class_="note")
 
 
-def figure(picture: Markup, caption: Child) -> Markup:
-    """A picture with a caption; what is read off it by mouse or keys is shown inside."""
+def pair(*children: Child) -> Markup:
+    """Return children side by side, below each other where the screen is narrow."""
+    return element("div", children, class_="pair")
+
+
+def figure(image: Markup, caption: Child) -> Markup:
+    """Return a chart with a caption; values read by mouse or keys are shown inside it."""
     tip = element("div", class_="tip", hidden=True)
-    return element("figure", element("div", picture, tip, class_="plot"), _caption(caption))
+    plot = element("div", image, tip, class_="plot")
+    return element("figure", plot, element("figcaption", caption))
 
 
 def table(caption: Child, header: Sequence[str], rows: Sequence[Sequence[Child]]) -> Markup:
-    """A plain table: the first column names its rows."""
+    """Return a plain table; the first column names its rows."""
     head = [element("th", name, scope="col") for name in header]
     body = [
         element("tr", element("th", first, scope="row"), [element("td", cell) for cell in rest])
         for first, *rest in rows
     ]
-    made = element(
-        "table",
-        element("caption", caption),
-        element("thead", element("tr", head)),
-        element("tbody", body),
-    )
+    parts = (("caption", caption), ("thead", element("tr", head)), ("tbody", body))
+    made = element("table", [element(name, content) for name, content in parts])
     return scroll(made, "Table, scrolls sideways")
 
 
+def details(summary: Child, *content: Child) -> Markup:
+    """Return content that is folded under a summary."""
+    return element("details", element("summary", summary), content)
+
+
 def scroll(content: Markup, label: str) -> Markup:
-    """A box that scrolls sideways where the page is narrow, with the keyboard too."""
+    """Return a box that scrolls sideways where the report is narrow, with the keyboard too."""
     return element("div", content, class_="scroll", role="group", aria_label=label, tabindex=0)
 
 
-def _caption(caption: Child) -> Markup:
-    return element("figcaption", caption)
-
-
-_COLORS = 6  # beside those of the recommended and of the baseline; see report.css
-
-
 def color_class(run: Run, candidate: Candidate) -> str:
-    """The class of its color: the recommended and the baseline have their own."""
+    """Return the CSS class of a candidate's color; recommended and baseline have their own."""
     if candidate is run.recommended:
         return "best"
     if candidate is run.baseline:
@@ -125,35 +125,40 @@ def color_class(run: Run, candidate: Candidate) -> str:
     return f"c{place % _COLORS}" + (" dashed" if place >= _COLORS else "")
 
 
+def series(run: Run, candidate: Candidate, *marks: Child, more: str = "") -> Markup:
+    """Group the marks of a candidate in a chart, in its color and hidden by its legend key."""
+    classes = f"series {color_class(run, candidate)}{more}"
+    return element("g", marks, class_=classes, data_series=candidate.number)
+
+
 def swatch(run: Run, candidate: Candidate) -> Markup:
-    """A short piece of its line."""
+    """Return a short piece of a candidate's line."""
     line = element("line", class_="line", x1=1, x2=21, y1=5, y2=5)
     classes = f"swatch {color_class(run, candidate)}"
     return element("svg", line, class_=classes, viewBox="0 0 22 10", aria_hidden="true")
 
 
+def roles(run: Run, candidate: Candidate) -> list[str]:
+    """Return ``recommended`` and ``baseline``, where a candidate is that."""
+    known = (("recommended", run.recommended), ("baseline", run.baseline))
+    return [role for role, each in known if each is candidate]
+
+
 def legend(run: Run, shown: Iterable[Candidate], *, bands: bool = False) -> Markup:
-    """Buttons that show and hide candidates in every chart of the page."""
-
-    def first(each: Candidate) -> tuple[bool, bool]:
-        return each is not run.recommended, each is not run.baseline
-
+    """Return buttons that show and hide candidates in every chart of the report."""
     keys = [
         element(
             "button",
             swatch(run, each),
             element("span", each.name, class_="name"),
-            element("span", "recommended", class_="role") if each is run.recommended else None,
-            element("span", "baseline", class_="role") if each is run.baseline else None,
+            [element("span", role, class_="role") for role in roles(run, each)],
             type="button",
             class_="key",
             aria_pressed="true",
             data_toggle=each.number,
         )
-        for each in sorted(shown, key=first)
+        for each in sorted(shown, key=lambda c: (c is not run.recommended, c is not run.baseline))
     ]
     box = element("input", type="checkbox", data_bands=True)
-    every = element("label", box, "bands of all", class_="bands") if bands else None
-    return element(
-        "div", keys, every, class_="legend", role="group", aria_label="Candidates that are shown"
-    )
+    every = element("label", box, "show all bands", class_="bands") if bands else None
+    return element("div", keys, every, class_="legend", role="group", aria_label="Candidates shown")

@@ -148,7 +148,7 @@
     const rows = data.charts.threshold;
     const slider = byId("threshold-slider");
     if (!rows || !slider) return;
-    const told = (value) => (value === null ? "none" : String(value));
+    const shown = (value) => (value === null ? "none" : String(value));
     const price = (key) => Math.max(0, Number(byId(`cost-${key}`).value) || 0);
     const costs = () => rows.tp.map((tp, n) => (
       price("fp") * rows.fp[n] + price("fn") * (rows.positives - tp)));
@@ -165,7 +165,7 @@
       const fn = rows.positives - tp;
       const precision = ratio(tp, tp + fp);
       const recall = ratio(tp, rows.positives);
-      write("at-threshold", told(rows.threshold[at]));
+      write("at-threshold", shown(rows.threshold[at]));
       write("at-flagged", count(tp + fp));
       write("at-precision", precision);
       write("at-recall", recall);
@@ -178,7 +178,7 @@
       write("sum-total", count(price("fp") * fp + price("fn") * fn));
       slider.setAttribute(
         "aria-valuetext",
-        `threshold ${told(rows.threshold[at])}, precision ${precision}, recall ${recall}`,
+        `threshold ${shown(rows.threshold[at])}, precision ${precision}, recall ${recall}`,
       );
       move("threshold-marker", at);
     };
@@ -187,8 +187,8 @@
       const most = Math.max(...values);
       const least = cheapest(values);
       const threshold = rows.threshold[least];
-      const where = threshold === null ? "no row flagged" : `a threshold of ${told(threshold)}`;
-      write("cheapest-told", `Cheapest: ${count(values[least])} at ${where}.`);
+      const where = threshold === null ? "no row flagged" : `a threshold of ${shown(threshold)}`;
+      write("cheapest-summary", `Cheapest: ${count(values[least])} at ${where}.`);
       move("cheapest-marker", least);
       const height = rows.bottom - rows.top;
       const points = values.map((value, n) => (

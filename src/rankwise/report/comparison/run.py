@@ -1,154 +1,67 @@
-"""The files of a run, read with suspicion: what does not fit is said in one line."""
+"""The files of a run of ``rankwise compare``, read and checked."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass as plain_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AliasChoices, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """The test part: truth, and what every candidate said of it."""
-
-    target: Floats
-    weight: Floats  # one everywhere if the run had none
-    group: NDArray[np.int64] | None
-    scores: Mapping[int, Floats]  # by the number of the candidate
-    probabilities: Mapping[int, Floats]  # calibrated, where there are any
-
-
-def missing(path: Path, key: str, wanted: str) -> ValueError:
-    """The error of a file without what it must hold."""
-    return ValueError(f"{path} must hold {key!r}, {wanted}; write it with `rankwise compare`")
-
-
 def number(value: object) -> float:
-    """A number of the results, NaN for what is none."""
+    """Return a finite number of the results as float, NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return math.nan
-    found = float(value)
-    return found if math.isfinite(found) else math.nan
+    return float(value) if math.isfinite(value) else math.nan
 
 
-def _whole(digits: str) -> int:
-    """A whole number of JSON, which may have any length; one of a run counts something."""
-    value = int(digits)
-    if abs(value) >= 2**63:
-        raise ValueError(f"it has a whole number of {len(digits)} digits")
-    return value
+def _list(value: object) -> list[object] | tuple[object, ...]:
+    return value if isinstance(value, (list, tuple)) else []
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """A file of JSON that holds an object."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"), parse_int=_whole)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON of a run: {error}") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
-    return value
+def _points(value: object) -> list[tuple[float, float]]:
+    pairs = [each for each in _list(value) if isinstance(each, (list, tuple)) and len(each) == 2]
+    return [(number(x), number(y)) for x, y in pairs]
 
 
-def read_predictions(path: Path, candidates: int) -> Predictions:
-    """The arrays of a run, checked against each other; pickled objects are refused."""
-    arrays = _arrays(path)
-    target = arrays.get("target")
-    if target is None or target.ndim != 1 or not len(target):
-        raise missing(path, "target", "one value for each row of the test part")
-    truth = _floats(path, "target", target, len(target))
-    group = arrays.get("group")
-    if group is not None:
-        if group.shape != target.shape:
-            raise _length(path, "group", group, len(target))
-        group = np.unique(group, return_inverse=True)[1].astype(np.int64)
-    elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
-        raise ValueError(f"{path}: target must hold zeros and ones, both of them")
-    weight = arrays.get("weight")
-    weights = np.ones(len(truth)) if weight is None else _floats(path, "weight", weight, len(truth))
-    _check(path, "weight", weights, (weights >= 0) & np.isfinite(weights), "finite and ≥ 0")
-    for label in (0, 1) if group is None else ():
-        if not weights[truth == label].sum() > 0:
-            raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
-    columns: dict[str, dict[int, Floats]] = {"score": {}, "probability": {}}
-    for kind, found in columns.items():
-        for place in range(candidates):
-            if (array := arrays.get(f"{kind}_{place}")) is not None:
-                found[place] = _floats(path, f"{kind}_{place}", array, len(truth))
-    for place, each in columns["probability"].items():
-        _check(path, f"probability_{place}", each, (each >= 0) & (each <= 1), "from 0 to 1")
-    return Predictions(truth, weights, group, columns["score"], columns["probability"])
-
-
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with path.open("rb") as file:
-            return _members(file)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
-    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{path} is not a file of plain arrays: {reason}") from None
-
-
-def _members(file: BinaryIO) -> dict[str, NDArray[Any]]:
-    held = np.load(file, allow_pickle=False)
-    if isinstance(held, np.ndarray):
-        raise ValueError("it holds one array, without a name")
-    with held:
-        members = {name: held[name] for name in held.files}
-    for name, member in members.items():
-        if not isinstance(member, np.ndarray):
-            raise ValueError(f"{name!r} is none")
-    return members
-
-
-def _floats(path: Path, name: str, array: NDArray[Any], rows: int) -> Floats:
-    if array.shape != (rows,):
-        raise _length(path, name, array, rows)
-    if array.dtype.kind not in "buif":
-        raise ValueError(f"{path}: {name} must hold numbers, got {array.dtype}")
-    floats = array.astype(np.float64)
-    if np.isnan(floats).any():
-        raise ValueError(f"{path}: {name} must not hold NaN")
-    return floats
-
-
-def _check(path: Path, name: str, values: Floats, right: NDArray[np.bool_], wanted: str) -> None:
-    if not right.all():
-        raise ValueError(f"{path}: {name} must be {wanted}, got {values[~right][0]}")
-
-
-def _length(path: Path, name: str, array: NDArray[Any], rows: int) -> ValueError:
-    return ValueError(f"{path}: {name} must have the {rows} rows of target, got {array.shape}")
+# Fields of JSON that is not trusted: a value of another type counts as missing.
+Number = Annotated[float, BeforeValidator(number)]
+Text = Annotated[str, BeforeValidator(lambda value: str(value or ""))]
+Integer = Annotated[int | None, BeforeValidator(lambda v: v if isinstance(v, int) else None)]
+Objects = Annotated[
+    Mapping[str, object], BeforeValidator(lambda value: value if isinstance(value, dict) else {})
+]
+Part = Annotated[str, BeforeValidator(lambda value: str(value or "the test part"))]
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A value with its interval; what is not known is NaN."""
 
-    value: float
-    low: float
-    high: float
-    p: float = float("nan")
+    value: Number = Field(default=math.nan, validation_alias=AliasChoices("value", "mean"))
+    low: Number = math.nan
+    high: Number = math.nan
+    p: Number = math.nan
 
     @property
     def has_interval(self) -> bool:
         """Whether both ends are known."""
         return not (math.isnan(self.low) or math.isnan(self.high))
+
+
+Estimated = Annotated[
+    Estimate, BeforeValidator(lambda value: value if isinstance(value, (dict, Estimate)) else {})
+]
 
 
 @dataclass(frozen=True)
@@ -157,48 +70,67 @@ class Candidate:
 
     number: int  # its place in results.json, and in the names of the predictions
     name: str
-    baseline: bool
-    validation: Estimate
-    test: Estimate
-    difference: Estimate | None  # against the baseline; None for the baseline itself
-    seconds: float
-    trials: int | None
-    params: Mapping[str, Any]
-    curve: tuple[tuple[float, float], ...]  # seconds, best validation value so far
+    baseline: Annotated[bool, BeforeValidator(bool)] = False
+    validation: Estimated = Estimate()
+    test: Estimated = Estimate()
+    difference: Estimated | None = None  # against the baseline; None for the baseline itself
+    seconds: Number = math.nan
+    trials: Integer = None
+    params: Objects = Field(default_factory=dict)
+    # Seconds and the best validation value so far.
+    curve: Annotated[tuple[tuple[float, float], ...], BeforeValidator(_points)] = ()
+
+
+@dataclass(frozen=True)
+class Column(Estimate):
+    """The importance of a column: the metric lost where its values are shuffled."""
+
+    name: Annotated[str, BeforeValidator(str)] = ""
 
 
 @dataclass(frozen=True)
 class Importance:
-    """What the metric loses where a column is shuffled, and what that was measured on."""
+    """Permutation importance, and the rows it was measured on."""
 
-    columns: tuple[tuple[str, Estimate], ...]  # the most important first
-    of_columns: int
-    rows: float
-    of_rows: float
-    repeats: float
-    part: str
+    columns: tuple[Column, ...]  # the most important first
+    of_columns: Integer = None
+    rows: Number = math.nan
+    of_rows: Number = math.nan
+    repeats: Number = math.nan
+    part: Part = "the test part"
+
+
+@plain_dataclass(frozen=True)
+class Predictions:
+    """The test part: targets, and the predictions of every candidate."""
+
+    target: Floats
+    weight: Floats  # one everywhere if the run had none
+    group: NDArray[np.int64] | None
+    scores: Mapping[int, Floats]  # by the number of the candidate
+    probabilities: Mapping[int, Floats]  # calibrated, where there are any
 
 
 @dataclass(frozen=True)
 class Run:
-    """Everything the page is made from."""
+    """Everything the report is made from."""
 
     folder: Path
-    metric: str
-    data: Mapping[str, Any]
     candidates: tuple[Candidate, ...]
     recommended: Candidate
-    why: str
-    choice: str  # how it was made, in words
-    left_out: Mapping[str, Any]  # candidates that could not be trained, and why
-    other_metrics: Mapping[str, list[Any]]
-    config: Mapping[str, Any]
-    predictions: Predictions
-    columns: tuple[Mapping[str, Any], ...] = ()  # of the data, with what each was taken for
-    verdict: str = ""
-    decided: bool = True  # whether there were enough positives to tell candidates apart
-    evaluation: str = "the test part"  # what it was tested on, in words
-    notes: tuple[str, ...] = ()
+    config: Objects
+    predictions: InstanceOf[Predictions]
+    metric: Text = "metric"
+    data: Objects = Field(default_factory=dict)
+    why: Text = ""
+    choice: Text = ""  # how it was made, in words
+    left_out: Objects = Field(default_factory=dict)  # candidates that could not be trained, and why
+    other_metrics: Mapping[str, list[Number]] = Field(default_factory=dict)
+    columns: Annotated[tuple[Objects, ...], BeforeValidator(_list)] = ()
+    verdict: Text = ""
+    decided: Annotated[bool, BeforeValidator(lambda value: value is not False)] = True
+    evaluation: Part = "the test part"
+    remarks: Annotated[tuple[Text, ...], BeforeValidator(_list)] = ()
     importance: Importance | None = None
 
     @cached_property
@@ -206,6 +138,11 @@ class Run:
         """The log-loss candidate that differences are taken to."""
         marked = [each for each in self.candidates if each.baseline]
         return next((each for each in marked if each.difference is None), next(iter(marked), None))
+
+    @property
+    def rival(self) -> Candidate | None:
+        """The baseline, where it is not the recommended candidate itself."""
+        return None if self.baseline is self.recommended else self.baseline
 
     @property
     def drawn(self) -> list[Candidate]:
@@ -219,91 +156,139 @@ class Run:
 
 
 def read_run(folder: Path) -> Run:
-    """The run in a folder; a ValueError says in one line what is not right with it."""
+    """Read the run in a folder; a ValueError says in one line what is not right with it."""
     if not folder.is_dir():
         raise ValueError(f"folder must be that of a run of `rankwise compare`, got {str(folder)!r}")
-    results = read_object(folder / "results.json")
+    path = folder / "results.json"
+    results = read_object(path)
     rows = results.get("candidates")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise missing(folder / "results.json", "candidates", "a list of objects")
-    candidates = tuple(_candidate(place, row) for place, row in enumerate(rows))
+        raise missing(path, "candidates", "a list of objects")
+    candidate = TypeAdapter(Candidate)
+    candidates = [
+        candidate.validate_python({"name": f"candidate {place + 1}", **row, "number": place})
+        for place, row in enumerate(rows)
+    ]
     chosen = results.get("recommended")
     if not isinstance(chosen, int) or not 0 <= chosen < len(rows):
-        wanted = f"a number from 0 to {len(rows) - 1}"
-        raise missing(folder / "results.json", "recommended", wanted)
+        raise missing(path, "recommended", f"a number from 0 to {len(rows) - 1}")
     predictions = read_predictions(folder / "predictions.npz", len(rows))
     if chosen not in predictions.scores:
         raise missing(folder / "predictions.npz", f"score_{chosen}", "that of the recommended")
-    return Run(
-        folder=folder,
-        metric=str(results.get("metric", "metric")),
-        data=_mapping(results.get("data")),
-        candidates=candidates,
-        recommended=candidates[chosen],
-        why=str(results.get("why") or ""),
-        choice=str(results.get("choice") or ""),
-        left_out=_mapping(results.get("left_out")),
-        other_metrics={
-            str(name): values
-            for name, values in _mapping(results.get("other_metrics")).items()
+    others, importance = results.get("other_metrics"), results.get("importance")
+    columns = importance.get("columns") if isinstance(importance, dict) else None
+    known = {
+        **results,
+        "folder": folder,
+        "candidates": candidates,
+        "recommended": candidates[chosen],
+        "config": read_object(folder / "config.json"),
+        "predictions": predictions,
+        "other_metrics": {
+            name: values
+            for name, values in (others if isinstance(others, dict) else {}).items()
             if isinstance(values, list) and len(values) == len(rows)
         },
-        columns=tuple(map(_mapping, _list(results.get("columns")))),
-        config=read_object(folder / "config.json"),
-        predictions=predictions,
-        verdict=str(results.get("verdict") or ""),
-        decided=results.get("decided") is not False,
-        evaluation=str(results.get("evaluation") or "the test part"),
-        notes=tuple(str(each) for each in _list(results.get("notes"))),
-        importance=_importance(results.get("importance")),
+        "importance": importance if isinstance(columns, list) and columns else None,
+    }
+    try:
+        return TypeAdapter(Run).validate_python(known)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise ValueError(f"{path} is not that of a run: {where}: {wrong['msg']}") from None
+
+
+def missing(path: Path, key: str, wanted: str) -> ValueError:
+    """Return the error of a file without what it must hold."""
+    return ValueError(f"{path} must hold {key!r}, {wanted}; write it with `rankwise compare`")
+
+
+def _integer(digits: str) -> int:
+    """Parse an integer of JSON, which may have any length; one of a run counts something."""
+    value = int(digits)
+    if abs(value) >= 2**63:
+        raise ValueError(f"it has an integer of {len(digits)} digits")
+    return value
+
+
+def read_object(path: Path) -> dict[str, object]:
+    """Read a JSON file that holds an object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"), parse_int=_integer)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON of a run: {error}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
+    return value
+
+
+def read_predictions(path: Path, candidates: int) -> Predictions:
+    """Read the arrays of a run, checked against each other; pickled objects are refused."""
+    arrays = _arrays(path)
+    target = arrays.get("target")
+    if target is None or target.ndim != 1 or not len(target):
+        raise missing(path, "target", "one value for each row of the test part")
+    rows = len(target)
+    for name, array in arrays.items():
+        kept = name in ("target", "weight", "group") or name.startswith(("score_", "probability_"))
+        if kept and array.shape != (rows,):
+            raise ValueError(
+                f"{path}: {name} must have the {rows} rows of target, got {array.shape}"
+            )
+
+    def column(name: str) -> Floats:
+        if arrays[name].dtype.kind not in "buif":
+            raise ValueError(f"{path}: {name} must hold numbers, got {arrays[name].dtype}")
+        floats = arrays[name].astype(np.float64)
+        if np.isnan(floats).any():
+            raise ValueError(f"{path}: {name} must not hold NaN")
+        return floats
+
+    def check(name: str, values: Floats, right: NDArray[np.bool_], wanted: str) -> None:
+        if not right.all():
+            raise ValueError(f"{path}: {name} must be {wanted}, got {values[~right][0]}")
+
+    truth, group = column("target"), arrays.get("group")
+    if group is not None:
+        group = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
+        raise ValueError(f"{path}: target must hold zeros and ones, both of them")
+    weight = column("weight") if "weight" in arrays else np.ones(rows)
+    check("weight", weight, (weight >= 0) & np.isfinite(weight), "finite and ≥ 0")
+    if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
+        raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
+    scores, probabilities = (
+        {
+            place: column(name)
+            for place in range(candidates)
+            if (name := f"{kind}_{place}") in arrays
+        }
+        for kind in ("score", "probability")
     )
+    for place, each in probabilities.items():
+        check(f"probability_{place}", each, (each >= 0) & (each <= 1), "from 0 to 1")
+    return Predictions(truth, weight, group, scores, probabilities)
 
 
-def _candidate(place: int, row: Mapping[str, Any]) -> Candidate:
-    trials = row.get("trials")
-    points = row.get("curve") or []
-    return Candidate(
-        number=place,
-        name=str(row.get("name", f"candidate {place + 1}")),
-        baseline=bool(row.get("baseline")),
-        validation=_estimate(row.get("validation"), "mean"),
-        test=_estimate(row.get("test"), "value"),
-        difference=None if row.get("difference") is None else _estimate(row["difference"], "value"),
-        seconds=number(row.get("seconds")),
-        trials=trials if isinstance(trials, int) else None,
-        params=_mapping(row.get("params")),
-        curve=tuple(
-            (number(point[0]), number(point[1]))
-            for point in points
-            if isinstance(point, list) and len(point) == 2
-        ),
-    )
-
-
-def _importance(value: object) -> Importance | None:
-    known = _mapping(value)
-    columns = [_mapping(each) for each in _list(known.get("columns"))]
-    if not columns:
-        return None
-    of_columns = known.get("of_columns")
-    return Importance(
-        columns=tuple((str(each.get("name")), _estimate(each, "mean")) for each in columns),
-        of_columns=of_columns if isinstance(of_columns, int) else len(columns),
-        rows=number(known.get("rows")),
-        of_rows=number(known.get("of_rows")),
-        repeats=number(known.get("repeats")),
-        part=str(known.get("part") or "the test part"),
-    )
-
-
-def _estimate(value: object, point: str) -> Estimate:
-    known = _mapping(value)
-    return Estimate(*(number(known.get(key)) for key in (point, "low", "high", "p")))
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    try:
+        with path.open("rb") as file:
+            held = np.load(file, allow_pickle=False)
+            if isinstance(held, np.ndarray):
+                raise ValueError("it holds one array, without a name")
+            with held:
+                members = {name: held[name] for name in held.files}
+        for name, member in members.items():
+            if not isinstance(member, np.ndarray):
+                raise ValueError(f"{name!r} is not an array")
+        return members
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is not a file of plain arrays: {reason}") from None

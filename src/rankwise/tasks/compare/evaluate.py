@@ -15,7 +15,7 @@ from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
 from rankwise.naming import canonical_metric
-from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare.metrics import (
     Floats,
     Groups,
@@ -166,7 +166,7 @@ def evaluate_run(
     names = asked or list(dict.fromkeys([run.metric, *others]))
     names = [name for name in names if takes_weights(name, weight)]
     scores = run.predictions.scores[run.recommended.number]
-    drawn = int(run.config.get("seed", 0)) if seed is None else seed
+    drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
     found = {
         name: interval(name, scores, target, groups, weight=weight, seed=drawn) for name in names
     }

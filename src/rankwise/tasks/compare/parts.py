@@ -55,7 +55,7 @@ def data_of_run(run: Path, moved: Path | None = None) -> Path:
     require_run(run)
     try:
         config = read_object(run / CONFIG)
-        path, known = moved or Path(config["data"]), config["sha256"]
+        path, known = moved or Path(str(config["data"])), config["sha256"]
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{run / CONFIG}: does not say which data the run read: {error}") from error
     if not path.is_file():

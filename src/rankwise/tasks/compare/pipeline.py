@@ -98,11 +98,11 @@ def _compared(
         results["decided"] = too_few(evaluation, problem) is None
         results["verdict"] = verdict_of(results, evaluation, problem)
         results["importance"] = importance_of(out, choice.recommended, problem, evaluation)
-        results["notes"] = notes_on(ordered, chosen_in, failed, budget)
+        results["remarks"] = notes_on(ordered, chosen_in, failed, budget)
         if isinstance(evaluation, CrossValidated):
-            results["notes"].insert(0, _of_the_choice(evaluation, settings.metric))
+            results["remarks"].insert(0, _of_the_choice(evaluation, settings.metric))
         if (same := same_as_baseline(results, evaluation)) is not None:
-            results["notes"].insert(0, same)
+            results["remarks"].insert(0, same)
         write_results(out, results, ordered, chosen_in, evaluation)
     return Compared(out, results, write_report(out))
 

@@ -7,13 +7,14 @@ from math import nan
 
 from tests.report.comparison.sections.small import rows_of, small_run, text_of, tree_of
 
-from rankwise.report.comparison.run import Estimate, Importance
+from rankwise.report.comparison.run import Column, Estimate, Importance
 from rankwise.report.comparison.sections.columns import columns, importance
 
 
 def found(columns, **known):
     given = {"of_columns": len(columns), "rows": 10.0, "of_rows": 10.0, "repeats": 3.0}
-    return Importance(tuple(columns), **{**given, "part": "the test part", **known})
+    shown = tuple(Column(e.value, e.low, e.high, name=name) for name, e in columns)
+    return Importance(shown, **{**given, "part": "the test part", **known})
 
 
 def tree(columns, **known):
@@ -35,7 +36,7 @@ def test_every_column_is_shown_with_its_loss_and_interval():
     heads = [text_of(each) for each in made.findall(".//thead/tr/th")]
     assert heads == ["Column", "Loss", "95\u202f% interval"]
     said = text_of(made.find(".//p"))
-    assert "the model ap loses on the test part" in said
+    assert "of the model ap on the test part" in said
     assert "mean of 3 shuffles" in said
 
 
@@ -51,10 +52,10 @@ def test_the_intervals_share_a_scale_on_which_zero_is_marked():
 def test_fewer_rows_and_columns_than_there_are_is_said():
     columns = [(f"c{n}", Estimate(0.1, 0.0, 0.2)) for n in range(20)]
     made = tree(columns, of_columns=32, rows=4.0)
-    assert "loses on 4 of the 10 rows of the test part" in text_of(made.find(".//p"))
+    assert "on 4 of the 10 rows of the test part" in text_of(made.find(".//p"))
     assert text_of(made.find(".//summary")) == "5 more columns"
     assert len(rows_of(made.find(".//table"))) == 15
-    assert "12 columns that go less with the scores were not measured." in text_of(made)
+    assert "12 columns less related to the scores were not measured." in text_of(made)
 
 
 def test_without_an_interval_there_is_a_dash():

@@ -152,7 +152,7 @@ def test_scripts_read_rounded_values_at_the_places_of_the_line():
 
 
 def test_the_same_run_has_the_same_bands():
-    assert part_of(small_run()).drawn() == part_of(small_run()).drawn()
+    assert part_of(small_run()).render() == part_of(small_run()).render()
 
 
 def test_names_are_text_and_no_markup():
@@ -181,7 +181,7 @@ def header(run):
 def test_the_first_k_by_hand():
     # Two positives among ten rows, first and third; those of the baseline second and fifth.
     run = small_run()
-    assert header(run) == ["First k", "Found", "Precision", "Recall", "Lift", "Baseline’s"]
+    assert header(run) == ["Top k", "Positives", "Precision", "Recall", "Lift", "Baseline’s"]
     assert rows_of(tree(run).find(".//table")) == [
         [f"1 (10.0{THIN}%)", "1", f"100{THIN}%", f"50.0{THIN}%", f"{1 / 0.2:.1f}", "0.0"],
         [f"2 (20.0{THIN}%)", "1", f"50.0{THIN}%", f"50.0{THIN}%", f"{0.5 / 0.2:.1f}", "2.5"],
@@ -218,7 +218,7 @@ def test_weights_are_counted():
 )
 def test_without_a_baseline_beside_it_there_is_no_column_for_it(candidates, recommended, scores):
     run = small_run(candidates, predictions(scores=scores), recommended=recommended)
-    assert header(run) == ["First k", "Found", "Precision", "Recall", "Lift"]
+    assert header(run) == ["Top k", "Positives", "Precision", "Recall", "Lift"]
     assert {len(row) for row in rows_of(tree(run).find(".//table"))} == {5}
 
 

@@ -334,7 +334,7 @@ def test_without_a_baseline_there_is_no_reference_and_the_words_are_general():
 def test_the_note_says_what_was_measured_and_how_it_was_chosen():
     note = text_of(tree(small_run(choice="5-fold cross-validation")).find(".//p"))
     assert note == (
-        "Average precision on the test part, looked at after the choice. The choice was made by "
+        "Average precision on the test part, evaluated after the choice. The choice was made by "
         "5-fold cross-validation. Difference and paired p-value against log-loss. Click a heading "
         "to sort."
     )
@@ -390,7 +390,7 @@ def test_with_too_few_positives_no_difference_is_called_better_or_worse():
 
 def test_remarks_are_shown_under_the_table_and_what_was_left_out_once():
     run = small_run(
-        left_out={"neural": "neural: no"}, notes=("left out: neural: no", "cut short: a")
+        left_out={"neural": "neural: no"}, remarks=("left out: neural: no", "cut short: a")
     )
     said = [text_of(each) for each in tree(run).findall(".//p[@class='note']")]
     assert said[-2:] == ["neural was left out: neural: no", "cut short: a"]

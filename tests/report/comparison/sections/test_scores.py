@@ -320,7 +320,7 @@ def test_brier_scores_are_those_of_scikit_learn():
     assert told == (
         f"Brier score (lower is better): {brier_score_loss(TARGET, TWO):.4f} for ap; "
         f"{brier_score_loss(TARGET, other):.4f} for log-loss; "
-        f"{0.2 * 0.8:.4f} for saying 20.0{THIN}% of every row."
+        f"{0.2 * 0.8:.4f} for predicting 20.0{THIN}% for every row."
     )
 
 

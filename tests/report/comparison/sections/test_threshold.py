@@ -78,7 +78,7 @@ def test_a_threshold_that_is_shown_flags_the_rows_that_are_counted():
     assert panel(run)["threshold"] == "0.89997"
     assert panel(run)["flagged"] == "3"
     assert by_id(run, "threshold-slider").attrib["aria-valuetext"] == "0.89997"
-    assert text_of(by_id(run, "cheapest-told")) == "Cheapest: 1 at a threshold of 0.89997."
+    assert text_of(by_id(run, "cheapest-summary")) == "Cheapest: 1 at a threshold of 0.89997."
     data = explorer(run).charts["threshold"]
     flagged = [sum(each >= cut for each in close) for cut in data["threshold"][:-1]]
     assert flagged == [tp + fp for tp, fp in zip(data["tp"], data["fp"], strict=True)][:-1]
@@ -148,7 +148,7 @@ def test_costs_of_what_is_flagged_to_begin_with():
     assert by_id(run, "cost-fp").attrib["value"] == "1"
     assert by_id(run, "cost-fn").attrib["value"] == "10"
     assert [text_of(by_id(run, f"sum-{n}")) for n in ("fp", "fn", "total")] == ["1", "0", "1"]
-    assert text_of(by_id(run, "cheapest-told")) == "Cheapest: 1 at a threshold of 0.7."
+    assert text_of(by_id(run, "cheapest-summary")) == "Cheapest: 1 at a threshold of 0.7."
 
 
 def test_the_cheapest_may_be_elsewhere_than_the_best_f1():
@@ -156,12 +156,12 @@ def test_the_cheapest_may_be_elsewhere_than_the_best_f1():
     run = run_of(target=[1, 0, 0, 0, 1, 0, 0, 0, 0, 0])
     assert panel(run)["threshold"] == "0.9"
     assert [text_of(by_id(run, f"sum-{n}")) for n in ("fp", "fn", "total")] == ["0", "10", "10"]
-    assert text_of(by_id(run, "cheapest-told")) == "Cheapest: 3 at a threshold of 0.5."
+    assert text_of(by_id(run, "cheapest-summary")) == "Cheapest: 3 at a threshold of 0.5."
 
 
 def test_to_flag_nothing_may_be_the_cheapest():
     run = run_of([0.5] * 12, target=[1, *[0] * 11])
-    assert text_of(by_id(run, "cheapest-told")) == "Cheapest: 10 at no row flagged."
+    assert text_of(by_id(run, "cheapest-summary")) == "Cheapest: 10 at no row flagged."
     assert text_of(by_id(run, "sum-total")) == "11"
 
 
@@ -169,7 +169,7 @@ def test_without_probabilities_scores_are_moved_and_it_is_said():
     found = tree(small_run())
     assert "no calibrated probabilities: the threshold is on scores" in text_of(found.find("p"))
     label = found.find(".//label[@for='threshold-slider']")
-    assert text_of(label) == "Threshold (score moved to 0–1)"
+    assert text_of(label) == "Threshold (score scaled to 0–1)"
     data = explorer(small_run()).charts["threshold"]
     assert data["threshold"] == [
         0, 0.111, 0.222, 0.333, 0.444, 0.555, 0.666, 0.777, 0.888, 1, None,
