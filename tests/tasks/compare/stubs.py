@@ -67,7 +67,6 @@ def replace_models(monkeypatch):
     """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
     span = search_space.Span(1e-3, 1e3)
-    span = search_space.Span(1e-3, 1e3)
     for kind in MODELS:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(search_space.SPACES, kind, {"alpha": span})
