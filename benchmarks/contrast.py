@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -33,11 +32,11 @@ SEEDS, TUNING_EPOCHS, EPOCHS, VALIDATION = 3, 6, 12, 1_000
 BASE = Settings(batch=32, epochs=EPOCHS, width=16)
 GRID = {
     "SogCLR": [
-        replace(BASE, objective="global_contrastive", temperature=tau, ema_rate=gamma)
+        BASE.replace(objective="global_contrastive", temperature=tau, ema_rate=gamma)
         for tau in (0.1, 0.3)
         for gamma in (0.5, 0.9)
     ],
-    "SimCLR": [replace(BASE, objective="nt_xent", temperature=tau) for tau in (0.1, 0.2, 0.3, 0.5)],
+    "SimCLR": [BASE.replace(objective="nt_xent", temperature=tau) for tau in (0.1, 0.2, 0.3, 0.5)],
 }
 RESULTS = Path(__file__).parent / "contrast.json"
 
@@ -72,7 +71,7 @@ def choose(images: Images) -> tuple[dict[str, Settings], list[dict[str, object]]
     inner, chosen = held_out(images), {}
     trials: list[dict[str, object]] = []
     for name, grid in GRID.items():
-        found = {s: measure(inner, replace(s, epochs=TUNING_EPOCHS)) for s in grid}
+        found = {s: measure(inner, s.replace(epochs=TUNING_EPOCHS)) for s in grid}
         chosen[name] = max(found, key=lambda s: found[s].probe.value)
         trials += [
             {
@@ -91,17 +90,17 @@ def main(folder: Path) -> None:
     torch.set_num_threads(1)
     images = read_images(folder / "images" / "cifar10_subset.npz")
     chosen, trials = choose(images)
-    chosen["SogCLR, γ = 1"] = replace(chosen["SogCLR"], ema_rate=1.0)
+    chosen["SogCLR, γ = 1"] = chosen["SogCLR"].replace(ema_rate=1.0)
     found: dict[str, list[Evaluation]] = {
-        "untrained": [untrained(images, replace(BASE, seed=s)) for s in range(SEEDS)]
+        "untrained": [untrained(images, BASE.replace(seed=s)) for s in range(SEEDS)]
     }
     for name, settings in chosen.items():
-        found[name] = [measure(images, replace(settings, seed=s)) for s in range(SEEDS)]
+        found[name] = [measure(images, settings.replace(seed=s)) for s in range(SEEDS)]
     write_json(
         RESULTS,
         {
             "trials": trials,
-            "chosen": {name: asdict(settings) for name, settings in chosen.items()},
+            "chosen": {name: settings.model_dump() for name, settings in chosen.items()},
             "test": {
                 name: {
                     "probe": [f.probe.value for f in runs],

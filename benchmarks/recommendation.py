@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def movielens(folder: Path, objectives: tuple[str, ...]) -> dict[str, Any]:
             # Without a warm start of their own these two get its epochs: the most are the same.
             more = SMALLER.warm_start if objective in ("softmax", "bpr") else 0
             epochs = SMALLER.epochs + more
-            settings = replace(SMALLER, objective=objective, seed=seed, epochs=epochs)
+            settings = SMALLER.replace(objective=objective, seed=seed, epochs=epochs)
             problem = prepared(data, settings)
             start, done, kept = time.perf_counter(), 0, 0
             if name == "popularity":
@@ -131,7 +130,7 @@ def main(arguments: list[str]) -> None:
         # A part that is measured again keeps the others.
         found = known.get("movielens", {}).get("results", {}) | found
         known["movielens"] = {
-            "settings": asdict(SMALLER),
+            "settings": SMALLER.plain(),
             "seeds": SEEDS,
             "results": found,
         }

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.tasks.retrieval import RetrievalTask, Settings, with_changes
+from rankwise.tasks.retrieval import RetrievalTask, Settings
 from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.training import Learner
 
@@ -87,10 +87,10 @@ class Ratio:
 
 
 def settings_of(case: Case, objective: str) -> Settings:
-    return with_changes(
+    return Settings.changed(
         {
             "network": case.network,
-            "views": {"resize": case.size, "crop": case.size, "flip": False, "rotation": 0},
+            "augmentations": {"resize": case.size, "crop": case.size, "flip": False, "rotation": 0},
             "batches": {"classes": case.classes, "per_class": 4},
             "objective": {"name": objective},
             "optimizer": {"name": "adamw", "learning_rate": 1e-4},

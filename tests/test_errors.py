@@ -8,9 +8,9 @@ from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.tasks import contrast, recommendation
 from rankwise.tasks.classification.settings import Batches
-from rankwise.tasks.detection.settings import Views
-from rankwise.tasks.ranking.fit import Settings as Ranking
-from rankwise.tasks.retrieval.settings import Training
+from rankwise.tasks.detection.settings import Augmentations
+from rankwise.tasks.ranking.settings import Settings as Ranking
+from rankwise.training.settings import Training
 
 
 def test_a_message_is_one_line_whatever_it_was_made_of():
@@ -36,7 +36,7 @@ def test_it_comes_back_from_another_process():
     [
         (lambda: Batches(size=1), r"batches\.size"),
         (lambda: contrast.Settings(batch=1), "batch"),
-        (lambda: Views(height=1), r"views\.height"),
+        (lambda: Augmentations(height=1), r"augmentations\.height"),
         (lambda: Ranking(seed=-1), "seed"),
         (lambda: recommendation.Settings(dimension=0), "dimension"),
         (lambda: Training(steps=0), r"training\.steps"),
@@ -44,5 +44,5 @@ def test_it_comes_back_from_another_process():
     ids=["classify", "contrast", "detect", "rank", "recommend", "retrieval"],
 )
 def test_every_task_refuses_its_settings_by_this_one_error(make, name):
-    with pytest.raises(UsageError, match=f"^{name} must be a whole number >= "):
+    with pytest.raises(UsageError, match=f"^{name} must be a whole number (>=|from) "):
         make()

@@ -30,9 +30,9 @@ from tests.tasks.retrieval.cases import images
 
 from rankwise.cli import app
 from rankwise.extras import COMMANDS, EXTRAS
-from rankwise.tasks.classification.config import with_changes as classification_changes
+from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.tasks.detection.settings import Settings as Detection
-from rankwise.tasks.retrieval.config import as_yaml, made, with_changes
+from rankwise.tasks.retrieval.settings import Settings as Retrieval
 
 ROOT = Path(__file__).parent.parent
 NO_CLI = 'rankwise needs typer, rich: pip install "rankwise[cli]"\n'
@@ -120,12 +120,12 @@ def write_images(folder):
     for row, label in enumerate(known.labels.tolist()):
         write_image(folder / "images" / f"class{label:02}" / f"{row}.png", known.load(row))
     changes = ["data.kind=folder", "data.validation_share=0.3"]
-    (folder / "retrieval.yaml").write_text(as_yaml(with_changes(RETRIEVAL, changes)))
+    (folder / "retrieval.yaml").write_text(Retrieval.changed(RETRIEVAL, changes).as_yaml())
     shares = tail("class", (20, 10, 10))
     for row, label in enumerate(shares.target.tolist()):
         write_image(folder / "tail" / f"class{label}" / f"{row}.png", shares.images.load(row))
     kind = ["data.kind=folder"]
-    (folder / "classify.yaml").write_text(as_yaml(classification_changes(CLASSIFICATION, kind)))
+    (folder / "classify.yaml").write_text(Classification.changed(CLASSIFICATION, kind).as_yaml())
 
 
 def write_boxes(folder):
@@ -145,7 +145,7 @@ def write_boxes(folder):
         names = "".join(f"{part}{i}\n" for i in range(4))
         (root / "ImageSets/Main" / f"{part}.txt").write_text(names)
     lists = {"kind": "voc", "train": ["train"], "validation": ["val"], "test": ["test"]}
-    (folder / "detect.yaml").write_text(as_yaml(made(Detection, {**DETECTION, "data": lists})))
+    (folder / "detect.yaml").write_text(Detection.changed({**DETECTION, "data": lists}).as_yaml())
 
 
 # Every command on small data, by the words before its first argument. `{out}` is a folder of the

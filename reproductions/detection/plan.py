@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSplits, open_detection
-from rankwise.tasks.detection.config import read_settings
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import fingerprint
 from reproductions.base import Setting
@@ -78,16 +77,15 @@ class Plan:
         root, weights = _located(setting.data)
         splits = open_detection("voc", root, train=["train"], validation=["val"], test=["test"])
         steps = 150 if setting.quick else 600
-        settings = read_settings("bccd")
-        settings = replace(
-            settings,
-            network=replace(settings.network, weights=str(weights)),
+        settings = Settings.read("bccd")
+        settings = settings.replace(
+            network=settings.network.replace(weights=str(weights)),
             # Comparing 1 000 boxes of a picture takes longer than training in a quick run.
-            found=replace(settings.found, before=300 if setting.quick else 1000),
-            optimizer=replace(
-                settings.optimizer, milestones=(round(0.75 * steps), round(0.92 * steps))
+            selection=settings.selection.replace(candidates=300 if setting.quick else 1000),
+            optimizer=settings.optimizer.replace(
+                milestones=(round(0.75 * steps), round(0.92 * steps))
             ),
-            training=replace(settings.training, steps=steps, validate_every=steps),
+            training=settings.training.replace(steps=steps, validate_every=steps),
         )
         rates = (0.02,) if setting.quick else (0.005, 0.01, 0.02, 0.04)
         choices = tuple(Choice(rate, warm) for rate in rates for warm in (0, steps // 4))
@@ -101,21 +99,19 @@ class Plan:
 
     def of_run(self, head: Head, choice: Choice, seed: int) -> Settings:
         """The settings of one training."""
-        return replace(
-            self.settings,
-            objective=replace(
-                self.settings.objective,
+        return self.settings.replace(
+            objective=self.settings.objective.replace(
                 name=head.objective,
                 pooled=head.pooled,
                 warm_start=choice.warm,
             ),
-            optimizer=replace(self.settings.optimizer, learning_rate=choice.rate),
-            training=replace(self.settings.training, seed=seed),
+            optimizer=self.settings.optimizer.replace(learning_rate=choice.rate),
+            training=self.settings.training.replace(seed=seed),
         )
 
     def asked(self, seed: int) -> dict[str, Any]:
         """Everything that a run depends on beside its name, as plain data; no folders."""
-        plain = asdict(self.settings)
+        plain = self.settings.model_dump()
         plain["network"]["weights"] = Path(plain["network"]["weights"] or "").name
         parts = self.splits.train, self.splits.validation, self.splits.test
         plain["data"] = [fingerprint(part) for part in parts]

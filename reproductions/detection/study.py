@@ -82,13 +82,13 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {parts.train.describe()}. "
         f"{parts.validation.describe()}. {parts.test.describe()}.",
         *parts.issues.lines(),
-        f"Pictures of {s.views.width}×{s.views.height} pixels, mirrored at random; "
+        f"Pictures of {s.augmentations.width}×{s.augmentations.height} pixels, mirrored at random; "
         f"{s.network.backbone} {frozen}. One square anchor of {s.network.anchor_scale:g} strides "
         f"at every place of the levels {', '.join(map(str, s.network.levels))}; ATSS; GIoU with "
         f"weight {s.objective.box_weight:g} (aLRP balances itself); the {s.objective.bias_form} of "
         f"the positives' scores held near 0 with weight {s.objective.bias_weight:g} for losses "
-        f"that do not feel a shift; the best {s.found.before:,}, then NMS at {s.found.overlap:g}, "
-        f"then the best {s.found.most}.",
+        f"that do not feel a shift; the best {s.selection.candidates:,}, then NMS at "
+        f"{s.selection.max_iou:g}, then the best {s.selection.maximum}.",
         f"{s.training.steps} steps of SGD with momentum (s = {s.optimizer.s:g}) on batches of "
         f"{s.training.batch} pictures, gradients no longer than {s.training.clip}; the rate rises "
         f"over {s.training.warm_up} steps and falls tenfold after "

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from rankwise.data.images.image_set import ClassSplits
-from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import train
@@ -185,14 +184,14 @@ def settings_of(
     others = plan.size - positives
     each = int((target == 0).sum()) / others if choice.balanced else len(target) / plan.size
     defer = max(1, round(0.8 * plan.steps / math.ceil(each)))  # as 160 of 200 epochs
-    return with_changes(
+    return Settings.changed(
         {
             "network": {
                 "backbone": "small",
                 "options": {"width": plan.width},
                 "head": choice.head,
             },
-            "views": {"resize": plan.resize, "crop": plan.crop, "flip": True},
+            "augmentations": {"resize": plan.resize, "crop": plan.crop, "flip": True},
             "batches": {"size": plan.size, "positives": positives if choice.balanced else None},
             "objective": {
                 "name": choice.objective.format(defer=defer),

@@ -19,11 +19,10 @@ from rankwise.tasks.retrieval.settings import (
     Mixup,
     Network,
     Objective,
-    Optimizer,
     Settings,
-    Training,
 )
 from rankwise.tasks.retrieval.training import train
+from rankwise.training.settings import EarlyStoppedTraining, Optimizer
 from reproductions.retrieval.features import Features
 from reproductions.retrieval.heads import Head, start_of, train_head
 from reproductions.retrieval.methods import Method
@@ -85,22 +84,26 @@ class Bench(ABC):
         factor = SGD_FACTOR if method.optimizer == "sgd" else 1.0
         return Settings(
             network=self.network,
-            views=self.problem.views,
-            batches=Batches(min(plan.classes, len(images.classes)), plan.per_class),
-            objective=Objective(trial.objective, budget.warm_start, method.previous),
+            augmentations=self.problem.views,
+            batches=Batches(
+                classes=min(plan.classes, len(images.classes)), per_class=plan.per_class
+            ),
+            objective=Objective(
+                name=trial.objective, warm_start=budget.warm_start, previous=method.previous
+            ),
             # The memory counts its own batches, the warm start not among them.
-            memory=Memory(len(images) if method.memory else 0, 0),
-            mixup=Mixup(self.stages if method.mixup else 0),
+            memory=Memory(size=len(images) if method.memory else 0, start=0),
+            mixup=Mixup(stages=self.stages if method.mixup else 0),
             optimizer=Optimizer(
-                method.optimizer,
-                trial.rate * factor,
-                budget.weight_decay,
+                name=method.optimizer,
+                learning_rate=trial.rate * factor,
+                weight_decay=budget.weight_decay,
                 s=method.s,
                 milestones=falls,
             ),
-            training=Training(
-                budget.steps,
-                max(1, budget.steps // budget.validations),
+            training=EarlyStoppedTraining(
+                steps=budget.steps,
+                validate_every=max(1, budget.steps // budget.validations),
                 precision=budget.precision,
                 seed=trial.seed,
             ),

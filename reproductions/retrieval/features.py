@@ -15,8 +15,9 @@ from rankwise.data.images.image_set import fingerprint
 from rankwise.files import write_npz
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.settings import Network, Views
+from rankwise.tasks.retrieval.settings import Network
 from rankwise.vision.backbones import make_backbone
+from rankwise.vision.settings import Augmentations
 
 __all__ = ["Features", "Part", "features_of"]
 
@@ -42,7 +43,7 @@ class Features:
 
 
 def features_of(
-    splits: RetrievalSplits, network: Network, views: Views, path: Path | None = None
+    splits: RetrievalSplits, network: Network, views: Augmentations, path: Path | None = None
 ) -> Features:
     """Those in the file ``path``, or computed and written there; None: computed."""
     sets = {name: getattr(splits, name) for name in _PARTS}
@@ -66,7 +67,7 @@ def _weights(network: Network) -> str:
 
 
 @torch.no_grad()
-def _computed(images: ImageSet, network: Network, views: Views) -> np.ndarray:
+def _computed(images: ImageSet, network: Network, views: Augmentations) -> np.ndarray:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # of a network without weights
         backbone = make_backbone(network.backbone, network.weights, network.options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 __all__ = ["ABLATIONS", "METHODS", "TAUS", "Method", "with_tau"]
 
@@ -21,7 +22,7 @@ class Method:
     previous: bool = False  # the second forward pass of StableAP's (6)
     memory: bool = False  # of all training images
     mixup: bool = False
-    optimizer: str = "adamw"
+    optimizer: Literal["sgd", "adam", "adamw"] = "adamw"
     s: float = 1.0  # of sgd: 0 heavy ball, 1 Nesterov
 
 

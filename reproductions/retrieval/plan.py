@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rankwise.data import DataError
-from rankwise.tasks.retrieval.settings import Network, Views
+from rankwise.tasks.retrieval.settings import Network
+from rankwise.training.settings import Precision
+from rankwise.vision.settings import Augmentations
 from reproductions.base import Setting
 from reproductions.retrieval.methods import ABLATIONS, METHODS, TAUS, Method
 from reproductions.retrieval.problem import Problem, find_weights, read_problems
@@ -31,7 +33,7 @@ class Budget:
     validations: int = 10
     weight_decay: float = 1e-4
     milestone: float | None = None  # share of the steps after which the rate is a tenth
-    precision: str = "float32"
+    precision: Precision = "float32"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Plan:
 
     problems: tuple[Problem, ...]
     extractor: Network
-    extractor_views: Views
+    extractor_views: Augmentations
     pretrained: Budget
     scratch: Budget
     methods: tuple[Method, ...] = METHODS
@@ -68,8 +70,8 @@ class Plan:
             )
         folder = Path(setting.data)
         problems, draws = read_problems(folder), setting.draws or 3
-        network = Network("mobilenet_v2", str(find_weights(folder)))
-        views = Views(resize=128, crop=128)
+        network = Network(backbone="mobilenet_v2", weights=str(find_weights(folder)))
+        views = Augmentations(resize=128, crop=128)
         rates = (3e-4, 1e-3, 3e-3)
         # Half precision: a network's step takes .6 of the time, and all methods have it.
         scratch: dict[str, Any] = {"milestone": 0.7, "precision": "bfloat16"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankwise.data import DataError
 from rankwise.data.images import RetrievalSplits, open_images
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
 __all__ = ["Problem", "find_weights", "read_problems"]
 
@@ -21,7 +21,7 @@ class Problem:
 
     name: str
     splits: RetrievalSplits
-    views: Views
+    views: Augmentations
 
 
 def read_problems(folder: Path) -> tuple[Problem, ...]:
@@ -33,12 +33,12 @@ def read_problems(folder: Path) -> tuple[Problem, ...]:
         Problem(
             "Omniglot",
             open_images("omniglot", omniglot, validation_share=_SHARE),
-            Views(resize=32, crop=28, flip=False, rotation=15),
+            Augmentations(resize=32, crop=28, flip=False, rotation=15),
         ),
         Problem(
             "CIFAR-100",
             open_images("cifar", cifar, validation_share=_SHARE),
-            Views(resize=36, crop=32, flip=True, rotation=15),
+            Augmentations(resize=36, crop=32, flip=True, rotation=15),
         ),
     )
 

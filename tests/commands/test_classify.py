@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 from rankwise.cli import app as whole
 from rankwise.commands.classify import app
-from rankwise.tasks.classification.config import with_changes
-from rankwise.tasks.retrieval.config import as_yaml
+from rankwise.tasks.classification.settings import Settings
 from rankwise.training import RunFolder
 
 RUN = CliRunner()
@@ -29,7 +28,7 @@ def data(tmp_path):
         path = tmp_path / "images" / f"class{label}" / f"{row}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(known.images.load(row).permute(1, 2, 0).numpy()).save(path)
-    (tmp_path / "config.yaml").write_text(as_yaml(with_changes(SMALL, ["data.kind=folder"])))
+    (tmp_path / "config.yaml").write_text(Settings.changed(SMALL, ["data.kind=folder"]).as_yaml())
     return tmp_path
 
 

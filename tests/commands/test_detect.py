@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from rankwise.commands.detect import app
 from rankwise.tasks.detection.settings import Settings
-from rankwise.tasks.retrieval.config import as_yaml, made
 from rankwise.training import RunFolder
 
 RUN = CliRunner()
@@ -44,7 +43,7 @@ def data(tmp_path):
         names = "".join(f"{part}{i}\n" for i in range(4))
         (root / "ImageSets/Main" / f"{part}.txt").write_text(names)
     lists = {"kind": "voc", "train": ["train"], "validation": ["val"], "test": ["test"]}
-    (tmp_path / "config.yaml").write_text(as_yaml(made(Settings, {**SMALL, "data": lists})))
+    (tmp_path / "config.yaml").write_text(Settings.changed({**SMALL, "data": lists}).as_yaml())
     return tmp_path
 
 

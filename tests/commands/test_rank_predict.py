@@ -18,7 +18,12 @@ RUN = CliRunner()
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     train = read_letor(written(folder / "train.txt"))
-    run(Settings("listnet", "linear", "ndcg@3"), folder / "run", train, metrics=["ap"])
+    run(
+        Settings(objective="listnet", model="linear", metric="ndcg@3"),
+        folder / "run",
+        train,
+        metrics=["ap"],
+    )
     return folder / "run", written(folder / "new.txt", queries=4, seed=1)
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rankwise.commands.retrieval import app
 from rankwise.data.images import BrokenImage, ImageSet, open_images
-from rankwise.tasks.retrieval.config import as_yaml, with_changes
+from rankwise.tasks.retrieval.settings import Settings
 
 RUN = CliRunner()
 
@@ -30,7 +30,7 @@ def data(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(known.load(row).permute(1, 2, 0).numpy()).save(path)
     changes = ["data.kind=folder", "data.validation_share=0.3"]
-    (tmp_path / "config.yaml").write_text(as_yaml(with_changes(SMALL, changes)))
+    (tmp_path / "config.yaml").write_text(Settings.changed(SMALL, changes).as_yaml())
     return tmp_path
 
 
@@ -185,7 +185,7 @@ def photos(root, classes: int, per_class: int):
 def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_class, division):
     root = photos(tmp_path / "photos", classes, per_class)
     (tmp_path / "bare.yaml").write_text(f"data: {{kind: folder, root: {root}}}")
-    fast = ["--set", "training.steps=2", "--set", "views.resize=16"]
+    fast = ["--set", "training.steps=2", "--set", "augmentations.resize=16"]
     done = RUN.invoke(
         app, ["train", str(tmp_path / "bare.yaml"), "--out", str(tmp_path / "run"), *fast]
     )

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 import reproductions
-from rankwise.tasks.classification import config as classification
 from rankwise.tasks.classification.network import make_classifier
-from rankwise.tasks.detection import config as detection
-from rankwise.tasks.retrieval import config as retrieval
+from rankwise.tasks.classification.settings import Settings as Classification
+from rankwise.tasks.detection.settings import Settings as Detection
 from rankwise.tasks.retrieval.losses import RetrievalLoss
+from rankwise.tasks.retrieval.settings import Settings as Retrieval
 
 CONFIGS = Path(reproductions.__file__).parent / "configs"
 SETS = ("sop", "vehicleid", "inaturalist")
@@ -53,12 +53,12 @@ def _names(task: str) -> list[str]:
 def test_every_column_of_the_retrieval_tables_has_a_configuration():
     assert len(COLUMNS) == 63
     assert _names("retrieval") == sorted({*COLUMNS, *ABLATIONS} - set(SHIPPED))
-    assert set(SHIPPED.values()) < set(retrieval.shipped())
+    assert set(SHIPPED.values()) < set(Retrieval.shipped())
 
 
 @pytest.mark.parametrize("name", [*COLUMNS, *ABLATIONS])
 def test_a_retrieval_configuration_can_be_trained(name):
-    found = retrieval.read_settings(_source(name))
+    found = Retrieval.read(_source(name))
     labels = torch.arange(400) // 4
     mixes = found.mixup.stages > 0
     RetrievalLoss(found.objective, found.memory, labels, found.network.dimension, mixes=mixes)
@@ -66,7 +66,7 @@ def test_a_retrieval_configuration_can_be_trained(name):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_retrieval_settings_are_the_printed_ones(name):
-    found = retrieval.read_settings(_source(name))
+    found = Retrieval.read(_source(name))
     paper = "soprc" if name.startswith("soprc_") else "stable_ap"
     data, method = name.removeprefix(f"{paper}_").split("_", 1)
     rate, milestones, factor, steps = PRINTED[paper, data]
@@ -75,18 +75,22 @@ def test_the_retrieval_settings_are_the_printed_ones(name):
     assert (optimizer.learning_rate, optimizer.milestones) == (rate, milestones)
     assert (optimizer.factor, found.training.steps) == (factor, steps)
     assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
-    assert (found.views.resize, found.views.crop, found.views.flip) == (256, 224, True)
+    assert (found.augmentations.resize, found.augmentations.crop, found.augmentations.flip) == (
+        256,
+        224,
+        True,
+    )
     assert found.batches.per_class == 4
     if paper == "soprc":
         assert found.batches.classes * 4 == 224
         assert (found.network.dimension, optimizer.weight_decay) == (512, 4e-4)
-        assert (found.views.square, found.views.rotation) == (False, 0)
+        assert (found.augmentations.square, found.augmentations.rotation) == (False, 0)
         assert optimizer.name == ("sgd" if method == "soprc" else "adam")
         assert bool(found.memory.size) == (method == "xbm")
     else:
         assert found.batches.classes * 4 == 112
         assert (found.network.dimension, optimizer.weight_decay) == (256, 4e-5)
-        assert (found.views.square, found.views.rotation) == (True, 15)
+        assert (found.augmentations.square, found.augmentations.rotation) == (True, 15)
         assert (optimizer.name, optimizer.momentum, optimizer.s) == ("sgd", 0.9, 1.0)
         proposed = method == "stable_ap"
         assert found.mixup.stages == (2 if proposed else 0)
@@ -94,13 +98,13 @@ def test_the_retrieval_settings_are_the_printed_ones(name):
 
 
 def test_the_proposed_losses_have_the_printed_numbers():
-    soprc = retrieval.read_settings("sop").objective.name
+    soprc = Retrieval.read("sop").objective.name
     for part in ("tau_fpr=.1", "tau_tpr=.001", "beta=.001", "semi_variance=[1, 5]"):
         assert part in soprc
-    stable = retrieval.read_settings(_source("stable_ap_sop_stable_ap")).objective.name
+    stable = Retrieval.read(_source("stable_ap_sop_stable_ap")).objective.name
     for part in ("a=.1", "t=2", "lam=.01"):
         assert part in stable
-    one = retrieval.read_settings(_source("stable_ap_sop_ablation_4")).objective.name
+    one = Retrieval.read(_source("stable_ap_sop_ablation_4")).objective.name
     assert one == stable.replace("t=2", "t=1")
 
 
@@ -117,7 +121,7 @@ IMAGES = {"coco": 118_287 - 1_183, "voc": 16_551}
 def test_every_row_of_the_detection_table_has_a_configuration():
     rows = {f"{data}_{method}" for data in IMAGES for method in TABLE_5 if method != "stable_ap"}
     assert _names("detection") == sorted(rows)
-    assert set(IMAGES) < set(detection.shipped())
+    assert set(IMAGES) < set(Detection.shipped())
 
 
 @pytest.mark.parametrize("data", IMAGES)
@@ -125,15 +129,19 @@ def test_every_row_of_the_detection_table_has_a_configuration():
 def test_the_detection_settings_are_the_printed_ones(data, method):
     """StableAP 7.2.1.2."""
     path = CONFIGS / "detection" / f"{data}_{method}.yaml"
-    found = detection.read_settings(data if method == "stable_ap" else path)
+    found = Detection.read(data if method == "stable_ap" else path)
     assert found.data.kind == data
     assert found.objective.short == TABLE_5[method]
     assert (found.network.backbone, found.network.freeze_batch_norm) == ("resnet", True)
     assert len(found.network.levels) == 4
-    assert (found.views.height, found.views.width, found.views.test_side) == (512, 512, 500)
-    assert found.views.flip
-    assert found.views.crop
-    assert found.views.colors
+    assert (
+        found.augmentations.height,
+        found.augmentations.width,
+        found.augmentations.test_side,
+    ) == (512, 512, 500)
+    assert found.augmentations.flip
+    assert found.augmentations.crop
+    assert found.augmentations.colors
     assert (found.objective.box_weight, found.objective.bias_weight) == (2, 0.001)
     assert found.objective.bias_form == "sum"
     optimizer = found.optimizer
@@ -143,13 +151,13 @@ def test_the_detection_settings_are_the_printed_ones(data, method):
     epoch = -(-IMAGES[data] // 32)
     assert optimizer.milestones == (75 * epoch, 95 * epoch)
     assert found.training.steps == 100 * epoch
-    assert (found.found.before, found.found.overlap) == (1000, 0.6)
+    assert (found.selection.candidates, found.selection.max_iou) == (1000, 0.6)
 
 
 @pytest.mark.parametrize("name", ["automobile", "bird", "cat"])
 def test_the_binary_long_tails_have_the_papers_network(name):
     path = CONFIGS / "classification" / f"cifar10_lt_{name}.yaml"
-    found = classification.read_settings(path)
+    found = Classification.read(path)
     assert found.data.positive == (name,)
     network = make_classifier(found, 1)
     count = sum(p.numel() for p in network.backbone.parameters())

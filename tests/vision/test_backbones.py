@@ -10,9 +10,9 @@ from tests.tasks.retrieval.cases import images, settings
 from tests.vision.test_backbones_pretrained import TINY
 from torch import nn
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.settings import UsageError
 from rankwise.tasks.retrieval.task import new_network
 from rankwise.vision.backbones import Backbone
 from rankwise.vision.mixup import draw_mixing, mix_features
@@ -88,8 +88,8 @@ def test_only_one_with_its_uses_data_statistics_looks_at_the_training_pixels():
         ((), True),
         (("network.backbone=resnet", f"network.options={options}"), False),
     ):
-        chosen = settings("views.resize=9", "views.crop=9", *kind)
-        pictures = Pictures(images("train", 6, seed=1), chosen.views)
+        chosen = settings("augmentations.resize=9", "augmentations.crop=9", *kind)
+        pictures = Pictures(images("train", 6, seed=1), chosen.augmentations)
         with torch.random.fork_rng(devices=[]):
             network = new_network(pictures, chosen)
         assert network.backbone.uses_data_statistics == own

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.tasks.retrieval.settings import UsageError
+from rankwise.errors import UsageError
 from rankwise.vision.mixup import draw_mixing, mix_features
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, relu6
 
-from rankwise.tasks.retrieval.settings import UsageError
+from rankwise.errors import UsageError
 from rankwise.vision._mobilenet import from_torchvision
 from rankwise.vision.backbones import MobileNetV2
 

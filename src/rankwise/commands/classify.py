@@ -28,9 +28,10 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, ClassSplits, dict[str, Judged]]:
-    from rankwise.tasks.classification import config, page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.classification import page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
 
-    return Modules(config, pipeline, page)
+    return Modules(Settings, pipeline, page)
 
 
 app = image_app(
@@ -54,13 +55,13 @@ def evaluate(  # noqa: PLR0917
     """Evaluate a finished run on its test images, or on another part, class by class."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
+        from rankwise.settings import require_choice  # noqa: PLC0415
         from rankwise.tasks import classification as task  # noqa: PLC0415
         from rankwise.tasks.classification.files import CONFIG  # noqa: PLC0415
-        from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
 
-        one_of("--part", part, ("test", "validation", "train"))
+        require_choice("--part", part, ("test", "validation", "train"))
         _, network = task.load_run(run)
-        settings = task.read_settings(run / CONFIG, at_root(root))
+        settings = task.Settings.read(run / CONFIG, at_root(root))
         splits = task.open_data(settings, run=run, skip_broken=skip_broken)
         say(splits.remarks, error=True)
         found = task.judge_part(network, splits, settings, part, workers=workers)

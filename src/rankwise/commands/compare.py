@@ -12,11 +12,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Shown
 
 from rankwise.commands.columns import show_columns
-from rankwise.commands.console import complaints, paper, refuse
-from rankwise.commands.guard import Debug, guarded
+from rankwise.commands.console import complaints, paper
+from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import Seed
-from rankwise.tasks.seeds import HIGHEST
+from rankwise.commands.shared import Seed, one_line
 
 if TYPE_CHECKING:
     from rankwise.tasks.compare import Compared, Event, Settings
@@ -93,32 +92,30 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     debug: Debug = False,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model."""
-    with guarded(debug=debug):
+    with one_line(debug=debug):
         # Here, so that the other commands do not wait for the estimators.
-        from rankwise.tasks.compare import Settings, seconds_of  # noqa: PLC0415
+        from rankwise.tasks.compare import Settings  # noqa: PLC0415
 
-        if seed + seeds - 1 > HIGHEST:  # of the last fit
-            refuse(
-                f"--seed and --seeds together must not go beyond {HIGHEST}, got {seed} + {seeds}"
-            )
-        settings = Settings(
-            data=data,
-            target=target,
-            metric=metric,
-            group=group,
-            time=time,
-            positive=positive,
-            weight=weight,
-            drop=tuple(drop or ()),
-            use=tuple(use or ()),
-            text=tuple(text or ()),
-            date_format=date_format,
-            candidates=candidates,
-            budget=seconds_of(budget),
-            trials=trials,
-            repeats=repeats,
-            seeds=seeds,
-            seed=seed,
+        settings = Settings.changed(
+            {
+                "data": data,
+                "target": target,
+                "metric": metric,
+                "group": group,
+                "time": time,
+                "positive": positive,
+                "weight": weight,
+                "drop": tuple(drop or ()),
+                "use": tuple(use or ()),
+                "text": tuple(text or ()),
+                "date_format": date_format,
+                "candidates": candidates,
+                "budget": budget,
+                "trials": trials,
+                "repeats": repeats,
+                "seeds": seeds,
+                "seed": seed,
+            }
         )
         folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
         require_folder(folder)

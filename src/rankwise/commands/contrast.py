@@ -59,18 +59,20 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         # Here, so that the other commands need neither kornia nor the seconds its import takes.
         from rankwise.tasks import contrast as task  # noqa: PLC0415
 
-        settings = task.Settings(
-            objective=objective,
-            temperature=temperature,
-            ema_rate=ema_rate,
-            batch=batch,
-            epochs=epochs,
-            optimizer=optimizer,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            width=width,
-            dimension=dimension,
-            seed=seed,
+        settings = task.Settings.changed(
+            {
+                "objective": objective,
+                "temperature": temperature,
+                "ema_rate": ema_rate,
+                "batch": batch,
+                "epochs": epochs,
+                "optimizer": optimizer,
+                "learning_rate": learning_rate,
+                "weight_decay": weight_decay,
+                "width": width,
+                "dimension": dimension,
+                "seed": seed,
+            }
         )
         images = task.read_images(data)
         steps = task.steps_per_epoch(images, settings)

@@ -29,9 +29,10 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
-    from rankwise.tasks.detection import config, page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.detection import page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-    return Modules(config, pipeline, page)
+    return Modules(Settings, pipeline, page)
 
 
 app = image_app(
@@ -57,17 +58,17 @@ def evaluate(  # noqa: PLR0917
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
-        from rankwise.tasks.detection.config import read_settings  # noqa: PLC0415
+        from rankwise.settings import require_choice  # noqa: PLC0415
         from rankwise.tasks.detection.evaluation import detect_all  # noqa: PLC0415
         from rankwise.tasks.detection.evaluation import evaluate as judge  # noqa: PLC0415
         from rankwise.tasks.detection.files import CONFIG, load_run  # noqa: PLC0415
         from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
         from rankwise.tasks.detection.pipeline import open_data  # noqa: PLC0415
-        from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
+        from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-        one_of("--part", part, ("test", "validation", "train"))
+        require_choice("--part", part, ("test", "validation", "train"))
         kept = load_run(run)
-        settings = read_settings(run / CONFIG, at_root(root))
+        settings = Settings.read(run / CONFIG, at_root(root))
         splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
         say(splits.issues.lines(), error=True)
         pictures = getattr(splits, part)

@@ -12,7 +12,7 @@ from rich.table import Table as Shown
 from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_other
-from rankwise.tasks.seeds import HIGHEST
+from rankwise.settings import MAX_SEED
 
 __all__ = ["evaluate"]
 
@@ -44,7 +44,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=HIGHEST, help="Seed of the bootstrap; the run's own, or 0."),
+        typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap; the run's own, or 0."),
     ] = None,
     debug: Debug = False,
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Protocol, Self, TypeVar
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rankwise.report import Table
     from rankwise.report.verdict import Verdict
     from rankwise.training import Step
+    from rankwise.training.settings import Training
 
 __all__ = [
     "Broken",
@@ -57,14 +59,13 @@ Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that ca
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 
 
-class _Steps(Protocol):
-    @property
-    def steps(self) -> int: ...
-
-
 class _Settings(Protocol):
     @property
-    def training(self) -> _Steps: ...
+    def training(self) -> Training: ...
+    @classmethod
+    def shipped(cls) -> tuple[str, ...]: ...
+    @classmethod
+    def read(cls, source: Path | str, changes: Sequence[str] = ()) -> Self: ...
 
 
 class _Splits(Protocol):
@@ -76,8 +77,7 @@ class _Best(Protocol):
     def best_step(self) -> int: ...
 
 
-Settings = TypeVar("Settings", bound=_Settings)
-Settings_co = TypeVar("Settings_co", bound=_Settings, covariant=True)
+Settings = TypeVar("Settings", bound="_Settings")
 Splits = TypeVar("Splits", bound=_Splits)
 Results = TypeVar("Results")
 Results_contra = TypeVar("Results_contra", contravariant=True)
@@ -93,11 +93,6 @@ class _Finished(Protocol[Results_co]):
     def page(self) -> Path | None: ...
     @property
     def verdict(self) -> Verdict | None: ...
-
-
-class _Config(Protocol[Settings_co]):
-    def shipped(self) -> tuple[str, ...]: ...
-    def read_settings(self, source: Path | str, changes: Sequence[str] = ()) -> Settings_co: ...
 
 
 class _Pipeline(Protocol[Settings, Splits, Results_co]):
@@ -124,18 +119,17 @@ class _Page(Protocol[Results_contra]):
 
 @dataclass(frozen=True)
 class Modules(Generic[Settings, Splits, Results]):
-    """The modules of a task that its command calls."""
+    """The settings and modules of a task that its command uses."""
 
-    config: _Config[Settings]
+    settings: type[Settings]
     pipeline: _Pipeline[Settings, Splits, Results]
     page: _Page[Results]
 
 
 def at_root(root: Path | None) -> list[str]:
     """The change of settings that ``--root`` is."""
-    from rankwise.tasks.retrieval.config import quoted  # noqa: PLC0415  (seconds to import)
 
-    return [] if root is None else [f"data.root={quoted(str(root))}"]
+    return [] if root is None else [f"data.root={json.dumps(str(root))}"]
 
 
 def image_app(
@@ -155,7 +149,7 @@ def image_app(
     @app.command()
     def configs() -> None:
         """The configurations that ship with the package, by name."""
-        say(load().config.shipped())
+        say(load().settings.shipped())
 
     @app.command(help=judged)
     def train(  # noqa: PLR0917  (a command line is called by names)
@@ -174,7 +168,7 @@ def image_app(
                 require_other("config.yaml in --out", out / "config.yaml", Path(config))
             modules = load()
             pipeline = modules.pipeline
-            settings = modules.config.read_settings(config, [*(change or []), *at_root(root)])
+            settings = modules.settings.read(config, [*(change or []), *at_root(root)])
             # Of a run that was stopped before its first validation nothing is kept.
             begun = out if resume and (out / "checkpoint.pt").exists() else None
             splits = pipeline.open_data(settings, run=begun, skip_broken=skip_broken)

@@ -77,14 +77,16 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 
         require_folder(out)
         require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
-        settings = task.Settings(
-            objective=objective,
-            model=model,
-            metric=metric,
-            relevant=relevant,
-            validation=validation_share,
-            options=_options(option or []),
-            seed=seed,
+        settings = task.Settings.changed(
+            {
+                "objective": objective,
+                "model": model,
+                "metric": metric,
+                "relevant": relevant,
+                "validation_share": validation_share,
+                "options": _options(option or []),
+                "seed": seed,
+            }
         )
         learned = read_letor(data)
         held = None if validation is None else read_letor(validation)

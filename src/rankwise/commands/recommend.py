@@ -142,27 +142,29 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         require_folder(out)
         inputs = (data, user_features, item_features)
         require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
-        settings = task.Settings(
-            objective=objective,
-            model=model,
-            dimension=dimension,
-            hidden=whole_numbers("hidden", hidden),
-            lists=lists,
-            batch=batch,
-            negatives=negatives,
-            sampling=sampling,
-            correction=correction,
-            epochs=epochs,
-            warm_start=warm_start,
-            patience=patience,
-            metric=metric,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            threshold=threshold,
-            split=split,
-            validation=validation,
-            test=test,
-            seed=seed,
+        settings = task.Settings.changed(
+            {
+                "objective": objective,
+                "model": model,
+                "dimension": dimension,
+                "hidden": whole_numbers("hidden", hidden),
+                "lists": lists,
+                "batch": batch,
+                "negatives": negatives,
+                "sampling": sampling,
+                "correction": correction,
+                "epochs": epochs,
+                "warm_start": warm_start,
+                "patience": patience,
+                "metric": metric,
+                "learning_rate": learning_rate,
+                "weight_decay": weight_decay,
+                "threshold": threshold,
+                "split": split,
+                "validation": validation,
+                "test": test,
+                "seed": seed,
+            }
         )
         columns = (user_column, item_column, rating_column, time_column)
         found = read(data, format, columns, rating_range, duplicates)

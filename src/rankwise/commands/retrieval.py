@@ -30,9 +30,10 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
-    from rankwise.tasks.retrieval import config, page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.retrieval import page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
 
-    return Modules(config, pipeline, page)
+    return Modules(Settings, pipeline, page)
 
 
 app = image_app(
@@ -103,7 +104,7 @@ def index(  # noqa: PLR0917
             settings, network = task.load_run(run)
             tell = tell_once() if skip_broken else None
             chosen = images_in(images, tell)
-        made = task.make_index(network, chosen, settings.views, workers=workers)
+        made = task.make_index(network, chosen, settings.augmentations, workers=workers)
         lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
         if approximate:
             made, recall = task.with_cells(made)
@@ -139,7 +140,9 @@ def search(  # noqa: PLR0917
 
         settings, network = task.load_run(run)
         known = task.read_index(within or run / "index.npz")
-        found = task.search(network, known, read_image(image), settings.views, top, exact=exact)
+        found = task.search(
+            network, known, read_image(image), settings.augmentations, top, exact=exact
+        )
         rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
         caption = f"of {len(known.paths):,} images, by cosine"
         if known.cells is not None and not exact:
@@ -149,13 +152,13 @@ def search(  # noqa: PLR0917
 
 def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple[Any, Any, Any]:
     """Settings, network and images of a finished run; ``root`` is where they are now."""
+    from rankwise.settings import require_choice  # noqa: PLC0415
     from rankwise.tasks import retrieval as task  # noqa: PLC0415
     from rankwise.tasks.retrieval.files import CONFIG  # noqa: PLC0415
-    from rankwise.tasks.retrieval.settings import one_of  # noqa: PLC0415
 
-    one_of("--part", part, ("test", "validation", "train"))
+    require_choice("--part", part, ("test", "validation", "train"))
     settings, network = task.load_run(run)
-    settings = task.read_settings(run / CONFIG, at_root(root))
+    settings = task.Settings.read(run / CONFIG, at_root(root))
     splits = task.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     return settings, network, splits

@@ -12,14 +12,14 @@ from rich.table import Table as Shown
 
 from rankwise.commands.console import complaints, paper, refuse
 from rankwise.commands.guard import guarded
-from rankwise.tasks.seeds import HIGHEST
+from rankwise.settings import MAX_SEED
 
 if TYPE_CHECKING:
     from rankwise.report import Table
 
 __all__ = ["Seed", "names_of", "one_line", "say", "show", "whole_numbers"]
 
-Seed = Annotated[int, typer.Option(min=0, max=HIGHEST, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def test_a_quick_plan(tmp_path: Path) -> None:
     training, optimizer = made.settings.training, made.settings.optimizer
     assert (training.steps, training.validate_every) == (150, 150)
     assert optimizer.milestones == (112, 138)
-    assert made.settings.found.before == 300
+    assert made.settings.selection.candidates == 300
 
 
 def test_a_whole_plan(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_whole_plan(tmp_path: Path) -> None:
     training, optimizer = made.settings.training, made.settings.optimizer
     assert (training.steps, training.validate_every) == (600, 600)
     assert optimizer.milestones == (450, 552)
-    assert made.settings.found.before == 1000
+    assert made.settings.selection.candidates == 1000
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -193,7 +193,7 @@ def test_a_training_differs_in_what_it_is_about_and_nothing_else(head: Head) -> 
     assert (objective.name, objective.pooled) == (head.objective, head.pooled)
     assert (objective.warm_start, found.optimizer.learning_rate) == (4, 0.3)
     assert found.training.seed == 17
-    assert found.found.by_class == (not head.pooled)
+    assert found.selection.per_class == (not head.pooled)
     same = replace(
         found,
         objective=shared.objective,
@@ -230,7 +230,7 @@ def test_runs_are_bound_to_the_settings_the_boxes_and_the_pixels() -> None:
     assert plan(splits=parts).asked(0) == asked
     assert plan(shown=1).asked(0) != asked
     settings = plan().settings
-    longer = replace(settings, training=replace(settings.training, steps=2))
+    longer = settings.replace(training=settings.training.replace(steps=2))
     assert plan(settings=longer).asked(0) != asked
     wider = replace(parts, train=changed(parts.train, 1.0))
     assert plan(splits=wider).asked(0) != asked

@@ -77,7 +77,7 @@ def test_all_losses_start_from_the_same_weights_but_for_the_scores():
     asked = plan()
     runs = [asked.of_run(head, Choice(0.02), 7) for head in HEADS]
     assert {run.training.seed for run in runs} == {7}
-    assert len({str((run.network, run.views, run.optimizer)) for run in runs}) == 1
+    assert len({str((run.network, run.augmentations, run.optimizer)) for run in runs}) == 1
     assert {run.objective.short for run in runs} == {
         "focal", "error_driven_ap", "alrp", "dr", "soprc", "stable_ap",
     }  # fmt: skip

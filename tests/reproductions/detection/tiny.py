@@ -15,7 +15,7 @@ def plan(**changes) -> Plan:
     seconds = itertools.count()
     small = settings(
         network={"frozen": 5},
-        views={"expand": 1, "colors": False},
+        augmentations={"expand": 1, "colors": False},
         optimizer={"name": "sgd"},
         training={"steps": 1, "validate_every": 1},
     )

@@ -88,7 +88,7 @@ def test_the_budget_is_the_same_for_every_method():
         chosen = module.settings_of(plan, parts, method, choice, 7)
         assert chosen.objective.warm_start == (plan.warm_start if method.ranking else 0)
         assert chosen.batches.positives == 4
-        same = replace(chosen, objective=module.Settings().objective, network=plain)
+        same = chosen.replace(objective=module.Settings().objective, network=plain)
         seen.add(repr(same))
     assert len(seen) == 1
     ldam = METHODS[3]

@@ -51,7 +51,7 @@ def test_both_sets_with_no_class_in_two_parts(folder):
         assert len(parts) == 3
         assert len(set.union(*parts)) == sum(map(len, parts))
         assert len(parts[1]) >= 2
-    assert not omniglot.views.flip  # a turned-round letter is another one
+    assert not omniglot.augmentations.flip  # a turned-round letter is another one
 
 
 def test_plans(folder):

@@ -6,15 +6,16 @@ from typing import Any
 
 from tests.tasks.retrieval.cases import splits
 
-from rankwise.tasks.retrieval.settings import Network, Views
+from rankwise.tasks.retrieval.settings import Network
+from rankwise.vision.settings import Augmentations
 from reproductions.retrieval.benches import Pretrained
 from reproductions.retrieval.features import features_of
 from reproductions.retrieval.methods import ABLATIONS, METHODS
 from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.problem import Problem
 
-VIEWS = Views(resize=10, crop=8)
-NETWORK = Network("small", options={"width": 2})
+VIEWS = Augmentations(resize=10, crop=8)
+NETWORK = Network(backbone="small", options={"width": 2})
 
 
 def plan(**changed: Any) -> Plan:

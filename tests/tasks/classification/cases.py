@@ -8,12 +8,11 @@ import torch
 
 from rankwise.data.images import ClassListing
 from rankwise.data.images.image_set import ClassSplits, LabeledImages
-from rankwise.tasks.classification.config import with_changes
 from rankwise.tasks.classification.settings import Settings
 
 SMALL: dict[str, Any] = {
     "network": {"backbone": "small", "options": {"width": 2}},
-    "views": {"resize": 10, "crop": 8},
+    "augmentations": {"resize": 10, "crop": 8},
     "batches": {"size": 12},
     "objective": {"name": "ap"},
     "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
@@ -23,7 +22,7 @@ SMALL: dict[str, Any] = {
 
 def settings(*changes: str) -> Settings:
     """Small settings, with some changes."""
-    return with_changes(SMALL, changes)
+    return Settings.changed(SMALL, changes)
 
 
 def images(

@@ -4,8 +4,9 @@ import pytest
 import torch
 from tests.tasks.classification.cases import settings, splits
 
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.batches import ShuffledBatches, fit_batches, make_sampler
-from rankwise.tasks.classification.settings import Batches, UsageError
+from rankwise.tasks.classification.settings import Batches
 from rankwise.training import Place
 
 BINARY = torch.tensor([1] * 6 + [0] * 44)

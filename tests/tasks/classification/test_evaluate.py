@@ -64,9 +64,11 @@ def test_nothing_to_rank_at_all():
 def test_a_network_is_judged_by_its_own_logits():
     parts, chosen = splits(TWO), settings()
     with torch.random.fork_rng(devices=[]):
-        network = new_classifier(parts.train, Pictures(parts.train.images, chosen.views), chosen)
+        network = new_classifier(
+            parts.train, Pictures(parts.train.images, chosen.augmentations), chosen
+        )
     pictures = parts.test.images.pixels[:, :, :, :]
-    resized = Pictures(parts.test.images, chosen.views)
+    resized = Pictures(parts.test.images, chosen.augmentations)
     block = next(resized.blocks(range(len(parts.test)), len(parts.test)))
     logits = network.eval()(block)
     assert logits.shape == (len(pictures), 1)

@@ -12,6 +12,7 @@ from tests.tasks.classification.cases import TWO, images, settings
 from tests.tasks.retrieval.cases import states_equal
 from tests.vision.test_backbones_pretrained import TINY
 
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import Judged
 from rankwise.tasks.classification.files import (
     CONFIG,
@@ -22,7 +23,7 @@ from rankwise.tasks.classification.files import (
     write_results,
 )
 from rankwise.tasks.classification.network import make_classifier
-from rankwise.tasks.classification.settings import Network, UsageError
+from rankwise.tasks.classification.settings import Network
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.vision.backbones import TransformersBackbone
@@ -32,7 +33,7 @@ def written(out, *changes, counts=(12, 8, 4), several=False):
     chosen = settings(*changes)
     train = images("train", counts, several=several)
     with torch.random.fork_rng(devices=[]):
-        network = new_classifier(train, Pictures(train.images, chosen.views), chosen)
+        network = new_classifier(train, Pictures(train.images, chosen.augmentations), chosen)
     write_config(out, chosen)
     write_model(out, network)
     return chosen, network
@@ -69,7 +70,7 @@ def test_a_resnet_comes_back_without_what_it_started_from(tmp_path, given):
     if given:
         TransformersBackbone("resnet", options=TINY["resnet"]).model.save_pretrained(start)
         chosen = Network(backbone="resnet", weights=str(start))
-    asked = replace(settings(), network=chosen)
+    asked = settings().replace(network=chosen)
     network = make_classifier(asked, 3)
     write_config(out, asked)
     write_model(out, network)

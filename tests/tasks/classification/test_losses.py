@@ -7,9 +7,10 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from rankwise.baselines import LDAM, ClassBalanced
+from rankwise.errors import UsageError
 from rankwise.objectives import SOAP, AveragePrecision, MultiClassAUC, OneVsRest, StableAP
 from rankwise.tasks.classification.losses import ClassificationLoss
-from rankwise.tasks.classification.settings import Objective, UsageError
+from rankwise.tasks.classification.settings import Objective
 
 BINARY = torch.tensor([1] * 5 + [0] * 45)
 CLASSES = torch.arange(3).repeat_interleave(torch.tensor([30, 15, 5]))
@@ -28,7 +29,7 @@ CONTENDERS = (
 
 
 def loss(name, target, classes, **more):
-    return ClassificationLoss(Objective(name, **more), target, classes)
+    return ClassificationLoss(Objective(name=name, **more), target, classes)
 
 
 def logits(columns):
@@ -124,7 +125,7 @@ def test_two_classes_as_two_logits():
     found = loss("mauc", BINARY, 2)(scores, BINARY)
     both = torch.cat([-scores, scores], 1) / 2  # the softmax of which is the sigmoid
     assert found.item() == pytest.approx(MultiClassAUC()(both, BINARY).item())
-    cosines = ClassificationLoss(Objective("ldam(defer=1)"), BINARY, 2, cosine=True)
+    cosines = ClassificationLoss(Objective(name="ldam(defer=1)"), BINARY, 2, cosine=True)
     wanted = LDAM([45, 5], defer=1)
     for epoch in (0, 1):
         cosines.begin(epoch)
@@ -138,7 +139,7 @@ def test_cosines_are_made_larger_but_not_for_ldam():
     z = torch.tanh(logits(1))
     for name in ("cross_entropy", "smooth_ap(tau=1)"):
         plain = loss(name, BINARY, 2)(30 * z, BINARY)
-        cosines = ClassificationLoss(Objective(name), BINARY, 2, cosine=True)(z, BINARY)
+        cosines = ClassificationLoss(Objective(name=name), BINARY, 2, cosine=True)(z, BINARY)
         assert cosines.item() == pytest.approx(plain.item())
 
 

@@ -8,10 +8,10 @@ import torch
 from tests.tasks.classification.cases import TWO, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import as_json
 from rankwise.tasks.classification.files import load_run
 from rankwise.tasks.classification.pipeline import judge_part, open_data, run
-from rankwise.tasks.classification.settings import UsageError
 
 FILES = {
     "config.yaml",

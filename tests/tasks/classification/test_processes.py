@@ -34,8 +34,8 @@ def test_two_processes_train_on_their_batches_together(tmp_path, name):
         'network.options={"width": 8, "norm": "group"}',
         f"objective.name={name}",
         "batches.size=6",
-        "views.resize=8",  # nothing random: each process would draw its own
-        "views.flip=false",
+        "augmentations.resize=8",  # nothing random: each process would draw its own
+        "augmentations.flip=false",
         "optimizer.name=sgd",
         "training.steps=2",
         "training.validate_every=2",

@@ -15,7 +15,7 @@ from rankwise.tasks.classification.views import quick_batches
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.training import Learner, Place
 
-STILL = ("views.resize=8", "views.crop=8", "views.flip=false")
+STILL = ("augmentations.resize=8", "augmentations.crop=8", "augmentations.flip=false")
 PLAIN = (
     *STILL,
     "objective.name=cross_entropy",
@@ -45,8 +45,10 @@ def own_random_numbers():
     ("counts", "several", "logits"), [(TWO, False, 1), (TWO, True, 2), ((12, 8, 4), False, 3)]
 )
 def test_a_new_network_has_the_logits_and_the_statistics_of_the_images(counts, several, logits):
-    train, chosen = images("train", counts, several=several), settings("views.resize=9")
-    pictures = Pictures(train.images, settings("views.resize=9", "views.crop=9").views)
+    train, chosen = images("train", counts, several=several), settings("augmentations.resize=9")
+    pictures = Pictures(
+        train.images, settings("augmentations.resize=9", "augmentations.crop=9").augmentations
+    )
     network = new_classifier(train, pictures, chosen)
     assert network.projection.out_features == logits
     pixels = train.images.pixels.double() / 255
@@ -60,7 +62,7 @@ def test_the_seed_decides_the_network_and_what_is_drawn_next():
     found = []
     for seed in (3, 3, 4):
         chosen = settings(f"training.seed={seed}")
-        network = new_classifier(train, Pictures(train.images, chosen.views), chosen)
+        network = new_classifier(train, Pictures(train.images, chosen.augmentations), chosen)
         found.append((network.state_dict(), torch.rand(3)))
     assert states_equal(found[0][0], found[1][0])
     assert torch.equal(found[0][1], found[1][1])

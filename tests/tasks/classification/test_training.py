@@ -13,8 +13,8 @@ import torch
 from tests.tasks.classification.cases import TWO, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import judge
-from rankwise.tasks.classification.settings import UsageError
 from rankwise.tasks.classification.training import Step, train
 
 KILLED = """

@@ -8,14 +8,14 @@ from tests.tasks.classification.cases import images
 from rankwise.tasks.classification.batches import ShuffledBatches
 from rankwise.tasks.classification.views import make_class_views, quick_batches
 from rankwise.tasks.retrieval.image_dataset import Pictures, batches_from
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
 CPU = torch.device("cpu")
 
 
 def test_every_view_is_a_cut_of_its_picture_maybe_flipped():
     pictures = torch.randint(0, 256, (40, 3, 6, 6), dtype=torch.uint8)
-    found = make_class_views(Views(resize=6, crop=4))(pictures, CPU)
+    found = make_class_views(Augmentations(resize=6, crop=4))(pictures, CPU)
     assert found.shape == (40, 3, 4, 4)
     flips, places = set(), set()
     for picture, view in zip(pictures, found, strict=True):
@@ -35,14 +35,14 @@ def test_every_view_is_a_cut_of_its_picture_maybe_flipped():
 
 def test_without_flip_and_room_it_is_the_picture():
     pictures = torch.randint(0, 256, (5, 3, 6, 6), dtype=torch.uint8)
-    view = make_class_views(Views(resize=6, crop=6, flip=False))
+    view = make_class_views(Augmentations(resize=6, crop=6, flip=False))
     assert torch.equal(view(pictures, CPU), pictures.float() / 255)
     assert torch.equal(view(list(pictures), CPU), pictures.float() / 255)
 
 
 def test_what_is_more_is_left_to_retrieval():
     pictures = torch.randint(0, 256, (5, 3, 6, 6), dtype=torch.uint8)
-    assert make_class_views(Views(resize=6, crop=4, rotation=20))(pictures, CPU).shape == (
+    assert make_class_views(Augmentations(resize=6, crop=4, rotation=20))(pictures, CPU).shape == (
         5,
         3,
         4,
@@ -51,7 +51,7 @@ def test_what_is_more_is_left_to_retrieval():
 
 
 def test_batches_from_memory_are_those_of_the_loader():
-    pictures = Pictures(images("train").images, Views(resize=9, crop=8))
+    pictures = Pictures(images("train").images, Augmentations(resize=9, crop=8))
     sampler = ShuffledBatches(24, 5, seed=2)
     quick = list(islice(quick_batches(pictures, sampler, 3, 0), 9))  # into the third epoch
     usual = list(islice(batches_from(pictures, ShuffledBatches(24, 5, seed=2), 3), 9))

@@ -4,7 +4,6 @@ import hashlib
 import json
 import platform
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,7 +55,7 @@ def test_more_time_may_be_asked_for_and_the_file_be_moved(tmp_path):
     here, config = started(tmp_path)
     (tmp_path / "moved").mkdir()
     moved = shutil.move(here.settings.data, tmp_path / "moved" / "other.csv")
-    asked = replace(here.settings, data=moved, budget=500.0, trials=99)
+    asked = here.settings.replace(data=moved, budget=500.0, trials=99)
     start_run(config.parent, read_problem(asked), resume=True)
     found = json.loads(config.read_text())
     assert (found["budget"], found["trials"], found["data"]) == (500.0, 99, str(moved))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.tasks.compare.settings import Settings, seconds_of
 
 
@@ -18,7 +18,7 @@ def test_a_span_of_time_in_seconds(words, seconds):
 
 @pytest.mark.parametrize("words", ["", "soon", "2 weeks", "m", "2m!", "1.2.3s", "-5s"])
 def test_what_is_no_span(words):
-    with pytest.raises(DataError, match="such as 90s, 2m or 1h"):
+    with pytest.raises(UsageError, match="such as 90s, 2m or 1h"):
         seconds_of(words)
 
 
@@ -27,20 +27,22 @@ def test_what_is_no_span(words):
     [
         ({"metric": "app"}, 'no metric is called "app"'),
         ({"metric": "ndcg@10"}, "with --group"),
-        ({"trials": 0}, "--trials must be at least 1, got 0"),
-        ({"seeds": 0}, "--seeds must be at least 1, got 0"),
-        ({"budget": 0.0}, "--budget must be above 0 seconds"),
+        ({"trials": 0}, "trials must be a whole number >= 1, got 0"),
+        ({"seeds": 0}, "seeds must be a whole number >= 1, got 0"),
+        ({"budget": 0.0}, "budget must be a finite number > 0, got 0.0"),
     ],
 )
 def test_what_cannot_be_asked(options, message):
-    with pytest.raises(DataError, match=message):
-        Settings(Path("a.csv"), "y", **options)
+    with pytest.raises(UsageError, match=message):
+        Settings(data=Path("a.csv"), target="y", **options)
 
 
 def test_a_mean_over_lists_with_lists():
-    assert Settings(Path("a.csv"), "y", metric="ndcg@10", group="user").metric == "ndcg@10"
+    assert (
+        Settings(data=Path("a.csv"), target="y", metric="ndcg@10", group="user").metric == "ndcg@10"
+    )
 
 
 @pytest.mark.parametrize(("typed", "name"), [("roc_auc", "auc"), ("PR_AUC", "ap"), ("ap", "ap")])
 def test_the_metric_is_kept_under_the_name_of_rankwise(typed, name):
-    assert Settings(Path("t.csv"), "y", typed).metric == name
+    assert Settings(data=Path("t.csv"), target="y", metric=typed).metric == name

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def test_both_numbers_of_every_network_with_their_intervals():
 
 
 def test_the_settings_come_back_from_their_file(tmp_path):
-    chosen = replace(SETTINGS, objective="nt_xent", learning_rate=3e-4, seed=7)
+    chosen = SETTINGS.replace(objective="nt_xent", learning_rate=3e-4, seed=7)
     write_config(tmp_path / "new", chosen)
     assert Settings(**json.loads((tmp_path / "new" / "config.json").read_text())) == chosen
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["config.json"]
@@ -76,7 +76,7 @@ def test_what_the_page_says(tmp_path, trained):
     assert "The loss over 3 epochs, from 2.000 to 0.500." in html
     assert "<td>0.8750 ± 0.0392</td>" in html
     assert f"<h2>Verdict</h2>\n<p>{VERDICT.text}</p>" in html
-    for name, value in asdict(SETTINGS).items():
+    for name, value in SETTINGS.model_dump().items():
         assert f"<td>{name}</td><td>{value}</td>" in html
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 
 import pytest
 import torch
@@ -47,7 +46,7 @@ def test_a_run_is_not_overwritten_but_resumed(tmp_path):
     with pytest.raises(UsageError, match="already holds a run; pass --resume"):
         run(data, SETTINGS, out)
     with pytest.raises(UsageError, match="epochs was 2 and is 3"):
-        run(data, replace(SETTINGS, epochs=3), out, resume=True)
+        run(data, SETTINGS.replace(epochs=3), out, resume=True)
     assert json.loads((out / "config.json").read_text())["epochs"] == 2
     assert run(data, SETTINGS, out, resume=True).results == first.results
     assert (out / "model.safetensors").read_bytes() == model

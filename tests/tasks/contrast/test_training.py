@@ -37,14 +37,14 @@ train(read_images(Path(sys.argv[1])), settings, Path(sys.argv[2]), on_step=stop)
 @pytest.mark.parametrize("objective", ["global_contrastive", "nt_xent"])
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_the_loss_falls(tmp_path, objective, optimizer):
-    settings = replace(SETTINGS, objective=objective, optimizer=optimizer, epochs=8)
+    settings = SETTINGS.replace(objective=objective, optimizer=optimizer, epochs=8)
     history = train(images(tmp_path), settings).history
     losses = [row["loss"] for row in history]
     assert sum(losses[-2:]) / 2 < losses[0] - 0.02
 
 
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
-    data, settings = images(tmp_path), replace(SETTINGS, epochs=4)
+    data, settings = images(tmp_path), SETTINGS.replace(epochs=4)
     command = [sys.executable, "-c", KILLED, str(tmp_path / "stripes.npz"), str(tmp_path / "run")]
     process = subprocess.run(command, check=False, timeout=100, capture_output=True, text=True)
     assert process.returncode == -signal.SIGKILL, process.stderr
@@ -75,7 +75,7 @@ def test_seeds_decide_and_the_callers_random_numbers_are_left_alone(tmp_path):
     first, same = train(data, SETTINGS), train(data, SETTINGS)
     assert torch.equal(torch.get_rng_state(), state)
     assert first.history == same.history
-    assert train(data, replace(SETTINGS, seed=1)).history != first.history
+    assert train(data, SETTINGS.replace(seed=1)).history != first.history
 
 
 def test_every_step_is_reported_and_the_rate_follows_a_cosine(tmp_path):
@@ -93,7 +93,7 @@ def test_every_step_is_reported_and_the_rate_follows_a_cosine(tmp_path):
 
 def test_a_batch_larger_than_the_data_is_refused(tmp_path):
     with pytest.raises(UsageError, match="batch must be at most the 24 training images, got 32"):
-        train(images(tmp_path), replace(SETTINGS, batch=32))
+        train(images(tmp_path), SETTINGS.replace(batch=32))
 
 
 def test_other_images_are_not_a_continuation(tmp_path):
@@ -106,7 +106,7 @@ def test_other_images_are_not_a_continuation(tmp_path):
 
 def work(rank: int, folder: str) -> None:
     """Called in two processes, with 4 images each."""
-    settings = replace(SETTINGS, batch=4, objective="global_contrastive")
+    settings = SETTINGS.replace(batch=4, objective="global_contrastive")
     trained = train(read_images(Path(folder) / "stripes.npz"), settings, Path(folder) / "run")
     state = {"network": trained.network.state_dict(), "history": trained.history}
     torch.save(state, Path(folder) / f"{rank}.pt")
@@ -125,6 +125,6 @@ def test_two_processes_train_one_network_on_half_of_the_batch_each(tmp_path):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(3)
             place = Place(rank=rank, world_size=2)
-            task = ContrastTask(data, replace(SETTINGS, batch=4), place)
+            task = ContrastTask(data, SETTINGS.replace(batch=4), place)
             rows.append(torch.cat(list(itertools.islice(task.batches(0), 3))))
     assert sorted(torch.cat(rows).tolist()) == list(range(24))  # every image once in an epoch

@@ -10,7 +10,6 @@ from rankwise.data.detection import DetectionSet, DetectionSplits, Objects
 from rankwise.tasks.detection.batches import Batch
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import DetectionTask
-from rankwise.tasks.retrieval.config import made
 from rankwise.training import Learner, Moment
 from rankwise.vision.detection_loss import DetectionLosses
 
@@ -24,7 +23,7 @@ SMALL: dict[str, Any] = {
         "depth": 1,
         "anchor_scale": 2,
     },
-    "views": {"height": 64, "width": 64, "cache": True, "crop": False, "expand": 1.2},
+    "augmentations": {"height": 64, "width": 64, "cache": True, "crop": False, "expand": 1.2},
     "objective": {"name": "stable_ap", "bias_weight": 0.1, "bias_form": "mean"},
     "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0, "s": 0},
     "training": {"steps": 4, "batch": 3, "validate_every": 2},
@@ -35,7 +34,7 @@ def settings(**sections: dict[str, Any]) -> Settings:
     """Small settings, with some changes by section."""
     tree = {name: {**part, **sections.get(name, {})} for name, part in SMALL.items()}
     tree |= {name: part for name, part in sections.items() if name not in SMALL}
-    found: Settings = made(Settings, tree)
+    found: Settings = Settings.changed(tree)
     return found
 
 

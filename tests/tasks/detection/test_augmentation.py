@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -15,7 +13,7 @@ from rankwise.tasks.detection.augmentation import (
     flipped,
     resized,
 )
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 
 BOXES = torch.tensor([[5.0, 10.0, 25.0, 30.0], [40.0, 8.0, 56.0, 40.0]])
 LABELS = torch.tensor([0, 1])
@@ -102,7 +100,7 @@ def test_colors_stay_in_range_and_do_change():
 
 
 def test_everything_together_gives_the_wanted_size_and_the_same_for_the_seed():
-    views = Views(height=32, width=96)
+    views = Augmentations(height=32, width=96)
     for seed in range(10):
         one = augmented((picture(), BOXES, LABELS), views, rng(seed))
         two = augmented((picture(), BOXES, LABELS), views, rng(seed))
@@ -113,17 +111,17 @@ def test_everything_together_gives_the_wanted_size_and_the_same_for_the_seed():
 
 
 def test_nothing_asked_for_is_nothing_done():
-    still = Views(height=48, width=64, flip=False, crop=False, expand=1, colors=False)
+    still = Augmentations(height=48, width=64, flip=False, crop=False, expand=1, colors=False)
     shown, boxes, labels = augmented((picture(), BOXES, LABELS), still, rng())
     assert torch.equal(shown, picture())
     assert torch.equal(boxes, BOXES)
     assert torch.equal(labels, LABELS)
-    one = augmented((picture(), BOXES, LABELS), replace(still, flip=True), rng(1))
+    one = augmented((picture(), BOXES, LABELS), still.replace(flip=True), rng(1))
     assert torch.equal(one[0], picture()) or torch.equal(one[0], picture().flip(-1))
 
 
 def test_an_object_below_a_pixel_is_dropped():
-    views = Views(height=32, width=32, flip=False, crop=False, expand=1, colors=False)
+    views = Augmentations(height=32, width=32, flip=False, crop=False, expand=1, colors=False)
     tiny = torch.tensor([[0.0, 0.0, 1.0, 40.0], [0.0, 0.0, 30.0, 40.0]])
     _, boxes, labels = augmented((picture(), tiny, LABELS), views, rng())
     assert labels.tolist() == [1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +11,7 @@ from tests.tasks.detection.pictures import pictures, settings
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.batches import Pictures, numbered_rows, training_batches, views_of
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 from rankwise.tasks.detection.task import new_detector
 
 
@@ -31,7 +30,7 @@ def test_every_picture_comes_once_an_epoch_in_another_order():
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_batches_from_a_later_step_are_the_same(workers):
-    known = Pictures(pictures("train"), settings().views, seed=3)
+    known = Pictures(pictures("train"), settings().augmentations, seed=3)
     all_of_them = first(training_batches(known, 4, 0), 4)
     later = first(training_batches(known, 4, 2, workers), 2)
     for one, other in zip(all_of_them[2:], later, strict=True):
@@ -42,13 +41,15 @@ def test_batches_from_a_later_step_are_the_same(workers):
 
 
 def test_other_seeds_draw_other_changes():
-    one, other = (Pictures(pictures("train"), settings().views, seed=seed) for seed in (0, 1))
+    one, other = (
+        Pictures(pictures("train"), settings().augmentations, seed=seed) for seed in (0, 1)
+    )
     assert not torch.equal(one[0, 0][0], other[0, 0][0])
     assert torch.equal(one[0, 7][0], one[0, 7][0])
 
 
 def test_boxes_are_stretched_with_their_picture():
-    still = settings(views={"flip": False, "expand": 1, "colors": False}).views
+    still = settings(augmentations={"flip": False, "expand": 1, "colors": False}).augmentations
     known = Pictures(pictures("train"), still)
     picture, target = known[0, 0]
     assert picture.shape == (3, 64, 64)
@@ -75,7 +76,7 @@ class Broken:
 
 
 def test_a_broken_picture_ends_it_or_the_next_stands_in():
-    views = settings(views={"flip": False, "expand": 1, "colors": False}).views
+    views = settings(augmentations={"flip": False, "expand": 1, "colors": False}).augmentations
     broken = Broken(pictures("train"), {2})
     with pytest.raises(BrokenImage, match=r"2.jpg: is not"):
         Pictures(broken, views)[2, 0]
@@ -89,30 +90,30 @@ def test_a_broken_picture_ends_it_or_the_next_stands_in():
 
 def test_pictures_are_kept_or_not():
     for cache, there in ((True, 1), (False, 0)):
-        known = Pictures(pictures("train"), replace(settings().views, cache=cache))
+        known = Pictures(pictures("train"), settings().augmentations.replace(cache=cache))
         known.small(0)
         assert len(known._kept) == there
 
 
 def test_views_of_evaluation():
     picture = torch.full((3, 60, 90), 255, dtype=torch.uint8)
-    (stretched,) = views_of([picture], Views(height=64, width=32))
+    (stretched,) = views_of([picture], Augmentations(height=64, width=32))
     assert stretched.picture.shape == (3, 64, 32)
     assert stretched.stretch == (32 / 90, 64 / 60)
-    (padded,) = views_of([picture], Views(height=64, width=32, test_side=40))
+    (padded,) = views_of([picture], Augmentations(height=64, width=32, test_side=40))
     assert padded.picture.shape == (3, 64, 64)  # 40 × 60 pixels, and nothing
     assert float(padded.picture[:, :40, :60].min()) == 1.0
     assert float(padded.picture[:, 40:].max()) == 0.0
 
 
-FROZEN = {"network": {"frozen": 5}, "views": {"expand": 1, "colors": False}}
+FROZEN = {"network": {"frozen": 5}, "augmentations": {"expand": 1, "colors": False}}
 
 
 def test_kept_maps_are_those_of_the_same_batches():
     asked = settings(**FROZEN)
     network = new_detector(asked, 2).eval()
-    assert can_keep(network, asked.views)
-    known = Pictures(pictures("train"), asked.views, seed=2)
+    assert can_keep(network, asked.augmentations)
+    known = Pictures(pictures("train"), asked.augmentations, seed=2)
     kept = {}
     plain = first(training_batches(known, 3, 1), 3)
     maps = first(KeptMaps(known, network, kept).batches(3, 1), 3)
@@ -131,10 +132,11 @@ def test_kept_maps_are_those_of_the_same_batches():
 
 @pytest.mark.parametrize(
     "change",
-    [{"views": {"colors": True}}, {"views": {"crop": True}}, {"network": {"frozen": 4}},
-     {"views": {"cache": False}}, {"views": {"expand": 1.1}}],
+    [{"augmentations": {"colors": True}}, {"augmentations": {"crop": True}},
+     {"network": {"frozen": 4}},
+     {"augmentations": {"cache": False}}, {"augmentations": {"expand": 1.1}}],
 )  # fmt: skip
 def test_maps_are_kept_only_where_nothing_changes(change):
     sections = {name: {**part, **change.get(name, {})} for name, part in FROZEN.items()}
     asked = settings(**sections)
-    assert not can_keep(new_detector(asked, 2), asked.views)
+    assert not can_keep(new_detector(asked, 2), asked.augmentations)

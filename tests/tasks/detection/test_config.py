@@ -5,34 +5,34 @@ from __future__ import annotations
 import pytest
 
 from rankwise.data.detection import KINDS
-from rankwise.tasks.detection.config import CONFIGS, read_settings, shipped
-from rankwise.tasks.detection.settings import UsageError
+from rankwise.errors import UsageError
+from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import make_loss
 
 
 def test_one_configuration_of_each_data_set_ships():
-    assert sorted(shipped()) == ["bccd", "bccd_small", "coco", "voc"]
+    assert sorted(Settings.shipped()) == ["bccd", "bccd_small", "coco", "voc"]
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", Settings.shipped())
 def test_what_ships_can_be_trained(name):
-    found = read_settings(name)
+    found = Settings.read(name)
     assert found.data.kind in KINDS
     make_loss(found.objective, 3)
-    assert (CONFIGS / f"{name}.yaml").read_text().startswith("# ")
+    assert (Settings.configs / f"{name}.yaml").read_text().startswith("# ")
 
 
 def test_a_list_for_each_class_goes_with_the_best_of_each_class():
-    assert not read_settings("bccd").found.by_class
-    assert read_settings("bccd", ["objective.pooled=false"]).found.by_class
+    assert not Settings.read("bccd").selection.per_class
+    assert Settings.read("bccd", ["objective.pooled=false"]).selection.per_class
 
 
 def test_changes_and_wrong_names():
-    assert read_settings("bccd", ["training.steps=7"]).training.steps == 7
+    assert Settings.read("bccd", ["training.steps=7"]).training.steps == 7
     with pytest.raises(UsageError, match="did you mean bccd"):
-        read_settings("bcd")
+        Settings.read("bcd")
     with pytest.raises(UsageError, match="did you mean anchor_scale"):
-        read_settings("bccd", ["network.anchor_size=7"])
+        Settings.read("bccd", ["network.anchor_size=7"])
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_changes_and_wrong_names():
         ("network.width=12", "multiple of 8"),
         ("network.backbone=vit", "network.backbone must be one of"),
         ("network.anchor_scale=0", "anchor_scale"),
-        ("views.expand=0.5", "at least 1"),
-        ("views.height=8", "views.height"),
+        ("augmentations.expand=0.5", "augmentations.expand must be a finite number >= 1"),
+        ("augmentations.height=8", "augmentations.height"),
         ("objective.bias_form=max", "sum, mean"),
         ("objective.box_weight=-1", "box_weight"),
-        ("found.overlap=2", "found.overlap"),
+        ("selection.max_iou=2", "selection.max_iou"),
         ("training.clip=0", "training.clip"),
         ("training.batch=0", "training.batch"),
         ("data.train=[]", "at least one list"),
@@ -57,4 +57,4 @@ def test_changes_and_wrong_names():
 )
 def test_bad_settings_are_named(change, words):
     with pytest.raises(UsageError, match=words):
-        read_settings("bccd", [change])
+        Settings.read("bccd", [change])

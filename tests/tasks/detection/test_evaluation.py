@@ -155,7 +155,7 @@ def test_the_best_threshold_by_hand():
 def test_detecting_over_a_set_is_the_same_with_kept_maps():
     frozen = {"frozen": 5}
     views = {"expand": 1, "colors": False}
-    asked = settings(network=frozen, views=views)
+    asked = settings(network=frozen, augmentations=views)
     test, kept = pictures("test", 5, 3), {}
     network = new_detector(asked, 2).eval()
     plain = detect_all(network, test, asked)

@@ -7,20 +7,21 @@ import torch
 from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.features import (
     MobileFeatures,
     SmallFeatures,
     TransformersFeatures,
     make_features,
 )
-from rankwise.tasks.detection.settings import Network, UsageError
+from rankwise.tasks.detection.settings import Network
 from rankwise.vision.backbones import MobileNetV2, TransformersBackbone
 
 NETWORKS = {
-    "small": Network("small", options={"width": 8}),
-    "mobilenet_v2": Network("mobilenet_v2"),
-    "resnet": Network("resnet", options=TINY["resnet"]),
-    "convnext": Network("convnext", options=TINY["convnext"]),
+    "small": Network(backbone="small", options={"width": 8}),
+    "mobilenet_v2": Network(backbone="mobilenet_v2"),
+    "resnet": Network(backbone="resnet", options=TINY["resnet"]),
+    "convnext": Network(backbone="convnext", options=TINY["convnext"]),
 }
 PICTURES = torch.rand(2, 3, 64, 96, generator=torch.manual_seed(0))
 
@@ -76,7 +77,7 @@ def test_the_maps_of_mobilenet_are_those_of_its_blocks(tmp_path):
 def test_weights_come_from_a_folder(kind, tmp_path):
     first = TransformersBackbone(kind, options=TINY[kind]).eval()
     first.model.save_pretrained(tmp_path)
-    features = make_features(Network(kind, weights=str(tmp_path))).eval()
+    features = make_features(Network(backbone=kind, weights=str(tmp_path))).eval()
     with torch.no_grad():
         last = first.model(PICTURES).feature_maps[-1]
         torch.testing.assert_close(features(PICTURES)[-1], last)
@@ -86,7 +87,9 @@ def test_weights_come_from_a_folder(kind, tmp_path):
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_the_first_parts_are_frozen_and_only_those(kind, frozen):
     chosen = NETWORKS[kind]
-    features = make_features(Network(chosen.backbone, options=chosen.options, frozen=frozen))
+    features = make_features(
+        Network(backbone=chosen.backbone, options=chosen.options, frozen=frozen)
+    )
     parts = list(features.parts())
     assert len(parts) == 5
     learning = [any(p.requires_grad for p in part.parameters()) for part in parts]

@@ -11,8 +11,8 @@ from tests.tasks.retrieval.cases import states_equal
 from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.files import CONFIG, MODEL, load_run, write_config, write_model
-from rankwise.tasks.detection.settings import UsageError
 from rankwise.tasks.detection.task import new_detector
 from rankwise.vision.backbones import TransformersBackbone
 

@@ -13,7 +13,7 @@ from tests.tasks.detection.test_batches import FROZEN, Broken
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.batches import Pictures, numbered_rows
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 from rankwise.tasks.detection.task import new_detector
 
 ASKED = settings(**FROZEN)
@@ -25,7 +25,7 @@ def network():
         return new_detector(ASKED, 2).eval()
 
 
-def known(name="train", views=ASKED.views, **options):
+def known(name="train", views=ASKED.augmentations, **options):
     return Pictures(pictures(name), views, **options)
 
 
@@ -129,7 +129,9 @@ def _rows(given):
 
 
 def test_without_flip_nothing_is_mirrored(network):
-    still = settings(network=FROZEN["network"], views={**FROZEN["views"], "flip": False}).views
+    still = settings(
+        network=FROZEN["network"], augmentations={**FROZEN["augmentations"], "flip": False}
+    ).augmentations
     maps = KeptMaps(known(views=still), network)
     list(itertools.islice(maps.batches(6, 0), 3))
     assert len(maps.kept) == 6
@@ -148,7 +150,9 @@ def test_batches_from_a_later_step_are_the_same(network):
 
 
 def test_the_next_picture_stands_in_for_a_broken_one_with_its_own_boxes(network):
-    still = settings(network=FROZEN["network"], views={**FROZEN["views"], "flip": False}).views
+    still = settings(
+        network=FROZEN["network"], augmentations={**FROZEN["augmentations"], "flip": False}
+    ).augmentations
     broken = Broken(pictures("train"), {1})
     with pytest.raises(BrokenImage, match=r"1\.jpg"):
         next(KeptMaps(Pictures(broken, still), network).batches(6, 0))
@@ -162,11 +166,11 @@ def test_the_next_picture_stands_in_for_a_broken_one_with_its_own_boxes(network)
 
 
 def test_only_a_backbone_that_is_frozen_to_its_end_is_kept(network):
-    assert can_keep(network, ASKED.views)
-    assert not can_keep(network, Views())  # crops, colors
+    assert can_keep(network, ASKED.augmentations)
+    assert not can_keep(network, Augmentations())  # crops, colors
     with torch.random.fork_rng(devices=[]):
-        learning = new_detector(settings(views=FROZEN["views"]), 2)
-    assert not can_keep(learning, ASKED.views)
+        learning = new_detector(settings(augmentations=FROZEN["augmentations"]), 2)
+    assert not can_keep(learning, ASKED.augmentations)
 
 
 def test_other_pictures_sizes_and_levels_have_maps_of_their_own():
@@ -175,16 +179,16 @@ def test_other_pictures_sizes_and_levels_have_maps_of_their_own():
     with torch.random.fork_rng(devices=[]):
         network = new_detector(ASKED, 2).eval()
     first = KeptMaps(known(), network, kept).of(0)
-    larger = replace(ASKED.views, height=2 * ASKED.views.height)
+    larger = ASKED.augmentations.replace(height=2 * ASKED.augmentations.height)
     taller = KeptMaps(known(views=larger), network, kept).of(0)
     assert taller[0].shape[-2] == 2 * first[0].shape[-2]
     mirrored = replace(pictures("train"), pixels=pictures("train").pixels[::-1])
-    other = KeptMaps(Pictures(mirrored, ASKED.views), network, kept).of(0)
+    other = KeptMaps(Pictures(mirrored, ASKED.augmentations), network, kept).of(0)
     assert not torch.equal(other[0], first[0])
-    coarser = replace(ASKED.network, levels=ASKED.network.levels[1:])
+    coarser = ASKED.network.replace(levels=ASKED.network.levels[1:])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        fewer = new_detector(replace(ASKED, network=coarser), 2).eval()
+        fewer = new_detector(ASKED.replace(network=coarser), 2).eval()
     fewer.features.load_state_dict(network.features.state_dict())
     assert len(KeptMaps(known(), fewer, kept).of(0)) == len(fewer.maps(torch.rand(1, 3, 64, 64)))
     assert len(kept) == 4

@@ -8,9 +8,10 @@ import pytest
 import torch
 from tests.tasks.detection.pictures import settings
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.features import MobileFeatures, SmallFeatures, make_features
 from rankwise.tasks.detection.network import make_detector
-from rankwise.tasks.detection.settings import Network, UsageError
+from rankwise.tasks.detection.settings import Network
 from rankwise.tasks.detection.task import new_detector
 
 TINY_RESNET = {
@@ -24,9 +25,9 @@ TINY_RESNET = {
 @pytest.mark.parametrize(
     "network",
     [
-        Network("small", options={"width": 8}, levels=(4, 8, 16, 32), width=8, depth=1),
-        Network("mobilenet_v2", levels=(8, 16, 32, 64), width=8, depth=0),
-        Network("resnet", options=TINY_RESNET, levels=(8, 16), width=8, depth=1),
+        Network(backbone="small", options={"width": 8}, levels=(4, 8, 16, 32), width=8, depth=1),
+        Network(backbone="mobilenet_v2", levels=(8, 16, 32, 64), width=8, depth=0),
+        Network(backbone="resnet", options=TINY_RESNET, levels=(8, 16), width=8, depth=1),
     ],
     ids=lambda network: network.backbone,
 )
@@ -46,7 +47,9 @@ def test_an_anchor_for_every_place_of_every_level(network):
 def test_an_anchor_scores_what_is_at_its_place():
     """A change in one corner of the picture changes the fine scores most in that corner."""
     torch.manual_seed(0)
-    detector = make_detector(Network("small", options={"width": 8}, levels=(8,), width=8), 2).eval()
+    detector = make_detector(
+        Network(backbone="small", options={"width": 8}, levels=(8,), width=8), 2
+    ).eval()
     picture = torch.rand(1, 3, 128, 160)
     other = picture.clone()
     other[..., 96:, 128:] = 0
@@ -72,7 +75,7 @@ def test_a_warm_start_by_focal_loss_starts_from_rare_objects():
 
 
 def test_frozen_parts_and_batch_norms_stay_as_they_are():
-    network = Network("mobilenet_v2", frozen=2, levels=(8, 16), width=8, depth=0)
+    network = Network(backbone="mobilenet_v2", frozen=2, levels=(8, 16), width=8, depth=0)
     detector = make_detector(network, 2).train()
     stem, *stages = detector.features.parts()
     assert not any(p.requires_grad for part in (stem, stages[0]) for p in part.parameters())
@@ -86,13 +89,17 @@ def test_frozen_parts_and_batch_norms_stay_as_they_are():
 
 
 def test_batch_norms_may_learn():
-    network = Network("mobilenet_v2", freeze_batch_norm=False, levels=(8,), width=8, depth=0)
+    network = Network(
+        backbone="mobilenet_v2", freeze_batch_norm=False, levels=(8,), width=8, depth=0
+    )
     detector = make_detector(network, 2).train()
     assert all(norm.training for norm in detector.batch_norms())
 
 
 def test_maps_in_place_of_pictures():
-    detector = make_detector(Network("small", levels=(8, 32 // 2), width=8, depth=1), 2).eval()
+    detector = make_detector(
+        Network(backbone="small", levels=(8, 32 // 2), width=8, depth=1), 2
+    ).eval()
     pictures = torch.rand(2, 3, 64, 64)
     with torch.no_grad():
         whole, parts = detector(pictures), detector(detector.maps(pictures))
@@ -111,12 +118,12 @@ def test_channels_are_what_the_maps_have():
 @pytest.mark.parametrize(
     ("network", "words"),
     [
-        (Network("small", weights="x"), "the small backbone has none"),
-        (Network("small", options={"depth": 3}), "is width, got depth"),
-        (Network("small", options={"width": 9}), "multiple of 8"),
-        (Network("small", frozen=9), "at most the 5 parts"),
+        (Network(backbone="small", weights="x"), "the small backbone has none"),
+        (Network(backbone="small", options={"depth": 3}), "is width, got depth"),
+        (Network(backbone="small", options={"width": 9}), "multiple of 8"),
+        (Network(backbone="small", frozen=9), "at most the 5 parts"),
         (
-            Network("resnet", options={**TINY_RESNET, "out_features": ["stage4"]}),
+            Network(backbone="resnet", options={**TINY_RESNET, "out_features": ["stage4"]}),
             "maps of four stages",
         ),
     ],

@@ -9,10 +9,10 @@ import pytest
 import torch
 from tests.tasks.detection.pictures import settings, splits
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.evaluation import detect_all, evaluate
 from rankwise.tasks.detection.files import load_run
 from rankwise.tasks.detection.pipeline import open_data, run
-from rankwise.tasks.detection.settings import UsageError
 
 
 @pytest.fixture(scope="module")

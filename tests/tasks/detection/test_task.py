@@ -11,8 +11,9 @@ from tests.tasks.detection.pictures import losses, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.training.processes import run_two
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.settings import Objective, Settings, UsageError
+from rankwise.tasks.detection.settings import Objective, Settings
 from rankwise.tasks.detection.task import DetectionTask, make_loss, new_detector
 from rankwise.tasks.detection.training import train
 from rankwise.training import Learner
@@ -198,7 +199,7 @@ def test_a_loss_that_cannot_be_is_one_line(name):
 
 def work(rank: int, folder: str) -> None:
     """Called in two processes, with half of the images each."""
-    asked = settings(optimizer=SGD, training={"batch": 2}, views=STILL)
+    asked = settings(optimizer=SGD, training={"batch": 2}, augmentations=STILL)
     trained = train(splits(), asked, Path(folder) / "run")
     found = {"network": trained.network.state_dict(), "history": trained.history}
     torch.save(found, Path(folder) / f"{rank}.pt")
@@ -209,7 +210,7 @@ def test_two_processes_train_on_their_images_together(tmp_path):
     one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
     assert one["history"] == other["history"]
     assert states_equal(one["network"], other["network"])
-    asked = settings(optimizer=SGD, training={"batch": 4}, views=STILL)
+    asked = settings(optimizer=SGD, training={"batch": 4}, augmentations=STILL)
     alone = train(splits(), asked)
     for ours, theirs in zip(one["history"], alone.history, strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)

@@ -11,8 +11,9 @@ import torch
 from tests.tasks.detection.pictures import losses, pictures, settings, splits
 
 from rankwise.data.detection import DetectionSplits, Objects
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.batches import Batch
-from rankwise.tasks.detection.settings import Objective, UsageError
+from rankwise.tasks.detection.settings import Objective
 from rankwise.tasks.detection.task import DetectionTask, fingerprint, make_loss, new_detector
 from rankwise.tasks.detection.training import train
 from rankwise.training import Learner
@@ -27,7 +28,7 @@ class StopError(Exception):
 @pytest.mark.parametrize("frozen", [0, 5])
 def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
     views = {"expand": 1, "colors": False} if frozen else {}
-    asked = settings(network={"frozen": frozen}, views=views)
+    asked = settings(network={"frozen": frozen}, augmentations=views)
     parts = splits()
     torch.manual_seed(3)
     before = torch.random.get_rng_state()
@@ -51,7 +52,7 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
 def test_other_settings_or_pictures_are_not_continued(tmp_path):
     asked = settings(training={"steps": 2})
     train(splits(), asked, tmp_path)
-    other = replace(asked, training=replace(asked.training, batch=2))
+    other = asked.replace(training=asked.training.replace(batch=2))
     with pytest.raises(UsageError, match=r"training.batch was 3 and is 2"):
         train(splits(), other, tmp_path, resume=True)
     with pytest.raises(UsageError, match="other training data"):

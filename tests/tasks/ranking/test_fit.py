@@ -9,6 +9,7 @@ from tests.tasks.ranking.cases import written
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, UsageError, fitted, judged, scores_of
+from rankwise.tasks.ranking.fit import stops_by
 
 QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_estimators": 10}}
 
@@ -16,7 +17,7 @@ QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_esti
 @pytest.mark.parametrize("model", ["linear", "mlp", "boosted"])
 @pytest.mark.parametrize("objective", ["ndcg@3", "listnet", "lambda_loss@3", "ap"])
 def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
-    settings = Settings(objective, model, "ndcg@3", options=QUICK[model])
+    settings = Settings(objective=objective, model=model, metric="ndcg@3", options=QUICK[model])
     train = read_letor(written(tmp_path / "train.txt"))
     test = read_letor(written(tmp_path / "test.txt", seed=1))
     ranker = fitted(settings, train)
@@ -28,7 +29,7 @@ def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
 def test_a_validation_file_is_what_is_held_out(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     other = read_letor(written(tmp_path / "other.txt", queries=5, seed=2))
-    settings = Settings("ndcg@3", "mlp", "ndcg@3", options=QUICK["mlp"])
+    settings = Settings(objective="ndcg@3", model="mlp", metric="ndcg@3", options=QUICK["mlp"])
     ranker = fitted(settings, train, other)
     assert ranker.held_out_ == len(other) == 30
     best = max(ranker.history_)
@@ -46,7 +47,9 @@ def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
     more = "".join(f"{r} qid:{9 + (r == 0)} 1:{n} 2:1 3:0\n" for r in (2, 0) for n in range(3))
     (tmp_path / "other.txt").write_text(text + more)
     other = read_letor(tmp_path / "other.txt")
-    ranker = fitted(Settings("ap", model, "ap", options=QUICK[model]), train, other)
+    ranker = fitted(
+        Settings(objective="ap", model=model, metric="ap", options=QUICK[model]), train, other
+    )
     found = judged(scores_of(ranker, other), other, ["ap"])["ap"]
     assert (found.plain["queries"], found.plain["left_out"]) == (6, 1)
     y, groups = other.target >= 1, other.groups
@@ -58,13 +61,13 @@ def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
 def test_a_metric_of_relevances_seen_as_two_classes_has_another_name(tmp_path):
     data = read_letor(written(tmp_path / "train.txt"))
     words = "ndcg@3 of two classes (relevant from 1 on)"
-    assert Settings("ap", "mlp", "ndcg@3").stops_by(data) == words
-    assert Settings("ndcg@3", "mlp", "ndcg@3").stops_by(data) == "ndcg@3"
-    assert Settings("ap", "mlp", "ap").stops_by(data) == "ap"
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ndcg@3"), data) == words
+    assert stops_by(Settings(objective="ndcg@3", model="mlp", metric="ndcg@3"), data) == "ndcg@3"
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ap"), data) == "ap"
     two = replace(data, target=np.minimum(data.target, 1))
-    assert Settings("ap", "mlp", "ndcg@3").stops_by(two) == "ndcg@3"
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ndcg@3"), two) == "ndcg@3"
     with pytest.raises(UsageError, match="metric ap stops training by two classes"):
-        fitted(Settings("ndcg@3", "mlp", "ap"), data)
+        fitted(Settings(objective="ndcg@3", model="mlp", metric="ap"), data)
 
 
 def test_one_relevance_is_nothing_to_rank(tmp_path):
@@ -79,15 +82,17 @@ def test_a_relevance_whose_gain_is_infinite(tmp_path):
     path.write_text("".join(f"{2000 * (n % 2)} qid:{n // 4} 1:{n % 2}\n" for n in range(40)))
     data = read_letor(path)
     with pytest.raises(DataError, match=r"line 2: the relevance 2000 is too large for ndcg@3"):
-        fitted(Settings("ndcg@3", "linear", "ap"), data)
-    ranker = fitted(Settings("ap", "linear", "ndcg@3"), data)  # two classes have no such gain
+        fitted(Settings(objective="ndcg@3", model="linear", metric="ap"), data)
+    ranker = fitted(
+        Settings(objective="ap", model="linear", metric="ndcg@3"), data
+    )  # two classes have no such gain
     assert scores_of(ranker, data)[1] > scores_of(ranker, data)[0]
 
 
 def test_settings_keep_the_names_of_rankwise():
-    settings = Settings("average_precision", "mlp", "nDCG@10")
+    settings = Settings(objective="average_precision", model="mlp", metric="nDCG@10")
     assert (settings.objective, settings.metric) == ("ap", "ndcg@10")
-    assert Settings("log_loss").objective == "log_loss"
+    assert Settings(objective="log_loss").objective == "log_loss"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +104,11 @@ def test_settings_keep_the_names_of_rankwise():
         ({"objective": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
         ({"objective": "opauc(max_fpr=2)"}, "max_fpr=2"),
         ({"metric": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
-        ({"relevant": float("nan")}, "relevant must be a finite number above 0, got nan"),
-        ({"relevant": float("inf")}, "relevant must be a finite number above 0, got inf"),
-        ({"relevant": 0.0}, "relevant must be a finite number above 0, got 0.0; pass the smallest"),
-        ({"validation": 1.0}, "validation must be a share in"),
-        ({"seed": -1}, "seed must be a whole number >= 0"),
+        ({"relevant": float("nan")}, "relevant must be a finite number > 0, got nan"),
+        ({"relevant": float("inf")}, "relevant must be a finite number > 0, got inf"),
+        ({"relevant": 0.0}, "relevant must be a finite number > 0, got 0.0"),
+        ({"validation_share": 1.0}, r"validation_share must be in \[0, 1\), got 1.0"),
+        ({"seed": -1}, "seed must be a whole number from 0 to"),
         ({"options": {"layers": 3}}, "mlp has no option 'layers'; it has batch_size"),
         ({"options": {"objective": "ap"}}, "mlp has no option 'objective'"),
     ],

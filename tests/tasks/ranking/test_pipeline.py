@@ -13,7 +13,9 @@ from rankwise.estimators import Ranker
 from rankwise.estimators._checkpoint import Checkpoint
 from rankwise.tasks.ranking import Settings, UsageError, load_run, run, scores_of
 
-SETTINGS = Settings("ndcg@3", "mlp", "ndcg@3", options={"epochs": 3, "hidden": (4,)})
+SETTINGS = Settings(
+    objective="ndcg@3", model="mlp", metric="ndcg@3", options={"epochs": 3, "hidden": (4,)}
+)
 
 
 def test_a_run_and_its_folder(tmp_path):
@@ -50,7 +52,9 @@ def test_killed_and_resumed_is_never_stopped(tmp_path, monkeypatch, model):
     train = read_letor(written(tmp_path / "train.txt"))
     other = read_letor(written(tmp_path / "other.txt", queries=8, seed=1))
     options = {"mlp": {"epochs": 6, "hidden": (4,)}, "boosted": {"n_estimators": 5}}
-    settings = Settings("ndcg@3", model, "ndcg@3", options=options.get(model, {}))
+    settings = Settings(
+        objective="ndcg@3", model=model, metric="ndcg@3", options=options.get(model, {})
+    )
     whole = run(settings, tmp_path / "whole", train, other)
     out, save = tmp_path / "run", Checkpoint.save
 
@@ -85,7 +89,7 @@ def test_resuming_a_run_that_has_ended_judges_it_again(tmp_path, monkeypatch):
     np.testing.assert_array_equal(scores_of(again.ranker, train), scores_of(first.ranker, train))
     assert "mrr" in json.loads((out / "results.json").read_text())["results"]["train"]
     with pytest.raises(UsageError, match=r"the run has ended with seed = 0, not 1"):
-        run(replace(SETTINGS, seed=1), out, train, resume=True)
+        run(SETTINGS.replace(seed=1), out, train, resume=True)
 
 
 def test_a_test_file_with_more_features_is_said_before_the_work(tmp_path):

@@ -11,7 +11,7 @@ from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, run
 from rankwise.tasks.ranking.start import compared_with_start
 
-SETTINGS = Settings("ndcg@3", "linear", "ndcg@3")
+SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
 
 
 @pytest.mark.parametrize(("sign", "word"), [(1, "better"), (-1, "worse")])

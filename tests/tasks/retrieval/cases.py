@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.tasks.retrieval.config import with_changes
 from rankwise.tasks.retrieval.settings import Settings
 
 SMALL: dict[str, Any] = {
     "data": {"hits": [1, 2]},
     "network": {"backbone": "small", "options": {"width": 2}, "dimension": 6},
-    "views": {"resize": 10, "crop": 8},
+    "augmentations": {"resize": 10, "crop": 8},
     "batches": {"classes": 3, "per_class": 2},
     "objective": {"name": "ap"},
     "optimizer": {"name": "adam", "learning_rate": 0.01, "weight_decay": 0.0},
@@ -25,7 +24,7 @@ SMALL: dict[str, Any] = {
 
 def settings(*changes: str) -> Settings:
     """Small settings, with some changes."""
-    return with_changes(SMALL, changes)
+    return Settings.changed(SMALL, changes)
 
 
 def images(name: str, classes: int, per_class: int = 4, *, seed: int = 0) -> ImageSet:

@@ -5,11 +5,12 @@ import sys
 import pytest
 import torch
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.augmentation import evaluation_view, make_views, resized
-from rankwise.tasks.retrieval.settings import UsageError, Views
+from rankwise.vision.settings import Augmentations
 
 CPU = torch.device("cpu")
-SQUARE = Views(resize=12, crop=8, flip=False)
+SQUARE = Augmentations(resize=12, crop=8, flip=False)
 
 
 def picture(height: int, width: int) -> torch.Tensor:
@@ -19,7 +20,7 @@ def picture(height: int, width: int) -> torch.Tensor:
 
 def test_resized_by_both_sides_or_by_the_shorter():
     assert resized(picture(20, 30), SQUARE).shape == (3, 12, 12)
-    free = Views(resize=12, crop=8, square=False)
+    free = Augmentations(resize=12, crop=8, square=False)
     assert resized(picture(20, 30), free).shape == (3, 12, 18)
     assert resized(picture(50, 25), free).shape == (3, 24, 12)
     assert resized(picture(7, 6), free).shape == (3, 14, 12)
@@ -29,7 +30,7 @@ def test_resized_by_both_sides_or_by_the_shorter():
 
 def test_a_smaller_picture_is_the_mean_of_what_it_covers():
     pixels = torch.arange(16, dtype=torch.uint8).reshape(1, 4, 4).expand(3, 4, 4) * 8
-    found = resized(pixels, Views(resize=2, crop=2)).float()
+    found = resized(pixels, Augmentations(resize=2, crop=2)).float()
     assert found.dtype == torch.float32
     # Antialiased bilinear weights of 4 → 2: 3/7, 3/7, 1/7 from the outside in, on both axes.
     weights = torch.tensor([[3, 3, 1, 0], [0, 1, 3, 3]]) / 7
@@ -39,14 +40,14 @@ def test_a_smaller_picture_is_the_mean_of_what_it_covers():
 
 def test_the_view_of_evaluation_is_the_center():
     pictures = [picture(12, 18), picture(14, 12)]
-    found = evaluation_view(pictures, Views(resize=12, crop=8, square=False))
+    found = evaluation_view(pictures, Augmentations(resize=12, crop=8, square=False))
     assert torch.equal(found[0], pictures[0][:, 2:10, 5:13].float() / 255)
     assert torch.equal(found[1], pictures[1][:, 3:11, 2:10].float() / 255)
 
 
 @pytest.mark.parametrize("square", [True, False])
 def test_a_random_crop_is_a_part_of_the_picture(square):
-    views = make_views(Views(resize=12, crop=8, flip=False, square=square))
+    views = make_views(Augmentations(resize=12, crop=8, flip=False, square=square))
     pictures = [picture(12, 12 if square else 15) for _ in range(6)]
     torch.manual_seed(0)
     found = (views(pictures, CPU) * 255).round().byte()
@@ -63,7 +64,7 @@ def test_a_random_crop_is_a_part_of_the_picture(square):
 
 
 def test_flips_are_of_half_of_the_pictures():
-    views = make_views(Views(resize=8, crop=8))
+    views = make_views(Augmentations(resize=8, crop=8))
     pictures = [picture(8, 8)] * 200
     torch.manual_seed(0)
     found = views(pictures, CPU)
@@ -75,7 +76,7 @@ def test_flips_are_of_half_of_the_pictures():
 
 
 def test_rotation_stays_within_its_angle_and_leaves_no_black_corner():
-    views = make_views(Views(resize=9, crop=9, flip=False, rotation=15))
+    views = make_views(Augmentations(resize=9, crop=9, flip=False, rotation=15))
     white = torch.full((3, 9, 9), 255, dtype=torch.uint8)
     torch.manual_seed(0)
     torch.testing.assert_close(views([white] * 20, CPU), torch.ones(20, 3, 9, 9))
@@ -90,7 +91,7 @@ def test_rotation_stays_within_its_angle_and_leaves_no_black_corner():
 
 
 def test_a_resized_crop_has_the_size_asked_for():
-    views = make_views(Views(resize=12, crop=8, resized_crop=True, scale=(0.3, 0.5)))
+    views = make_views(Augmentations(resize=12, crop=8, resized_crop=True, scale=(0.3, 0.5)))
     torch.manual_seed(0)
     found = views([picture(12, 12)] * 4, CPU)
     assert found.shape == (4, 3, 8, 8)
@@ -99,18 +100,20 @@ def test_a_resized_crop_has_the_size_asked_for():
 
 
 def test_all_randomness_is_of_torchs_generator():
-    views = make_views(Views(resize=12, crop=8, rotation=10))
+    views = make_views(Augmentations(resize=12, crop=8, rotation=10))
     torch.manual_seed(3)
     first = views([picture(12, 12)] * 3, CPU)
     torch.manual_seed(3)
     assert torch.equal(
-        make_views(Views(resize=12, crop=8, rotation=10))([picture(12, 12)] * 3, CPU), first
+        make_views(Augmentations(resize=12, crop=8, rotation=10))([picture(12, 12)] * 3, CPU), first
     )
 
 
 def test_shapes_that_do_not_go_together():
-    with pytest.raises(UsageError, match=r"views\.rotation need views\.square: true"):
-        Views(square=False, rotation=15)
+    with pytest.raises(
+        UsageError, match=r"augmentations\.rotation need augmentations\.square: true"
+    ):
+        Augmentations(square=False, rotation=15)
 
 
 def test_without_kornia_it_says_what_to_install(monkeypatch):

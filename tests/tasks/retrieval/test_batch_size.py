@@ -5,8 +5,9 @@ import torch
 from tests.tasks.retrieval.cases import images, settings
 
 from rankwise.data.images import ImageSet
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.batch_size import fit_batches
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import Settings
 
 
 def test_batches_have_no_more_classes_and_images_of_a_class_than_there_are():

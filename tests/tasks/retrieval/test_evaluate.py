@@ -8,12 +8,12 @@ import torch
 from tests.tasks.retrieval.cases import images, settings, splits
 
 from rankwise.data.images import ImageSet
+from rankwise.errors import UsageError
 from rankwise.retrieval import evaluate
 from rankwise.tasks.retrieval.augmentation import evaluation_view
 from rankwise.tasks.retrieval.evaluate import as_json, embed, judge, judge_splits
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.settings import UsageError
 
 CHOSEN = settings()
 
@@ -24,10 +24,10 @@ def network():
 
 
 def test_embeddings_do_not_depend_on_the_blocks_nor_the_mode(monkeypatch):
-    found, pictures = network(), Pictures(images("test", 4), CHOSEN.views)
+    found, pictures = network(), Pictures(images("test", 4), CHOSEN.augmentations)
     whole = embed(found, pictures)
     assert found.training
-    view = evaluation_view([pictures[i] for i in range(16)], CHOSEN.views)
+    view = evaluation_view([pictures[i] for i in range(16)], CHOSEN.augmentations)
     torch.testing.assert_close(whole, found.eval()(view))
     monkeypatch.setattr("rankwise.tasks.retrieval.evaluate._AT_ONCE", 3)
     torch.testing.assert_close(embed(found, pictures), whole)
@@ -37,12 +37,12 @@ def test_embeddings_do_not_depend_on_the_blocks_nor_the_mode(monkeypatch):
 
 def test_a_set_is_judged_leave_one_out_and_queries_against_their_gallery():
     found, gallery, queries = network(), images("test", 4), images("test", 4, 2, seed=9)
-    e = embed(found, Pictures(gallery, CHOSEN.views))
+    e = embed(found, Pictures(gallery, CHOSEN.augmentations))
     alone = judge(found, gallery, CHOSEN)
     assert alone.map == evaluate(e, gallery.labels).map
     assert alone.hit_at.keys() == {1, 2}
     assert judge(found, gallery, CHOSEN, queries=gallery).map == alone.map
-    q = embed(found, Pictures(queries, CHOSEN.views))
+    q = embed(found, Pictures(queries, CHOSEN.augmentations))
     expected = evaluate(e, gallery.labels, q, queries.labels)
     assert judge(found, gallery, CHOSEN, queries=queries).map == expected.map
 

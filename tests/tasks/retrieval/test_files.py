@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +9,7 @@ from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
 from rankwise.data.images._listing import Recorded
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.files import (
     DIVISION,
     load_run,
@@ -19,12 +19,12 @@ from rankwise.tasks.retrieval.files import (
     write_model,
 )
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.settings import Network, UsageError
+from rankwise.tasks.retrieval.settings import Network
 from rankwise.vision.backbones import TransformersBackbone
 
 
 def written(out, chosen: Network):
-    made = replace(settings(), network=chosen)
+    made = settings().replace(network=chosen)
     network = make_network(chosen)
     write_config(out, made)
     write_model(out, network)

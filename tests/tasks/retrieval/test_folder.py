@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from rankwise.data.images import BrokenImage
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.folder import images_in
-from rankwise.tasks.retrieval.settings import UsageError
 
 
 def test_all_images_with_the_folder_they_are_in(tmp_path):

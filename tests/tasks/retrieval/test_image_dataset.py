@@ -12,9 +12,9 @@ from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.augmentation import resized
 from rankwise.tasks.retrieval.image_dataset import Pictures, batches_from, some_pixels
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
-VIEWS = Views(resize=8, crop=8)
+VIEWS = Augmentations(resize=8, crop=8)
 
 
 def files(folder, sizes=(8, 10, 12, 9)) -> ImageSet:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from tests.tasks.retrieval.cases import images, settings
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.evaluate import embed
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.index import (
@@ -18,9 +19,8 @@ from rankwise.tasks.retrieval.index import (
     write_index,
 )
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.settings import UsageError
 
-VIEWS = settings().views
+VIEWS = settings().augmentations
 
 
 def network():

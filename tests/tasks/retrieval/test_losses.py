@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from rankwise.baselines import CrossBatchMemory, SupCon
+from rankwise.errors import UsageError
 from rankwise.naming.table import ENTRIES
 from rankwise.objectives import SOPRC, embedding_scores
 from rankwise.tasks.retrieval.losses import RetrievalLoss
-from rankwise.tasks.retrieval.settings import Memory, Objective, UsageError
+from rankwise.tasks.retrieval.settings import Memory, Objective
 
 LABELS = torch.tensor([0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
 BATCH = torch.tensor([0, 0, 1, 1, 2, 2])
@@ -20,7 +21,7 @@ def vectors(seed: int = 0) -> torch.Tensor:
 
 
 def loss(name: str, memory: Memory | None = None, **options: object) -> RetrievalLoss:
-    return RetrievalLoss(Objective(name, **options), memory or Memory(), LABELS, 4)
+    return RetrievalLoss(Objective(name=name, **options), memory or Memory(), LABELS, 4)
 
 
 def test_the_prior_of_a_class_is_its_share_of_the_other_images():
@@ -140,11 +141,11 @@ def test_embeddings_of_the_last_parameters_reach_stable_ap():
         (lambda: loss("ap", previous=True), "objective.previous is for stable_ap, got ap"),
         (lambda: loss("soap", Memory(size=4)), "goes neither with memory.size nor with mixup"),
         (
-            lambda: RetrievalLoss(Objective("soap"), Memory(), LABELS, 4, mixes=True),
+            lambda: RetrievalLoss(Objective(name="soap"), Memory(), LABELS, 4, mixes=True),
             "goes neither with memory.size nor with mixup",
         ),
         (
-            lambda: RetrievalLoss(Objective("soap"), Memory(), torch.arange(8000) // 2, 4),
+            lambda: RetrievalLoss(Objective(name="soap"), Memory(), torch.arange(8000) // 2, 4),
             "remembers every pair of images, 8,000² of them",
         ),
     ],

@@ -70,7 +70,7 @@ def test_every_setting_has_one_row():
     assert shown["objective.name"] == "stable_ap(a=.1)"
     assert shown["data.hits"] == "(1, 7)"
     assert shown["network.weights"] == "None"
-    for section in ("data", "network", "views", "mixup", "batches", "memory", "training"):
+    for section in ("data", "network", "augmentations", "mixup", "batches", "memory", "training"):
         names = {name for name in shown if name.startswith(f"{section}.")}
         assert names == {f"{section}.{name}" for name in vars(getattr(chosen, section))}
 

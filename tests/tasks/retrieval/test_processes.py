@@ -33,8 +33,8 @@ def test_two_processes_train_on_their_batches_together(tmp_path):
         'network.options={"width": 8, "norm": "group"}',
         "objective.name=soprc",
         "batches.chunk=2",
-        "views.resize=8",  # nothing random: each process would draw its own
-        "views.flip=false",
+        "augmentations.resize=8",  # nothing random: each process would draw its own
+        "augmentations.flip=false",
         "optimizer.name=sgd",
         "training.steps=3",
         "training.validate_every=3",

@@ -3,32 +3,32 @@ from __future__ import annotations
 import pytest
 from tests.tasks.retrieval.cases import settings
 
-from rankwise.tasks.retrieval.settings import (
-    Data,
-    Mixup,
-    Network,
-    Objective,
-    Optimizer,
-    Settings,
-    UsageError,
-    Views,
-)
+from rankwise.errors import UsageError
+from rankwise.tasks.retrieval.settings import Data, Mixup, Network, Objective, Settings
+from rankwise.training.settings import Optimizer
+from rankwise.vision.settings import Augmentations
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Data(validation_share=1.0), "data.validation_share must be between 0 and 1, got"),
+        (lambda: Data(validation_share=1.0), "data.validation_share must be in \\(0, 1\\), got"),
         (lambda: Data(hits=(0,)), "data.hits must be a whole number >= 1, got 0"),
         (lambda: Network(backbone="alexnet"), "network.backbone must be one of small, resnet, co"),
         (lambda: Network(dimension=0), "network.dimension must be a whole number >= 1, got 0"),
         (
-            lambda: Views(resize=256, crop=300),
-            "views.crop must be at most views.resize, 256, got 300",
+            lambda: Augmentations(resize=256, crop=300),
+            "augmentations.crop must be at most augmentations.resize, 256, got 300",
         ),
-        (lambda: Views(scale=(0.0, 1.0)), r"views.scale must be two shares, .* got \[0.0, 1.0\]"),
-        (lambda: Views(rotation=-1), "views.rotation must be a finite number >= 0, got -1"),
-        (lambda: Mixup(u=1.5), "mixup.u must be between 0 and 1, got 1.5"),
+        (
+            lambda: Augmentations(scale=(0.0, 1.0)),
+            r"augmentations.scale must be two shares, .* got \[0.0, 1.0\]",
+        ),
+        (
+            lambda: Augmentations(rotation=-1),
+            "augmentations.rotation must be a finite number >= 0, got -1",
+        ),
+        (lambda: Mixup(u=1.5), r"mixup.u must be in \[0, 1\], got 1.5"),
         (lambda: settings("batches.classes=1"), "batches.classes must be a whole number >= 2"),
         (lambda: settings("batches.chunk=3"), "must be a multiple of the 2 images of a class"),
         (lambda: settings("training.patience=0"), "training.patience must be a whole number >= 1"),
@@ -45,8 +45,8 @@ def test_bad_settings_are_named(make, message):
 
 
 def test_the_short_name_of_an_objective():
-    assert Objective("soprc(score_scale=1)").short == "soprc"
-    assert Objective("ap").short == "ap"
+    assert Objective(name="soprc(score_scale=1)").short == "soprc"
+    assert Objective(name="ap").short == "ap"
 
 
 def test_the_defaults_are_settings():
@@ -59,7 +59,7 @@ def test_the_defaults_are_settings():
         ({"name": "lbfgs"}, "optimizer.name must be one of sgd, adam, adamw, got 'lbfgs'"),
         ({"s": 1.5}, r"optimizer.s must be in \[0, 1\], got 1.5"),
         ({"momentum": 1.0}, r"optimizer.momentum must be in \[0, 1\), got 1.0"),
-        ({"milestones": (30, 15)}, "optimizer.milestones must go up, got 30, 15"),
+        ({"milestones": (30, 15)}, "optimizer.milestones must increase, got 30, 15"),
         ({"learning_rate": 0.0}, "optimizer.learning_rate must be a finite number > 0, got 0.0"),
     ],
 )

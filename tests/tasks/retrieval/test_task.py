@@ -6,9 +6,10 @@ import pytest
 import torch
 from tests.tasks.retrieval.cases import settings, splits, states_equal
 
+from rankwise.errors import UsageError
 from rankwise.memory import PreviousModel
 from rankwise.tasks.retrieval.image_dataset import Batch
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner
 

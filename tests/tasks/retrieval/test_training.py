@@ -12,9 +12,9 @@ import torch
 from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
 from rankwise.data.images import ImageSet
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.evaluate import judge
 from rankwise.tasks.retrieval.image_dataset import Pictures
-from rankwise.tasks.retrieval.settings import UsageError
 from rankwise.tasks.retrieval.task import RetrievalTask, new_network
 from rankwise.tasks.retrieval.training import Step, train
 from rankwise.training import Callback, Trainer
@@ -42,7 +42,7 @@ EVERYTHING = (  # state of every kind: batch norm, momentum, quantiles, previous
     "mixup.stages=1",
     "optimizer.name=sgd",
     "optimizer.milestones=[3]",
-    "views.rotation=10",
+    "augmentations.rotation=10",
 )
 ROOT = Path(__file__).parents[3]
 
@@ -102,7 +102,7 @@ def test_it_learns():
     chosen = settings("training.steps=60", "training.validate_every=20")
     parts = splits(test=images("test", 12, seed=7))
     with torch.random.fork_rng(devices=[]):
-        before = new_network(Pictures(parts.train, chosen.views), chosen)
+        before = new_network(Pictures(parts.train, chosen.augmentations), chosen)
     found = train(parts, chosen)
     assert judge(found.network, parts.train, chosen).map > judge(before, parts.train, chosen).map
     assert found.history[-1]["loss"] < found.history[0]["loss"]

@@ -1,13 +1,13 @@
 """Long-tailed classification: every class ranks all images, and is judged by that."""
 
-from rankwise.tasks.classification.config import read_settings, shipped, with_changes
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import Judged, as_json, judge, judge_scores
 from rankwise.tasks.classification.files import load_run
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.page import classes_table, results_table
 from rankwise.tasks.classification.pipeline import Finished, judge_part, open_data, run
-from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import ClassificationTask
 from rankwise.tasks.classification.training import Step, Trained, train
 
@@ -29,10 +29,7 @@ __all__ = [
     "load_run",
     "make_classifier",
     "open_data",
-    "read_settings",
     "results_table",
     "run",
-    "shipped",
     "train",
-    "with_changes",
 ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.data.images.image_set import LabeledImages
+from rankwise.errors import UsageError
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
-from rankwise.tasks.classification.settings import Batches, Settings, UsageError
+from rankwise.tasks.classification.settings import Batches, Settings
 from rankwise.training import Place
 
 __all__ = ["ShuffledBatches", "fit_batches", "make_sampler"]
@@ -56,7 +56,7 @@ def fit_batches(settings: Settings, train: LabeledImages) -> tuple[Settings, lis
         else f"there are {classes} training classes, {asked.per_class} images of each in a batch"
     )
     line = f"batches: {most} images instead of {size}: {why}"
-    return replace(settings, batches=replace(asked, size=most)), [line]
+    return settings.replace(batches=asked.replace(size=most)), [line]
 
 
 def make_sampler(

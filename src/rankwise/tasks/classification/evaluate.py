@@ -63,7 +63,7 @@ def judge(
     place: Place | None = None,
 ) -> Judged:
     """Rank all images of a set by the logit of every class."""
-    held = Pictures(images.images, settings.views) if pictures is None else pictures
+    held = Pictures(images.images, settings.augmentations) if pictures is None else pictures
     logits = embed(network, held, workers=workers, place=place)
     return judge_scores(logits, images.target, images.classes, max_fpr=settings.data.max_fpr)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
-from rankwise.tasks.classification.config import read_settings
 from rankwise.tasks.classification.evaluate import Judged, as_json
 from rankwise.tasks.classification.network import Classifier, make_classifier
-from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.retrieval import files as retrieval
-from rankwise.tasks.retrieval.config import as_yaml
 from rankwise.tasks.retrieval.files import CONFIG, MODEL, write_model
 from rankwise.training import require_unchanged
 
@@ -22,7 +20,7 @@ Results = dict[str, Judged]
 
 def write_config(out: Path, settings: Settings) -> None:
     """``config.yaml``: the settings of the run, all of them."""
-    write_whole(out / CONFIG, as_yaml(settings))
+    write_whole(out / CONFIG, settings.as_yaml())
 
 
 def write_results(out: Path, results: Results) -> None:
@@ -36,7 +34,7 @@ def load_run(out: Path) -> tuple[Settings, Classifier]:
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
     require_unchanged(out, MODEL)
-    settings = read_settings(out / CONFIG)
+    settings = Settings.read(out / CONFIG)
     library = retrieval.safetensors_library()
     try:
         state = library.load_file(out / MODEL)
@@ -44,8 +42,8 @@ def load_run(out: Path) -> tuple[Settings, Classifier]:
         # All weights are in the folder: those it started from may be gone.
         kept = out / "backbone"
         given = settings.network.weights is not None and kept.is_dir()
-        chosen = replace(settings.network, weights=str(kept) if given else None)
-        network = make_classifier(replace(settings, network=chosen), logits)
+        chosen = settings.network.replace(weights=str(kept) if given else None)
+        network = make_classifier(settings.replace(network=chosen), logits)
         network.load_state_dict(state)
     except (RuntimeError, KeyError, retrieval.safetensors_error()) as error:
         first = str(error).strip().splitlines()[0]

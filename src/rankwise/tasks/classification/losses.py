@@ -11,6 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from rankwise.baselines import LDAM, CrossBatchMemory
 from rankwise.baselines.class_weights import effective_number_weights
+from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
 from rankwise.naming.grammar import parse
 from rankwise.naming.objectives import signature_of_objective
@@ -19,7 +20,6 @@ from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, OneVsRest
 from rankwise.objectives.classes import ClassObjective
 from rankwise.tasks.classification.settings import Objective as Chosen
-from rankwise.tasks.classification.settings import UsageError
 
 __all__ = ["ClassificationLoss"]
 

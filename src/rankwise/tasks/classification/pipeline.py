@@ -11,19 +11,20 @@ import torch
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.image_set import ClassSplits, LabeledImages
 from rankwise.data.images.readers import CLASS_KINDS, open_classes
+from rankwise.errors import UsageError
 from rankwise.report.verdict import Verdict, verdict
+from rankwise.settings import require_choice
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.evaluate import Judged, judge
 from rankwise.tasks.classification.files import write_config, write_model, write_results
 from rankwise.tasks.classification.page import write_page
-from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.tasks.classification.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.files import read_division, write_division
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.pipeline import usual_device
-from rankwise.tasks.retrieval.settings import one_of
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "judge_part", "open_data", "run"]
@@ -44,7 +45,7 @@ def open_data(
 ) -> ClassSplits:
     """The images of the settings, in their parts: those of the division that ``run`` recorded."""
     data = settings.data
-    one_of("data.kind", data.kind, CLASS_KINDS)
+    require_choice("data.kind", data.kind, CLASS_KINDS)
     if not data.root:
         raise UsageError("data.root must say where the images are; --root FOLDER does, too")
     return open_classes(
@@ -122,7 +123,7 @@ def run(
             return Finished({}, trained, None)
         write_model(out, trained.network)
         with torch.random.fork_rng(devices=[]):
-            pictures = Pictures(splits.train.images, settings.views, told)
+            pictures = Pictures(splits.train.images, settings.augmentations, told)
             other = new_classifier(splits.train, pictures, settings).to(device)
         before = judge_part(other, splits, settings, "test", workers=workers)
         results = {"untrained": before}

@@ -1,131 +1,117 @@
-"""What a run of classification is asked to do: one small record for every side of it."""
+"""Settings of image classification, one section for each part of a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+from annotated_types import Ge, Lt
+from pydantic import Field, model_validator
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval import settings as retrieval
-from rankwise.tasks.retrieval.settings import (
-    BACKBONES,
-    Optimizer,
-    Training,
-    Views,
-    number,
-    one_of,
-    whole,
-)
-from rankwise.tasks.seeds import require_seed
+from rankwise.settings import Count, Section, Share, TaskSettings
+from rankwise.training.settings import EarlyStoppedTraining, Optimizer
+from rankwise.vision import settings as vision
+from rankwise.vision.settings import Augmentations
 
-__all__ = [
-    "Batches",
-    "Data",
-    "Network",
-    "Objective",
-    "Optimizer",
-    "Settings",
-    "Training",
-    "UsageError",
-    "Views",
-]
+__all__ = ["Batches", "Data", "Network", "Objective", "Settings"]
 
 
-@dataclass(frozen=True)
-class Data:
-    """Where the images are, and what is made of them: a long tail, two classes, three parts."""
+class Data(vision.ImageData):
+    """Images, the long tail or two classes made of them, and their split."""
 
-    kind: str = "folder"
-    root: str = ""
-    imbalance: float | None = None  # largest class over smallest; None: classes as they are
-    tail_in: str = "all"  # parts that are long-tailed: all, or train
-    positive: tuple[str, ...] = ()  # classes against all the others; none: every class for itself
-    positive_share: float | None = None  # of the training images, where it is to be made small
-    test_share: float | None = None  # of the images of every class; None: 0.1, or as given
-    validation_share: float = 0.1  # of the images of every class; 0: none
-    seed: int = 0  # of everything drawn there
-    max_fpr: float = 0.05  # partial AUC is reported up to this false positive rate
+    imbalance: Annotated[float, Ge(1)] | None = Field(
+        None, description="Size of the largest class over the smallest; null to keep all images."
+    )
+    tail_in: Literal["all", "train"] = Field("all", description="Parts with the imbalance.")
+    positive: tuple[str, ...] = Field(
+        (), description="Classes that are the positive class; empty for every class by itself."
+    )
+    positive_share: Share | None = Field(
+        None, description="Share of positives to reduce the training images to."
+    )
+    test_share: Share | None = Field(
+        None, description="Test share of every class; null for 0.1 or as given."
+    )
+    validation_share: Annotated[float, Ge(0), Lt(1)] = Field(
+        0.1, description="Validation share of every class; 0 for no validation."
+    )
+    max_fpr: Share = Field(0.05, description="Largest false positive rate of the partial AUC.")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "positive", tuple(self.positive))
-        one_of("data.tail_in", self.tail_in, ("all", "train"))
-        require_seed("data.seed", self.seed)
-        if self.imbalance is not None:
-            number("data.imbalance", self.imbalance)
-            if self.imbalance < 1:
-                raise UsageError(f"data.imbalance must be at least 1, got {self.imbalance!r}")
-        for name in ("positive_share", "max_fpr", "test_share"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise UsageError(f"data.{name} must be between 0 and 1, got {value!r}")
-        if not 0 <= self.validation_share < 1 - (self.test_share or 0.1):
+    @model_validator(mode="after")
+    def _leaves_training_images(self) -> Self:
+        test = self.test_share or 0.1
+        if not self.validation_share < 1 - test:
             raise UsageError(
-                "data.validation_share must be 0 or a share that leaves images to train on beside "
-                f"data.test_share, {self.test_share or 0.1}, got {self.validation_share!r}"
+                "data.validation_share must be 0 or a share that leaves training images next to "
+                f"data.test_share, {test}, got {self.validation_share!r}"
             )
+        return self
 
 
-@dataclass(frozen=True)
-class Network:
-    """A backbone, and a linear layer with one logit by class behind it (one for two classes)."""
+class Network(vision.Backbone):
+    """Backbone and linear layer with one logit per class (one for two classes)."""
 
-    backbone: str = "small"
-    weights: str | None = None  # a folder, a name in the hub's cache, a file; None: from scratch
-    options: dict[str, Any] = field(default_factory=dict)  # of the backbone's own configuration
-    head: str = "auto"  # linear, or cosine of features and class vectors; auto: cosine for ldam
-    freeze_batch_norm: bool = False
-
-    def __post_init__(self) -> None:
-        one_of("network.backbone", self.backbone, BACKBONES)
-        one_of("network.head", self.head, ("auto", "linear", "cosine"))
+    head: Literal["auto", "linear", "cosine"] = Field(
+        "auto", description="Form of the logits: linear, cosine, or auto (cosine for ldam)."
+    )
 
 
-@dataclass(frozen=True)
-class Batches:
-    """How many images a step has, and of which classes."""
+class Batches(Section):
+    """Images of a step."""
 
-    size: int = 64
-    positives: int | None = None  # of a binary problem: so many in every batch; None: as they come
-    per_class: int | None = None  # of several classes: size/per_class classes; None: as they come
+    section: ClassVar[str] = "batches"
 
-    def __post_init__(self) -> None:
-        whole("batches.size", self.size, 2)
+    size: Annotated[int, Ge(2)] = Field(64, description="Batch size (images per step).")
+    positives: Count | None = Field(
+        None, description="Positives per batch of a binary problem; null for random batches."
+    )
+    per_class: Count | None = Field(
+        None, description="Images per class of size/per_class classes; null for random batches."
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
         for name in ("positives", "per_class"):
             value = getattr(self, name)
-            if value is not None:
-                whole(f"batches.{name}", value, 1)
-                if value >= self.size:
-                    raise UsageError(
-                        f"batches.{name} must be less than batches.size, {self.size}, got {value}"
-                    )
+            if value is not None and value >= self.size:
+                raise UsageError(
+                    f"batches.{name} must be less than batches.size, {self.size}, got {value}"
+                )
         if self.per_class is not None and self.size % self.per_class:
             raise UsageError(
                 f"batches.size must be a multiple of batches.per_class, {self.per_class}, "
                 f"got {self.size}"
             )
+        return self
 
 
-@dataclass(frozen=True)
-class Objective(retrieval.Objective):
-    """What is minimized, by its name; a warm start is by cross-entropy."""
+class Objective(vision.Objective):
+    """Objective that is minimized; a warm start is on cross-entropy."""
 
-    name: str = "stable_ap"
+    name: str = Field(
+        "stable_ap", description="Name of the objective with its options (see rankwise objectives)."
+    )
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the files of the data."""
+class Settings(TaskSettings):
+    """Settings of image classification."""
 
-    data: Data = field(default_factory=Data)
-    network: Network = field(default_factory=Network)
-    views: Views = field(default_factory=Views)
-    batches: Batches = field(default_factory=Batches)
-    objective: Objective = field(default_factory=Objective)
-    optimizer: Optimizer = field(default_factory=Optimizer)
-    training: Training = field(default_factory=Training)
+    configs: ClassVar[Path | None] = Path(__file__).parent / "configs"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "views", self.views.fitting(self.network.backbone))
+    data: Data = Data()
+    network: Network = Network()
+    augmentations: Augmentations = Augmentations()
+    batches: Batches = Batches()
+    objective: Objective = Objective()
+    optimizer: Optimizer = Optimizer()
+    training: EarlyStoppedTraining = EarlyStoppedTraining()
+
+    @model_validator(mode="after")
+    def _size_images(self) -> Self:
+        sized = self.augmentations.sized_for(self.network.backbone)
+        object.__setattr__(self, "augmentations", sized)
+        return self
 
     @property
     def cosine(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from functools import partial
 
 import torch
@@ -12,12 +11,13 @@ from torch import Tensor, nn
 from rankwise.data.images import BrokenImage
 from rankwise.data.images.image_set import ClassSplits, LabeledImages, fingerprint
 from rankwise.distributed import gather_with_gradient
+from rankwise.errors import UsageError
 from rankwise.memory import PreviousModel
 from rankwise.tasks.classification.batches import make_sampler
 from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier, logits_for, make_classifier
-from rankwise.tasks.classification.settings import Settings, UsageError
+from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.views import make_class_views, quick_batches
 from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, some_pixels
 from rankwise.training import (
@@ -67,16 +67,16 @@ class ClassificationTask(Task[Batch]):
         place = Place() if place is None else place
         training, images = settings.training, splits.train
         self.settings, self.workers, self.held_out = settings, workers, splits.validation
-        self.validation = Pictures(splits.validation.images, settings.views)
+        self.validation = Pictures(splits.validation.images, settings.augmentations)
         if training.patience is not None and len(self.validation) == 0:
             raise UsageError(
                 "training.patience needs validation images, of which there are none: raise "
                 "data.validation_share, or leave patience out"
             )
-        self.pictures = Pictures(images.images, settings.views, told)
+        self.pictures = Pictures(images.images, settings.augmentations, told)
         classes = len(images.classes)
         self.sampler = make_sampler(images.target, classes, settings.batches, training.seed, place)
-        described = asdict(settings)
+        described = settings.model_dump()
         described["data"].pop("root")  # the folder may have been moved
         super().__init__(
             new_classifier(images, self.pictures, settings),
@@ -89,7 +89,7 @@ class ClassificationTask(Task[Batch]):
         )
         self.target = images.target.to(place.device)
         self.previous = PreviousModel(self.network) if settings.objective.previous else None
-        self.views = make_class_views(settings.views)
+        self.views = make_class_views(settings.augmentations)
 
     def modules(self) -> dict[str, nn.Module]:
         parts = super().modules()

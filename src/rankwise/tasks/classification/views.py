@@ -10,12 +10,14 @@ from torch import Tensor
 from rankwise.samplers import EpochBatches
 from rankwise.tasks.retrieval.augmentation import make_views
 from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
 __all__ = ["make_class_views", "quick_batches"]
 
 
-def make_class_views(views: Views) -> Callable[[Sequence[Tensor] | Tensor, torch.device], Tensor]:
+def make_class_views(
+    views: Augmentations,
+) -> Callable[[Sequence[Tensor] | Tensor, torch.device], Tensor]:
     """A function of resized pictures, uint8, that gives (n, 3, crop, crop) in [0, 1], on a device.
 
     Small pictures cost more to prepare than to learn from when every change is a call of its own.

@@ -7,16 +7,13 @@ import json
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.settings import Settings
 from rankwise.training import RunFolder
 
 CONFIG = "config.json"
@@ -55,7 +52,7 @@ def start_run(out: Path, problem: Problem, *, resume: bool) -> None:
     """Write ``config.json``, or see that the run which is there was asked the same."""
     settings, table = problem.settings, problem.table
     config = out / CONFIG
-    asked = _plain(settings)
+    asked = settings.plain()
     digest = digest_of(settings.data)
     if config.exists():
         if not resume:
@@ -78,12 +75,7 @@ def start_run(out: Path, problem: Problem, *, resume: bool) -> None:
     write_json(config, known)
 
 
-def _plain(settings: Settings) -> dict[str, Any]:
-    several = {name: list(getattr(settings, name)) for name in ("drop", "use", "text")}
-    return {**asdict(settings), "data": str(settings.data), **several}
-
-
-def _require_same(config: Path, asked: dict[str, Any], digest: str) -> None:
+def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
     try:
         before = json.loads(config.read_text())
         earlier = before["sha256"]

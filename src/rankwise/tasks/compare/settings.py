@@ -1,66 +1,97 @@
-"""What a comparison is asked to do."""
+"""Settings of a comparison."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Self
 
-from rankwise.data import DataError
-from rankwise.naming import canonical_metric
-from rankwise.tasks.compare.metrics import named
+from annotated_types import Gt
+from pydantic import BeforeValidator, Field, model_validator
+
+from rankwise.errors import UsageError
+from rankwise.settings import MAX_SEED, Count, CountFromZero, Seed, TaskSettings
 
 __all__ = ["Settings", "seconds_of"]
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the data."""
-
-    data: Path
-    target: str | None
-    metric: str = "ap"
-    group: str | None = None
-    time: str | None = None
-    positive: str | None = None
-    weight: str | None = None
-    drop: tuple[str, ...] = ()
-    use: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    date_format: str | None = None
-    candidates: str = "linear,boosted,neural"
-    budget: float = 120.0  # seconds of training, shared evenly by the candidates
-    trials: int = 30  # the most that a candidate tries, however much time is left
-    repeats: int = 0  # of cross-validation over all rows, in place of one test part
-    seeds: int = 1  # fits with different seeds, whose ranks are averaged
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        named(self.metric, grouped=self.group is not None)
-        object.__setattr__(self, "metric", canonical_metric(self.metric))
-        for name in ("trials", "seeds"):
-            if getattr(self, name) < 1:
-                raise DataError(f"--{name} must be at least 1, got {getattr(self, name)}")
-        if self.repeats < 0:
-            raise DataError(f"--repeats must be at least 0, got {self.repeats}")
-        if self.repeats and self.time is not None:
-            raise DataError(
-                f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "
-                "would learn from the future; leave out one of them"
-            )
-        if not self.budget > 0:
-            raise DataError(f"--budget must be above 0 seconds, got {self.budget:g}")
-
-
-def seconds_of(words: str) -> float:
-    """A span of time such as ``90``, ``90s``, ``2m``, ``1.5h`` or ``1h30m`` in seconds."""
-    parts = re.findall(r"([0-9.]+)\s*([a-z]*)\s*", words.strip().lower())
+def seconds_of(span: object) -> object:
+    """Return a span of time such as ``90s``, ``2m``, ``1.5h`` or ``1h30m`` in seconds."""
+    if not isinstance(span, str):
+        return span
+    parts = re.findall(r"([0-9.]+)\s*([a-z]*)\s*", span.strip().lower())
     whole = "".join(number + unit for number, unit in parts)
     try:
-        if not parts or whole != re.sub(r"\s", "", words.lower()):
+        if not parts or whole != re.sub(r"\s", "", span.lower()):
             raise ValueError
         return sum(float(number) * _UNITS[unit] for number, unit in parts)
     except (ValueError, KeyError):
-        raise DataError(f"--budget must be a time such as 90s, 2m or 1h, got {words!r}") from None
+        raise UsageError(f"budget must be a time such as 90s, 2m or 1h, got {span!r}") from None
+
+
+class Settings(TaskSettings):
+    """Settings of a comparison."""
+
+    data: Path = Field(description="Table: csv, parquet or svmlight (LETOR).")
+    target: str | None = Field(None, description="Target column; not needed for svmlight.")
+    metric: str = Field(
+        "ap",
+        description="Metric to train for and to choose by: ap, auc, opauc(max_fpr=.05), ndcg@10, …",
+    )
+    group: str | None = Field(None, description="Column with the list (query, user) of each row.")
+    time: str | None = Field(
+        None, description="Column of dates or numbers; the latest rows are the test part."
+    )
+    positive: str | None = Field(
+        None, description="Value of the target that is the positive class."
+    )
+    weight: str | None = Field(
+        None, description="Column of sample weights, for training and metrics."
+    )
+    drop: tuple[str, ...] = Field(
+        (), description="Column to leave out of the features; may be repeated."
+    )
+    use: tuple[str, ...] = Field(
+        (), description="Column to keep as a feature although it looks like an id; may be repeated."
+    )
+    text: tuple[str, ...] = Field(
+        (), description="Column of free text to use as TF-IDF features; may be repeated."
+    )
+    date_format: str | None = Field(
+        None, description="strftime format of the dates, such as %d/%m/%Y."
+    )
+    candidates: str = Field(
+        "linear,boosted,neural",
+        description="Candidates to train, such as boosted,linear:log_loss,neural:both.",
+    )
+    budget: Annotated[float, Gt(0), BeforeValidator(seconds_of)] = Field(
+        120.0, description="Total training time in seconds, or such as 90s, 2m, 1h."
+    )
+    trials: Count = Field(30, description="Maximum number of tuning trials per candidate.")
+    repeats: CountFromZero = Field(
+        0,
+        description="Repeats of 5-fold cross-validation over all rows; 0 for one test part.",
+    )
+    seeds: Count = Field(1, description="Number of fits per candidate; their ranks are averaged.")
+    seed: Seed = Field(0, description="Random seed.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        from rankwise.naming import canonical_metric  # noqa: PLC0415  (torch, for the help)
+        from rankwise.tasks.compare.metrics import named  # noqa: PLC0415
+
+        named(self.metric, grouped=self.group is not None)
+        object.__setattr__(self, "metric", canonical_metric(self.metric))
+        if self.repeats and self.time is not None:
+            raise UsageError(
+                f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "
+                "would learn from the future; leave out one of them"
+            )
+        if self.seed + self.seeds - 1 > MAX_SEED:  # of the last fit
+            raise UsageError(
+                f"--seed and --seeds together must not go beyond {MAX_SEED}, "
+                f"got {self.seed} + {self.seeds}"
+            )
+        return self

@@ -4,17 +4,16 @@ from rankwise.extras import require
 
 require("rankwise.tasks.contrast", "matplotlib", "safetensors")
 
+from rankwise.errors import UsageError
 from rankwise.tasks.contrast.data import DataError, Images, read_images
 from rankwise.tasks.contrast.evaluation import Evaluation, Share, evaluate
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.page import load_network, results_table
 from rankwise.tasks.contrast.pipeline import Finished, run
-from rankwise.tasks.contrast.settings import OBJECTIVES, OPTIMIZERS, Settings, UsageError
+from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.training import Step, Trained, new_network, steps_per_epoch, train
 
 __all__ = [
-    "OBJECTIVES",
-    "OPTIMIZERS",
     "ContrastNet",
     "DataError",
     "Evaluation",

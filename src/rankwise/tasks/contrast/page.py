@@ -23,7 +23,7 @@ __all__ = ["load_network", "results_table", "write_config", "write_results"]
 
 def write_config(out: Path, settings: Settings) -> None:
     """``config.json``: the settings of the run."""
-    write_json(out / "config.json", asdict(settings))
+    write_json(out / "config.json", settings.model_dump())
 
 
 def write_results(
@@ -47,7 +47,9 @@ def write_results(
         Section("Training", figures=[_curve(trained.history)]),
         Section(
             "Settings",
-            tables=[Table(("setting", "value"), [(n, v) for n, v in asdict(settings).items()])],
+            tables=[
+                Table(("setting", "value"), [(n, v) for n, v in settings.model_dump().items()])
+            ],
         ),
     ]
     return write_whole(out / "index.html", render_report("Contrastive training", sections))

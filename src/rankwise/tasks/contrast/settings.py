@@ -1,65 +1,48 @@
-"""What a run of contrastive training is asked to do."""
+"""Settings of contrastive training."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from numbers import Integral
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from rankwise.baselines.info_nce import NTXent
-from rankwise.errors import UsageError
-from rankwise.objectives import Objective
-from rankwise.objectives.contrastive import GlobalContrastive
-from rankwise.tasks.seeds import require_seed
+from annotated_types import Ge, Gt, Le
+from pydantic import Field
 
-__all__ = ["OBJECTIVES", "OPTIMIZERS", "Settings", "UsageError"]
+from rankwise.settings import Count, NonNegative, Positive, Seed, TaskSettings
 
-OBJECTIVES = ("global_contrastive", "nt_xent")
-OPTIMIZERS = ("adamw", "sgd")
+if TYPE_CHECKING:
+    from rankwise.objectives import Objective
+
+__all__ = ["Settings"]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the data."""
+class Settings(TaskSettings):
+    """Settings of contrastive training."""
 
-    objective: str = "global_contrastive"
-    temperature: float = 0.2
-    ema_rate: float = 0.9  # rate of the moving averages; the baseline has none
-    batch: int = 64  # images, each of which is seen in two views
-    epochs: int = 100
-    optimizer: str = "adamw"
-    learning_rate: float = 1e-3  # at the start, falling to 0 as a cosine
-    weight_decay: float = 1e-4
-    width: int = 32  # channels of the first layer
-    dimension: int = 64  # of the embedding that is contrasted
-    seed: int = 0
+    objective: Literal["global_contrastive", "nt_xent"] = Field(
+        "global_contrastive", description="Loss: global_contrastive (SogCLR) or nt_xent (SimCLR)."
+    )
+    temperature: Positive = Field(0.2, description="Temperature of the cosine similarities.")
+    ema_rate: Annotated[float, Gt(0), Le(1)] = Field(
+        0.9, description="Rate of the moving average per image (global_contrastive)."
+    )
+    batch: Annotated[int, Ge(2)] = Field(
+        64, description="Batch size (images; each is augmented twice)."
+    )
+    epochs: Count = Field(100, description="Number of epochs.")
+    optimizer: Literal["adamw", "sgd"] = Field("adamw", description="Optimizer: adamw or sgd.")
+    learning_rate: Positive = Field(
+        1e-3, description="Initial learning rate; decays to 0 as a cosine."
+    )
+    weight_decay: NonNegative = Field(1e-4, description="Weight decay.")
+    width: Count = Field(32, description="Number of channels of the first layer.")
+    dimension: Count = Field(64, description="Dimension of the embedding.")
+    seed: Seed = Field(0, description="Random seed.")
 
-    def __post_init__(self) -> None:
-        for name, choices in (("objective", OBJECTIVES), ("optimizer", OPTIMIZERS)):
-            value = getattr(self, name)
-            if value not in choices:
-                raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
-        for name, least in (("batch", 2), ("epochs", 1), ("width", 1), ("dimension", 1)):
-            self._require_whole(name, least)
-        require_seed("seed", self.seed)
-        for name in ("temperature", "learning_rate"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise UsageError(f"{name} must be a finite number > 0, got {value!r}")
-        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            raise UsageError(
-                f"weight_decay must be a finite number >= 0, got {self.weight_decay!r}"
-            )
-        if not 0 < self.ema_rate <= 1:
-            raise UsageError(f"ema_rate must be in (0, 1], got {self.ema_rate!r}")
+    def loss(self, num_items: int) -> Objective:
+        """Return the loss for a data set of ``num_items`` images."""
+        from rankwise.baselines import NTXent  # noqa: PLC0415  (torch, for the command's help)
+        from rankwise.objectives import GlobalContrastive  # noqa: PLC0415
 
-    def _require_whole(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-            raise UsageError(f"{name} must be a whole number >= {least}, got {value!r}")
-
-    def loss(self, items: int) -> Objective:
-        """The loss for a data set of so many images."""
         if self.objective == "nt_xent":
             return NTXent(self.temperature)
-        return GlobalContrastive(items, self.temperature, ema_rate=self.ema_rate)
+        return GlobalContrastive(num_items, self.temperature, ema_rate=self.ema_rate)

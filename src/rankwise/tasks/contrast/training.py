@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from rankwise.distributed import gather_with_gradient
+from rankwise.errors import UsageError
 from rankwise.objectives.contrastive import two_views
 from rankwise.tasks.contrast.augmentation import make_views
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.network import ContrastNet
-from rankwise.tasks.contrast.settings import Settings, UsageError
+from rankwise.tasks.contrast.settings import Settings
 from rankwise.training import (
     Callback,
     Moment,
@@ -72,7 +73,7 @@ class ContrastTask(Task[Tensor]):
             new_network(images, settings),
             settings.loss(len(images.x_train)),
             [Stage(settings.epochs * self.steps, self.steps)],
-            record=Record(asdict(settings), images.fingerprint(), settings.batch),
+            record=Record(settings.model_dump(), images.fingerprint(), settings.batch),
             place=place,
         )
         self.views = make_views(*images.x_train.shape[2:])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 from rankwise.vision.backbones import IMAGENET_MEAN
 from rankwise.vision.boxes import box_area, iou
 
@@ -22,7 +22,7 @@ _LEAST = 1.0  # side in pixels below which an object cannot be seen any more
 Sample = tuple[Tensor, Tensor, Tensor]  # picture (3, h, w), boxes (n, 4), labels (n,)
 
 
-def augmented(sample: Sample, views: Views, generator: torch.Generator) -> Sample:
+def augmented(sample: Sample, views: Augmentations, generator: torch.Generator) -> Sample:
     """A picture in [0, 1] of any size, to one of ``views``; boxes that are cut off are dropped."""
     picture, boxes, labels = sample
     if views.colors:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 from rankwise.data.detection import DetectionSet
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.augmentation import augmented, resized
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 
 __all__ = ["Batch", "Pictures", "Target", "View", "numbered_rows", "training_batches", "views_of"]
 
@@ -46,7 +46,7 @@ class Pictures(Dataset[tuple[Tensor, Target]]):
     def __init__(
         self,
         pictures: DetectionSet,
-        views: Views,
+        views: Augmentations,
         seed: int = 0,
         told: Callable[[BrokenImage], None] | None = None,
     ) -> None:
@@ -152,7 +152,7 @@ class _Places:
         return numbered_rows(*self.asked)
 
 
-def views_of(pictures: Sequence[Tensor], views: Views) -> list[View]:
+def views_of(pictures: Sequence[Tensor], views: Augmentations) -> list[View]:
     """Pictures, uint8 of any size, as evaluation shows them: in [0, 1], nothing random.
 
     Stretched as in training, or with ``test_side`` in their own shape, the shorter side at most

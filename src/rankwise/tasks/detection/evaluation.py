@@ -60,7 +60,7 @@ def detect_all(
     kept: dict[Any, Any] | None = None,
 ) -> list[Detections]:
     """The boxes found in every picture of a set; ``kept``: what a frozen backbone saw before."""
-    views, found = settings.views, settings.found
+    views, found = settings.augmentations, settings.selection
     if kept is not None and views.test_side is None and can_keep(network, views):
         was_training = network.training
         network.eval()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
-from rankwise.tasks.detection.config import read_settings
 from rankwise.tasks.detection.features import TransformersFeatures
 from rankwise.tasks.detection.network import Detector, make_detector
-from rankwise.tasks.detection.settings import Settings, UsageError
+from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.retrieval import files as retrieval
-from rankwise.tasks.retrieval.config import as_yaml
 from rankwise.training import require_unchanged
 
 __all__ = ["CONFIG", "MODEL", "Kept", "load_run", "write_config", "write_model"]
@@ -34,7 +33,7 @@ class Kept:
 
 def write_config(out: Path, settings: Settings) -> None:
     """``config.yaml``: the settings of the run, all of them."""
-    write_whole(out / CONFIG, as_yaml(settings))
+    write_whole(out / CONFIG, settings.as_yaml())
 
 
 def write_model(
@@ -58,7 +57,7 @@ def load_run(out: Path) -> Kept:
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
     require_unchanged(out, MODEL)
-    settings = read_settings(out / CONFIG)
+    settings = Settings.read(out / CONFIG)
     try:
         known = json.loads((out / NAMES).read_text())
         classes = tuple(map(str, known["classes"]))
@@ -73,7 +72,7 @@ def load_run(out: Path) -> Kept:
     # All weights are in the folder: those it started from may be gone.
     folder = out / _BACKBONE
     weights = str(folder) if folder.is_dir() else None
-    network = make_detector(replace(settings.network, weights=weights), len(classes))
+    network = make_detector(settings.network.replace(weights=weights), len(classes))
     library = retrieval.safetensors_library()
     try:
         network.load_state_dict(library.load((out / MODEL).read_bytes()))

@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.tasks.detection.batches import views_of
 from rankwise.tasks.detection.frozen import KeptMaps
 from rankwise.tasks.detection.network import Dense, Detector
-from rankwise.tasks.detection.settings import Found, Views
+from rankwise.tasks.detection.settings import Augmentations, Selection
 from rankwise.vision.boxes import decode_boxes, nms
 
 __all__ = ["Detections", "detect", "detect_kept", "select"]
@@ -38,7 +38,9 @@ class Detections:
 
 
 @torch.no_grad()
-def select(dense: Dense, sizes: Sequence[tuple[int, int]], found: Found) -> list[Detections]:
+def select(
+    dense: Dense, sizes: Sequence[tuple[int, int]], selection: Selection
+) -> list[Detections]:
     """The best of every picture: the highest scores, cut at its edges, without near copies.
 
     ``sizes`` are (width, height) of the pictures in the pixels that the network saw. Scores stay
@@ -48,41 +50,41 @@ def select(dense: Dense, sizes: Sequence[tuple[int, int]], found: Found) -> list
     for logits, regression, (width, height) in zip(
         dense.logits, dense.regression, sizes, strict=True
     ):
-        scores, places, labels = _highest(logits, found)
+        scores, places, labels = _highest(logits, selection)
         boxes = decode_boxes(dense.anchors.boxes[places], regression[places])
         edge = boxes.new_tensor([width, height, width, height])
         boxes = torch.minimum(boxes.clamp_min(0), edge)
         real = (boxes[:, 2:] > boxes[:, :2]).all(1)
         boxes, scores, labels = boxes[real], scores[real], labels[real]
-        kept = _first(nms(boxes, scores, labels, found.overlap), labels, found)
+        kept = _first(nms(boxes, scores, labels, selection.max_iou), labels, selection)
         results.append(Detections(boxes[kept].cpu(), scores[kept].cpu(), labels[kept].cpu()))
     return results
 
 
-def _highest(logits: Tensor, found: Found) -> tuple[Tensor, Tensor, Tensor]:
+def _highest(logits: Tensor, selection: Selection) -> tuple[Tensor, Tensor, Tensor]:
     """The highest of all scores (A, C), or of each class: scores, places and labels."""
-    if found.by_class:
-        best = logits.topk(min(found.before, len(logits)), dim=0)
+    if selection.per_class:
+        best = logits.topk(min(selection.candidates, len(logits)), dim=0)
         labels = torch.arange(logits.shape[1], device=logits.device).expand_as(best.indices)
         return best.values.flatten(), best.indices.flatten(), labels.flatten()
     flat = logits.flatten()
-    top = flat.topk(min(found.before, len(flat)))
+    top = flat.topk(min(selection.candidates, len(flat)))
     return top.values, top.indices // logits.shape[1], top.indices % logits.shape[1]
 
 
-def _first(kept: Tensor, labels: Tensor, found: Found) -> Tensor:
+def _first(kept: Tensor, labels: Tensor, selection: Selection) -> Tensor:
     """The first of these, or the first of each class."""
-    if not found.by_class:
-        return kept[: found.most]
+    if not selection.per_class:
+        return kept[: selection.maximum]
     before = torch.zeros_like(kept)
     for label in labels.unique():
         own = labels[kept] == label
         before[own] = torch.arange(int(own.sum()), device=kept.device)
-    return kept[before < found.most]
+    return kept[before < selection.maximum]
 
 
 @torch.no_grad()
-def detect_kept(maps: KeptMaps, network: Detector, found: Found) -> list[Detections]:
+def detect_kept(maps: KeptMaps, network: Detector, selection: Selection) -> list[Detections]:
     """The boxes in all pictures whose maps are kept, in the pictures' own pixels."""
     results: list[Detections] = []
     views, sizes = maps.pictures.views, maps.pictures.set.sizes
@@ -91,7 +93,7 @@ def detect_kept(maps: KeptMaps, network: Detector, found: Found) -> list[Detecti
         some = rows[start : start + _AT_ONCE]
         dense = network(maps.stacked(some))
         for one, row in zip(
-            select(dense, [(views.width, views.height)] * len(some), found), some, strict=True
+            select(dense, [(views.width, views.height)] * len(some), selection), some, strict=True
         ):
             stretch = (views.width / sizes[row][0], views.height / sizes[row][1])
             results.append(_unstretched(one, stretch))
@@ -100,7 +102,7 @@ def detect_kept(maps: KeptMaps, network: Detector, found: Found) -> list[Detecti
 
 @torch.no_grad()
 def detect(
-    network: Detector, pictures: Sequence[Tensor], views: Views, found: Found
+    network: Detector, pictures: Sequence[Tensor], views: Augmentations, selection: Selection
 ) -> list[Detections]:
     """The boxes in pictures, uint8 (3, h, w) of any size, in their own pixels."""
     results: list[Detections] = []
@@ -119,7 +121,7 @@ def detect(
             whole = [(round(width), round(height)) for width, height in sizes]
             results += [
                 _unstretched(one, view.stretch)
-                for one, view in zip(select(dense, whole, found), some, strict=True)
+                for one, view in zip(select(dense, whole, selection), some, strict=True)
             ]
     finally:
         network.train(was_training)

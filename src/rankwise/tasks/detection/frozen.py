@@ -12,14 +12,14 @@ from torch import Tensor
 from rankwise.tasks.detection.augmentation import coin, flipped
 from rankwise.tasks.detection.batches import Batch, Pictures, numbered_rows
 from rankwise.tasks.detection.network import Detector
-from rankwise.tasks.detection.settings import Views
+from rankwise.tasks.detection.settings import Augmentations
 
 __all__ = ["KeptMaps", "can_keep"]
 
 _Kept = dict[tuple[str, int, bool], list[Tensor]]
 
 
-def can_keep(network: Detector, views: Views) -> bool:
+def can_keep(network: Detector, views: Augmentations) -> bool:
     """Whether nothing before the pyramid learns, and pictures are changed by mirroring alone."""
     parts = list(network.features.parts())
     changes = views.crop or views.colors or views.expand > 1

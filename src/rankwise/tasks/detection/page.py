@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
@@ -120,7 +119,7 @@ def _history(trained: Trained) -> Table:
 def _settings(settings: Settings) -> Table:
     rows = [
         (f"{section}.{name}", str(value))
-        for section, values in asdict(settings).items()
+        for section, values in settings.model_dump().items()
         for name, value in values.items()
     ]
     return Table(("setting", "value"), rows)

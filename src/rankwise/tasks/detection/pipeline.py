@@ -11,16 +11,17 @@ import torch
 
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
 from rankwise.data.images import BrokenImage
+from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict, verdict
+from rankwise.settings import require_choice
 from rankwise.tasks.detection.evaluation import Result, best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.files import write_config, write_model
 from rankwise.tasks.detection.page import write_page
-from rankwise.tasks.detection.settings import Settings, UsageError
+from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.training import Step, Trained, train
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.pipeline import usual_device
-from rankwise.tasks.retrieval.settings import one_of
 from rankwise.training import CHECKPOINT, Devices, open_folder
 
 __all__ = ["Finished", "fit_settings", "open_data", "run"]
@@ -49,7 +50,7 @@ def open_data(
 ) -> DetectionSplits:
     """The images of the settings, in their parts; a ``run`` has the same, by lists of files."""
     data = settings.data
-    one_of("data.kind", data.kind, KINDS)
+    require_choice("data.kind", data.kind, KINDS)
     if not data.root:
         raise UsageError("data.root must say where the pictures are; --root FOLDER does, too")
     return open_detection(

@@ -51,7 +51,7 @@ def predict(kept: Kept, image: Path, out: Path, least: float | None = None) -> P
     """
     require_places([image], out)
     picture = read_image(image)
-    (found,) = detect(kept.network, [picture], kept.settings.views, kept.settings.found)
+    (found,) = detect(kept.network, [picture], kept.settings.augmentations, kept.settings.selection)
     found = found.above(kept.thresholds if least is None else _logit(least))
     names = [kept.classes[label] for label in found.labels.tolist()]
     rows = [

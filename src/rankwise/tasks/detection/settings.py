@@ -1,80 +1,75 @@
-"""What a run of detection is asked to do: one small record for every side of it."""
+"""Settings of object detection, one section for each part of a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+from annotated_types import Ge, Le
+from pydantic import Field, field_validator, model_validator
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.settings import Optimizer, number, one_of, whole
-from rankwise.tasks.seeds import require_seed
-from rankwise.training.devices import PRECISIONS
+from rankwise.settings import (
+    Count,
+    CountFromZero,
+    NonNegative,
+    Positive,
+    Section,
+    Share,
+    TaskSettings,
+)
+from rankwise.training import settings as training
+from rankwise.training.settings import Optimizer
+from rankwise.vision import settings as vision
 
-__all__ = [
-    "BACKBONES",
-    "Data",
-    "Found",
-    "Network",
-    "Objective",
-    "Optimizer",
-    "Settings",
-    "Training",
-    "UsageError",
-    "Views",
-]
+__all__ = ["Augmentations", "Data", "Selection", "Network", "Objective", "Settings", "Training"]
 
-BACKBONES = ("small", "mobilenet_v2", "resnet", "convnext")
+_Side = Annotated[int, Ge(32)]
 _FINEST, _COARSEST = 4, 128
 
 
-@dataclass(frozen=True)
-class Data:
-    """Where the pictures are, and which lists of them are which part."""
+class Data(vision.ImageData):
+    """Images with boxes, and the lists of images of each part."""
 
-    kind: str = "voc"
-    root: str = ""
-    train: tuple[str, ...] = ("train",)
-    validation: tuple[str, ...] = ()  # none: a share of the training pictures
-    test: tuple[str, ...] = ("test",)
-    validation_share: float = 0.1
-    seed: int = 0  # of that parting
+    kind: str = Field("voc", description="Layout of the data: voc or coco.")
+    train: tuple[str, ...] = Field(("train",), description="Lists of the training images.")
+    validation: tuple[str, ...] = Field(
+        (), description="Lists of the validation images; empty for a share of the training images."
+    )
+    test: tuple[str, ...] = Field(("test",), description="Lists of the test images.")
+    validation_share: Share = Field(
+        0.1, description="Validation share of the training images where no list is given."
+    )
 
-    def __post_init__(self) -> None:
-        for name in ("train", "validation", "test"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        if not self.train or not self.test:
-            raise UsageError("data.train and data.test must each name at least one list")
-        require_seed("data.seed", self.seed)
-        if not 0 < self.validation_share < 1:
-            raise UsageError(
-                f"data.validation_share must be between 0 and 1, got {self.validation_share!r}"
-            )
+    @field_validator("train", "test")
+    @classmethod
+    def _named(cls, lists: tuple[str, ...]) -> tuple[str, ...]:
+        if not lists:
+            raise UsageError("data.train and data.test must each name at least one list, got []")
+        return lists
 
 
-@dataclass(frozen=True)
-class Network:
-    """A backbone, the pyramid on it, and the head that looks at every level of it."""
+class Network(vision.Backbone):
+    """Backbone, feature pyramid and the head on every level."""
 
-    backbone: str = "small"
-    weights: str | None = None  # a folder, a name in the hub's cache, a file; None: from scratch
-    options: dict[str, Any] = field(default_factory=dict)  # of the backbone's own configuration
-    frozen: int = 0  # first stages of the backbone that do not learn; 1 is the stem
-    freeze_batch_norm: bool = True
-    levels: tuple[int, ...] = (8, 16, 32, 64)  # pixels between two places of each
-    width: int = 256  # channels of the pyramid and the head
-    depth: int = 4  # convolutions before each output of the head
-    anchor_scale: float = 8.0  # side of an anchor in strides
+    backbone: Literal["small", "mobilenet_v2", "resnet", "convnext"] = Field(
+        "small", description="Architecture of the backbone."
+    )
+    freeze_batch_norm: bool = Field(
+        True, description="Whether batch normalization keeps its statistics."
+    )
+    frozen: CountFromZero = Field(
+        0, description="Number of first stages that are not trained; the first is the stem."
+    )
+    levels: tuple[int, ...] = Field((8, 16, 32, 64), description="Strides of the pyramid's levels.")
+    width: Annotated[int, Ge(8)] = Field(256, description="Channels of the pyramid and the head.")
+    depth: CountFromZero = Field(4, description="Convolutions before each output of the head.")
+    anchor_scale: Positive = Field(8.0, description="Side of an anchor in strides.")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
-        one_of("network.backbone", self.backbone, BACKBONES)
-        whole("network.frozen", self.frozen, 0)
-        whole("network.width", self.width, 8)
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
         if self.width % 8:
             raise UsageError(f"network.width must be a multiple of 8, got {self.width}")
-        whole("network.depth", self.depth, 0)
-        number("network.anchor_scale", self.anchor_scale)
         doubled = all(b == 2 * a for a, b in zip(self.levels, self.levels[1:], strict=False))
         known = self.levels and self.levels[0] in (4, 8, 16, 32)
         if not (doubled and known and self.levels[-1] <= _COARSEST):
@@ -82,109 +77,98 @@ class Network:
                 f"network.levels must double from {_FINEST}, 8, 16 or 32 to at most {_COARSEST}, "
                 f"got {list(self.levels)}"
             )
+        return self
 
 
-@dataclass(frozen=True)
-class Views:
-    """What is done to a picture, and to its boxes with it, before the network sees it."""
+class Augmentations(Section):
+    """Sizes and random changes of the images and their boxes."""
 
-    height: int = 512
-    width: int = 512
-    test_side: int | None = None  # shorter side in evaluation, shape kept; None: as in training
-    cache: bool = False  # keep resized pictures in memory
-    flip: bool = True
-    crop: bool = True  # a part that still has the middle of an object in it
-    expand: float = 4.0  # the picture on a canvas up to so many times as wide; 1: never
-    colors: bool = True  # brightness, contrast, saturation, hue
+    section: ClassVar[str] = "augmentations"
 
-    def __post_init__(self) -> None:
-        whole("views.height", self.height, 32)
-        whole("views.width", self.width, 32)
-        if self.test_side is not None:
-            whole("views.test_side", self.test_side, 32)
-        number("views.expand", self.expand)
-        if self.expand < 1:
-            raise UsageError(f"views.expand must be at least 1, got {self.expand!r}")
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What is minimized: a loss of all scores, 2 GIoU and the term that holds the scores."""
-
-    name: str = "stable_ap"
-    pooled: bool = True  # anchors of all classes in one list; else one list for each class
-    box_weight: float = 2.0
-    bias_weight: float = 0.001
-    bias_form: str = "sum"  # of the positives' scores, as printed, or their mean
-    classification_weight: float = 1.0
-    warm_start: int = 0  # first steps by focal loss
-
-    def __post_init__(self) -> None:
-        number("objective.box_weight", self.box_weight, zero=True)
-        number("objective.bias_weight", self.bias_weight, zero=True)
-        number("objective.classification_weight", self.classification_weight, zero=True)
-        one_of("objective.bias_form", self.bias_form, ("sum", "mean"))
-        whole("objective.warm_start", self.warm_start, 0)
-
-    @property
-    def short(self) -> str:
-        """The name without its options, for a table."""
-        return self.name.partition("(")[0]
+    height: _Side = Field(512, description="Height of a training image in pixels.")
+    width: _Side = Field(512, description="Width of a training image in pixels.")
+    test_side: _Side | None = Field(
+        None,
+        description="Shorter side in evaluation, with the image's shape; null as in training.",
+    )
+    cache: bool = Field(False, description="Whether resized images are kept in memory.")
+    flip: bool = Field(True, description="Whether images are mirrored at random.")
+    crop: bool = Field(
+        True, description="Whether images are cropped at random around the center of an object."
+    )
+    expand: Annotated[float, Ge(1)] = Field(
+        4.0, description="Largest side of the canvas around an image, in its sides; 1 for none."
+    )
+    colors: bool = Field(
+        True, description="Whether brightness, contrast, saturation and hue change at random."
+    )
 
 
-@dataclass(frozen=True)
-class Found:
-    """Which of all scored boxes are given out."""
+class Objective(vision.NamedObjective):
+    """Classification, box and score terms of the loss; a warm start is on focal loss."""
 
-    before: int = 1000  # the best of a picture that are compared with each other
-    overlap: float = 0.6  # IoU with a better one of its class that a box may have at most
-    most: int = 100  # boxes of a picture
-    by_class: bool = False  # these numbers are of each class apart; set where pooled is false
-
-    def __post_init__(self) -> None:
-        whole("found.before", self.before, 1)
-        whole("found.most", self.most, 1)
-        if not 0 <= self.overlap <= 1:
-            raise UsageError(f"found.overlap must be in [0, 1], got {self.overlap!r}")
-
-
-@dataclass(frozen=True)
-class Training:
-    """How long, and how."""
-
-    steps: int = 90_000
-    batch: int = 32
-    validate_every: int = 1000  # steps; the run can be resumed from there
-    warm_up: int = 0  # steps in which the rate rises to its full height
-    clip: float | None = None  # the longest a gradient may be
-    precision: str = "float32"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        whole("training.steps", self.steps, 1)
-        whole("training.batch", self.batch, 1)
-        whole("training.validate_every", self.validate_every, 1)
-        whole("training.warm_up", self.warm_up, 0)
-        require_seed("training.seed", self.seed)
-        one_of("training.precision", self.precision, PRECISIONS)
-        if self.clip is not None:
-            number("training.clip", self.clip)
+    name: str = Field("stable_ap", description="Name of the classification loss with its options.")
+    pooled: bool = Field(
+        True, description="Whether anchors of all classes are one list; else one list per class."
+    )
+    box_weight: NonNegative = Field(2.0, description="Weight of the GIoU loss of the boxes.")
+    bias_weight: NonNegative = Field(0.001, description="Weight of the term that bounds scores.")
+    bias_form: Literal["sum", "mean"] = Field(
+        "sum", description="Form of that term: sum (as in the paper) or mean over the positives."
+    )
+    classification_weight: NonNegative = Field(
+        1.0, description="Weight of the classification loss."
+    )
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the files of the data."""
+class Selection(Section):
+    """Boxes that are returned for an image."""
 
-    data: Data = field(default_factory=Data)
-    network: Network = field(default_factory=Network)
-    views: Views = field(default_factory=Views)
-    objective: Objective = field(default_factory=Objective)
-    found: Found = field(default_factory=Found)
-    optimizer: Optimizer = field(default_factory=partial(Optimizer, s=0.0, weight_decay=1e-4))
-    training: Training = field(default_factory=Training)
+    section: ClassVar[str] = "selection"
 
-    def __post_init__(self) -> None:
+    candidates: Count = Field(1000, description="Number of top scored boxes before suppression.")
+    max_iou: Annotated[float, Ge(0), Le(1)] = Field(
+        0.6, description="Largest IoU of a box with a better one of its class."
+    )
+    maximum: Count = Field(100, description="Maximum number of boxes.")
+    per_class: bool = Field(
+        False, description="Whether both numbers are per class; true where pooled is false."
+    )
+
+
+class Training(training.Training):
+    """Number of steps, batch size, validation, precision and seed."""
+
+    steps: Count = Field(90_000, description="Number of training steps.")
+    batch: Count = Field(32, description="Batch size (images per step).")
+    validate_every: Count = Field(
+        1000, description="Steps between validations; a run can be resumed from the last one."
+    )
+    warm_up: CountFromZero = Field(
+        0, description="Number of first steps in which the learning rate rises linearly."
+    )
+    clip: Positive | None = Field(
+        None, description="Maximum norm of the gradient; null for no clipping."
+    )
+
+
+class Settings(TaskSettings):
+    """Settings of object detection."""
+
+    configs: ClassVar[Path | None] = Path(__file__).parent / "configs"
+
+    data: Data = Data()
+    network: Network = Network()
+    augmentations: Augmentations = Augmentations()
+    objective: Objective = Objective()
+    selection: Selection = Selection()
+    optimizer: Optimizer = Optimizer(s=0.0, weight_decay=1e-4)
+    training: Training = Training()
+
+    @model_validator(mode="after")
+    def _rank_per_class(self) -> Self:
         if not self.objective.pooled:
             # With a list for each class a constant on the scores of one class changes nothing in
             # training: scores of two classes are not to be compared.
-            object.__setattr__(self, "found", replace(self.found, by_class=True))
+            object.__setattr__(self, "selection", self.selection.replace(per_class=True))
+        return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -14,12 +13,13 @@ from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.data.images import BrokenImage
 from rankwise.distributed import gather_with_gradient
 from rankwise.distributed.parcel import Parcel, exchange
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.batches import Batch, Pictures, Target, training_batches
 from rankwise.tasks.detection.evaluation import detect_all, evaluate
 from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.frozen import KeptMaps, can_keep
 from rankwise.tasks.detection.network import Detector, make_detector
-from rankwise.tasks.detection.settings import Objective, Settings, UsageError
+from rankwise.tasks.detection.settings import Objective, Settings
 from rankwise.training import (
     Moment,
     Options,
@@ -82,7 +82,7 @@ class DetectionTask(Task[Batch]):
         kept: dict[Any, Any] | None = None,
     ) -> None:
         training, classes = settings.training, len(splits.train.classes)
-        described = asdict(settings)
+        described = settings.model_dump()
         described["data"].pop("root")  # the folder may have been moved
         super().__init__(
             new_detector(settings, classes),
@@ -94,7 +94,7 @@ class DetectionTask(Task[Batch]):
             options=Options(training.precision, training.clip),
         )
         self.settings, self.validation, self.workers = settings, splits.validation, workers
-        self.pictures = Pictures(splits.train, settings.views, training.seed, told)
+        self.pictures = Pictures(splits.train, settings.augmentations, training.seed, told)
         self.kept: dict[Any, Any] = {} if kept is None else kept
         self.found: list[Detections] = []  # in the validation images, when they were last seen
         self.warm: DetectionLoss | None = None
@@ -113,7 +113,7 @@ class DetectionTask(Task[Batch]):
 
     def batches(self, step: int) -> Iterator[Batch]:
         size, place = self.settings.training.batch, (self.place.rank, self.place.world_size)
-        if can_keep(self.network, self.settings.views):
+        if can_keep(self.network, self.settings.augmentations):
             return KeptMaps(self.pictures, self.network, self.kept).batches(size, step, place)
         return training_batches(self.pictures, size, step, self.workers, place)
 

@@ -7,9 +7,10 @@ require("rankwise.tasks.ranking", "matplotlib", "polars", "scipy", "sklearn", "t
 from rankwise.errors import UsageError
 from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
-from rankwise.tasks.ranking.fit import MODELS, Settings, fitted
+from rankwise.tasks.ranking.fit import fitted
 from rankwise.tasks.ranking.page import notes_of, results_table
 from rankwise.tasks.ranking.pipeline import Finished, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.settings import Settings
 from rankwise.tasks.ranking.trec import (
     TREC,
     as_qrels,
@@ -22,7 +23,6 @@ from rankwise.tasks.ranking.trec import (
 
 __all__ = [
     "Settings",
-    "MODELS",
     "UsageError",
     "fitted",
     "judged",

@@ -3,111 +3,41 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
 from rankwise.estimators import Ranker
-from rankwise.estimators.names import is_graded, is_log_loss
-from rankwise.estimators.names import make_objective as named_objective
-from rankwise.naming import canonical_metric, canonical_objective
-from rankwise.naming import metric as named_metric
-from rankwise.tasks.ranking.evaluate import require_gains, require_relevant
-
-__all__ = ["MODELS", "Settings", "fitted"]
-
-MODELS = {"linear": "LinearRanker", "mlp": "NeuralRanker", "boosted": "BoostedRanker"}
-_TAKEN = ("objective", "metric", "validation_fraction", "random_state", "threshold", "calibration")
+from rankwise.estimators.names import is_graded
+from rankwise.naming import metric
+from rankwise.tasks.ranking.evaluate import require_gains
+from rankwise.tasks.ranking.settings import Settings
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the data."""
+def stops_by(settings: Settings, *parts: Letor) -> str:
+    """Return the metric of validation as training sees it, in words.
 
-    objective: str = "ndcg@10"
-    model: str = "mlp"
-    metric: str = "ndcg@10"  # of validation: when to stop
-    relevant: float = 1.0  # relevance from which a document counts for objectives of two classes
-    validation: float = 0.2  # share of the queries, where there is no validation file
-    options: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
-    seed: int = 0
+    An objective of two classes turns relevances into two classes, for the metric as well.
+    """
+    graded = any(len(np.unique(part.target)) > 2 for part in parts)
+    if not graded or not _is_graded_metric(settings.metric) or is_graded(settings.objective):
+        return settings.metric
+    return f"{settings.metric} of two classes (relevant from {settings.relevant:g} on)"
 
-    def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise UsageError(f"model must be one of {', '.join(MODELS)}, got {self.model!r}")
-        if not 0 <= self.validation < 1:
-            raise UsageError(f"validation must be a share in [0, 1), got {self.validation!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise UsageError(f"seed must be a whole number >= 0, got {self.seed!r}")
-        known = [name for name in self.ranker_class().get_params() if name not in _TAKEN]
-        for name in self.options:
-            if name not in known:
-                raise UsageError(
-                    f"{self.model} has no option {name!r}; it has {', '.join(sorted(known))}"
-                )
-        require_relevant(self.relevant)
-        try:
-            self.gains()
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        object.__setattr__(self, "metric", canonical_metric(self.metric))
-        if not is_log_loss(self.objective):
-            object.__setattr__(self, "objective", canonical_objective(self.objective))
 
-    @property
-    def metric_is_graded(self) -> bool:
-        """Whether the metric of validation takes relevances rather than two classes."""
-        return named_metric(self.metric).setting.kernel.graded
+def _is_graded_metric(name: str) -> bool:
+    return metric(name).setting.kernel.graded
 
-    def stops_by(self, *parts: Letor) -> str:
-        """The metric of validation as training sees it, in words.
 
-        An objective of two classes turns relevances into two classes, for the metric as well.
-        """
-        graded = any(len(np.unique(part.target)) > 2 for part in parts)
-        if not graded or not self.metric_is_graded or is_graded(self.objective):
-            return self.metric
-        return f"{self.metric} of two classes (relevant from {self.relevant:g} on)"
-
-    def ranker_class(self) -> Ranker:
-        """The estimator with its defaults."""
-        made: Ranker = getattr(rankwise.estimators, MODELS[self.model])()
-        return made
-
-    def ranker(self) -> Ranker:
-        """The estimator, not yet fitted."""
-        made: Ranker = self.ranker_class().set_params(
-            objective=self.objective,
-            metric=self.metric,
-            validation_fraction=self.validation,
-            random_state=self.seed,
-            **self.options,
-        )
-        return made
-
-    def gains(self) -> dict[str, object]:
-        """The gain of the objective and of the metric, None of those that have none."""
-        # Of data unknown as yet any numbers will do: this is for the options of the name.
-        objective = named_objective(self.objective, prior=0.5, num_items=1, num_lists=1)
-        metric = named_metric(self.metric)
-        return {
-            self.objective: getattr(objective, "gain", None),
-            self.metric: metric.setting.options.get("gain"),
-        }
-
-    def target(self, data: Letor) -> NDArray[np.float64]:
-        """Relevances, or two classes where the objective knows no more."""
-        if is_graded(self.objective):
-            return data.target
-        return (data.target >= self.relevant).astype(np.float64)
+def _target(settings: Settings, data: Letor) -> NDArray[np.float64]:
+    """Return relevances, or two classes where the objective knows no more."""
+    if is_graded(settings.objective):
+        return data.target
+    return (data.target >= settings.relevant).astype(np.float64)
 
 
 def fitted(
@@ -126,13 +56,13 @@ def fitted(
     if is_graded(settings.objective):
         for part in parts:
             require_gains(part, settings.gains())
-            if not settings.metric_is_graded and len(np.unique(part.target)) > 2:
+            if not _is_graded_metric(settings.metric) and len(np.unique(part.target)) > 2:
                 raise UsageError(
                     f"metric {settings.metric} stops training by two classes, but the objective "
                     f"{settings.objective} trains on the relevances of {part.path}; pass a metric "
                     "of relevances, such as ndcg@10 (--metrics still reports any metric)"
                 )
-    targets = [settings.target(part) for part in parts]
+    targets = [_target(settings, part) for part in parts]
     for part, own in zip(parts, targets, strict=True):
         if not own.any() or (own == own[0]).all():
             raise DataError(f"{part.path}: all documents are of one relevance; nothing to rank")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import Judged
-from rankwise.tasks.ranking.fit import Settings
+from rankwise.tasks.ranking.settings import Settings
 
 __all__ = ["notes_of", "results_table", "write_results"]
 
@@ -46,7 +45,7 @@ def write_results(
     data = Table(
         ("part", "queries", "documents", "relevant"), [(n, *map(_number, c)) for n, *c in counts]
     )
-    shown = [(n, v or "–") for n, v in asdict(settings).items()]
+    shown = [(n, v or "–") for n, v in settings.model_dump().items()]
     sections += [
         Section("Data", tables=[data]),
         Section("Settings", tables=[Table(("setting", "value"), shown)]),
@@ -86,11 +85,11 @@ def notes_of(results: Mapping[str, Mapping[str, Judged]]) -> list[str]:
 
 
 def _held(settings: Settings, results: Mapping[str, object]) -> str:
-    if "validation" in results or not settings.validation:
+    if "validation" in results or not settings.validation_share:
         return ""
     return (
-        f" {settings.validation:.0%} of the training queries only said when to stop; they are in "
-        "the column of train."
+        f" {settings.validation_share:.0%} of the training queries only said when to stop; they "
+        "are in the column of train."
     )
 
 

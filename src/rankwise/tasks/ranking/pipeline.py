@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from rankwise.tasks.ranking.evaluate import (
     known_metrics,
     require_gains,
 )
-from rankwise.tasks.ranking.fit import Settings, fitted
+from rankwise.tasks.ranking.fit import fitted, stops_by
 from rankwise.tasks.ranking.page import write_results
+from rankwise.tasks.ranking.settings import Settings
 from rankwise.tasks.ranking.start import compared_with_start
 from rankwise.training import RunFolder
 
@@ -84,7 +85,7 @@ def _run(  # noqa: PLR0917
     if test is not None:
         test.columns(width)  # a feature too many is said before the work is done
     files = {name: str(part.path) for name, part in parts.items()}
-    asked = {"data": files, "settings": asdict(settings)}
+    asked = {"data": files, "settings": settings.model_dump()}
     if (out / CONFIG).exists():
         _require_the_same(out / CONFIG, asked)
         ranker = load_run(out)[1]
@@ -101,7 +102,7 @@ def _run(  # noqa: PLR0917
     ]
     history = [float(v) for v in getattr(ranker, "history_", [])]
     learned = [part for part in (train, validation) if part is not None]
-    stopped_by = settings.stops_by(*learned)
+    stopped_by = stops_by(settings, *learned)
     last, shown = list(parts.items())[-1]
     said = compared_with_start(settings, ranker, last, shown, scores_of(ranker, shown))
     page = write_results(

@@ -11,7 +11,7 @@ from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
 from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.ranking.evaluate import judged
-from rankwise.tasks.ranking.fit import Settings
+from rankwise.tasks.ranking.settings import Settings
 
 __all__ = ["compared_with_start"]
 

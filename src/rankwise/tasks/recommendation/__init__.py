@@ -4,6 +4,7 @@ from rankwise.extras import require
 
 require("rankwise.tasks.recommendation", "matplotlib", "polars", "safetensors", "scipy")
 
+from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, Mean, evaluate, popularity
 from rankwise.tasks.recommendation.files import load_run
@@ -13,7 +14,7 @@ from rankwise.tasks.recommendation.page import course, notes_of, results_table
 from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
 from rankwise.tasks.recommendation.problem import Problem, prepared
-from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Step, Trained, train
 
 __all__ = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
+from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.problem import Problem
-from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import new_network
 from rankwise.training import require_unchanged
 
@@ -25,7 +25,7 @@ CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetenso
 
 def write_config(out: Path, settings: Settings, source: str) -> None:
     """``config.json``: the settings of the run, and what it was trained on."""
-    write_json(out / CONFIG, {"data": source, "settings": asdict(settings)})
+    write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
 
 
 def write_model(out: Path, problem: Problem, network: Recommender) -> None:

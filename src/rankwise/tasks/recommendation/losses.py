@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
+from rankwise.errors import UsageError
 from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.tasks.recommendation.pairs import Pairs
-from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.settings import Settings
 
 __all__ = ["by_interaction", "loss_of", "warm_starts"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
@@ -58,7 +57,9 @@ def write_results(
         ),
         Section(
             "Settings",
-            tables=[Table(("setting", "value"), [(n, v) for n, v in asdict(settings).items()])],
+            tables=[
+                Table(("setting", "value"), [(n, v) for n, v in settings.model_dump().items()])
+            ],
         ),
     ]
     return write_whole(out / "index.html", render_report("Recommendations", sections))

@@ -13,6 +13,7 @@ import torch
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.data.interactions.interactions import codes_of
+from rankwise.errors import UsageError
 from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
@@ -21,7 +22,7 @@ from rankwise.tasks.recommendation.losses import loss_of
 from rankwise.tasks.recommendation.measures import DEFAULT, Measure, measure_of
 from rankwise.tasks.recommendation.page import write_results
 from rankwise.tasks.recommendation.problem import Problem
-from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Step, Trained, train
 from rankwise.training import CHECKPOINT, RunFolder
 

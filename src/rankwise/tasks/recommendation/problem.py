@@ -12,8 +12,9 @@ from torch import Tensor
 
 from rankwise.data import DataError
 from rankwise.data.interactions import FeatureTable, Interactions, split_by_user
+from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.pairs import Pairs
-from rankwise.tasks.recommendation.settings import Settings, UsageError
+from rankwise.tasks.recommendation.settings import Settings
 
 __all__ = ["Problem", "prepared"]
 
@@ -84,7 +85,7 @@ def prepared(
     try:
         parts = split_by_user(
             interactions,
-            by=settings.split,  # type: ignore[arg-type]  # checked by the settings
+            by=settings.split,
             validation=settings.validation,
             test=settings.test,
             seed=settings.seed,

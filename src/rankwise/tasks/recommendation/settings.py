@@ -1,75 +1,79 @@
-"""What a run of a recommender is asked to do."""
+"""Settings of a recommender."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from numbers import Integral
+from typing import Literal
+
+from pydantic import Field, field_validator
 
 from rankwise.errors import UsageError
-from rankwise.tasks.recommendation.measures import measure_of
+from rankwise.settings import Count, CountFromZero, NonNegative, Positive, Seed, TaskSettings
 
-__all__ = ["LISTS", "MODELS", "SAMPLING", "SPLITS", "Settings", "UsageError"]
-
-MODELS = ("mf", "two_tower")
-SAMPLING = ("uniform", "popularity")
-LISTS = ("auto", "user", "interaction")
-SPLITS = ("random", "time")
+__all__ = ["Settings"]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Everything that decides the result, beside the data."""
+class Settings(TaskSettings):
+    """Settings of a recommender."""
 
-    objective: str = "softmax"  # a name of rankwise.objective, or softmax, or bpr
-    model: str = "mf"  # matrix factorization, or a two-tower network
-    dimension: int = 64  # of the vectors whose product is the score
-    hidden: tuple[int, ...] = (128,)  # layers of each tower
-    lists: str = "auto"  # a list has one of a user's positives (interaction) or all (user)
-    batch: int = 1024  # positives of a step, about
-    negatives: int = 256  # drawn for a step; 0: the whole catalog
-    sampling: str = "uniform"
-    correction: bool = True  # weigh what was drawn by 1/(negatives · q): softmax's log q
-    epochs: int = 100
-    warm_start: int = 20  # most epochs of softmax that come first; 0: none
-    patience: int = 5  # epochs without a better metric on validation, after which to stop
-    metric: str = "ndcg@10"
-    learning_rate: float = 3e-3  # after a warm start a tenth of it
-    weight_decay: float = 0.5
-    threshold: float | None = None  # rating from which an interaction is a positive; None: all
-    split: str = "random"
-    validation: float = 0.1
-    test: float = 0.2
-    seed: int = 0
+    objective: str = Field(
+        "softmax",
+        description="Objective: softmax, bpr, pap@8, ndcg@10, ap, … (see rankwise objectives).",
+    )
+    model: Literal["mf", "two_tower"] = Field(
+        "mf", description="Model: mf (matrix factorization) or two_tower."
+    )
+    dimension: Count = Field(64, description="Embedding dimension.")
+    hidden: tuple[Count, ...] = Field(
+        (128,), description="Hidden layer sizes of a tower, separated by commas."
+    )
+    threshold: float | None = Field(
+        None, description="Smallest rating of a positive. Default: every interaction is one."
+    )
+    split: Literal["random", "time"] = Field(
+        "random", description="Split of each user's interactions: random or time."
+    )
+    validation: float = Field(
+        0.1, description="Validation part of each user: a share, or a number of interactions."
+    )
+    test: float = Field(
+        0.2, description="Test part of each user: a share, or a number of interactions."
+    )
+    lists: Literal["auto", "user", "interaction"] = Field(
+        "auto",
+        description="Positives per list: all of a user, one interaction, or auto (by objective).",
+    )
+    batch: Count = Field(1024, description="Batch size (positive interactions per step).")
+    negatives: CountFromZero = Field(
+        256, description="Number of negatives sampled per step; 0 for the whole catalog."
+    )
+    sampling: Literal["uniform", "popularity"] = Field(
+        "uniform", description="Sampling distribution of the negatives: uniform or popularity."
+    )
+    correction: bool = Field(
+        True, description="Correct for the sampling distribution of the negatives (log q)."
+    )
+    epochs: Count = Field(100, description="Maximum number of epochs.")
+    warm_start: CountFromZero = Field(
+        20, description="Maximum number of softmax epochs before the objective; 0 for none."
+    )
+    patience: Count = Field(5, description="Number of epochs without improvement before stopping.")
+    metric: str = Field("ndcg@10", description="Validation metric that chooses the epoch.")
+    learning_rate: Positive = Field(
+        3e-3, description="AdamW learning rate; a tenth of it after a warm start."
+    )
+    weight_decay: NonNegative = Field(0.5, description="AdamW weight decay.")
+    seed: Seed = Field(0, description="Random seed.")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list, where it was JSON
-        object.__setattr__(self, "metric", str(measure_of(self.metric)))
-        choices = (("model", MODELS), ("sampling", SAMPLING), ("lists", LISTS), ("split", SPLITS))
-        for name, known in choices:
-            value = getattr(self, name)
-            if value not in known:
-                raise UsageError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-        for name in ("dimension", "batch", "epochs", "patience"):
-            self._require_whole(name, getattr(self, name), 1)
-        for name in ("negatives", "warm_start", "seed"):
-            self._require_whole(name, getattr(self, name), 0)
-        for units in self.hidden:
-            self._require_whole("hidden", units, 1)
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise UsageError(
-                f"learning_rate must be a finite number > 0, got {self.learning_rate!r}"
-            )
-        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            raise UsageError(
-                f"weight_decay must be a finite number >= 0, got {self.weight_decay!r}"
-            )
-        if self.validation <= 0:
-            raise UsageError(
-                f"validation must be above 0, to choose the epoch by, got {self.validation!r}"
-            )
+    @field_validator("metric")
+    @classmethod
+    def _canonical(cls, name: str) -> str:
+        from rankwise.tasks.recommendation.measures import measure_of  # noqa: PLC0415  (torch)
 
-    @staticmethod
-    def _require_whole(name: str, value: object, least: int) -> None:
-        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-            raise UsageError(f"{name} must be a whole number >= {least}, got {value!r}")
+        return str(measure_of(name))
+
+    @field_validator("validation")
+    @classmethod
+    def _given(cls, value: float) -> float:
+        if value <= 0:
+            raise UsageError(f"validation must be above 0, to choose the epoch by, got {value!r}")
+        return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -99,7 +99,7 @@ class RecommendTask(Task[Batch]):
                 Stage(most * sampler.steps, sampler.steps, settings.patience)
                 for most, sampler in zip(epochs, self.samplers, strict=True)
             ],
-            record=Record(asdict(settings), problem.fingerprint(), settings.batch),
+            record=Record(settings.model_dump(), problem.fingerprint(), settings.batch),
             place=place,
         )
 

@@ -1,6 +1,6 @@
 """Image retrieval: an embedding trained on the order of a gallery, and judged by it."""
 
-from rankwise.tasks.retrieval.config import as_yaml, read_settings, shipped, with_changes
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.evaluate import embed, judge, judge_splits
 from rankwise.tasks.retrieval.files import load_run
 from rankwise.tasks.retrieval.image_dataset import Pictures
@@ -17,7 +17,7 @@ from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.page import results_table
 from rankwise.tasks.retrieval.pipeline import Finished, open_data, run
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import RetrievalTask, new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train
 
@@ -33,7 +33,6 @@ __all__ = [
     "Step",
     "Trained",
     "UsageError",
-    "as_yaml",
     "embed",
     "judge",
     "judge_splits",
@@ -43,13 +42,10 @@ __all__ = [
     "new_network",
     "open_data",
     "read_index",
-    "read_settings",
     "results_table",
     "run",
     "search",
-    "shipped",
     "train",
     "with_cells",
-    "with_changes",
     "write_index",
 ]

@@ -9,13 +9,13 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from rankwise.extras import require
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
 __all__ = ["evaluation_view", "make_views", "resized"]
 
 
-def resized(picture: Tensor, views: Views) -> Tensor:
-    """A picture (…, 3, h, w), uint8, with its shorter side, or both, ``views.resize`` long."""
+def resized(picture: Tensor, views: Augmentations) -> Tensor:
+    """An image (…, 3, h, w), uint8, with its shorter side, or both, ``resize`` long."""
     height, width = picture.shape[-2:]
     size = views.resize
     wanted = (size, size)
@@ -30,7 +30,7 @@ def resized(picture: Tensor, views: Views) -> Tensor:
     return found.reshape(*picture.shape[:-2], *wanted)
 
 
-def evaluation_view(pictures: Sequence[Tensor], views: Views) -> Tensor:
+def evaluation_view(pictures: Sequence[Tensor], views: Augmentations) -> Tensor:
     """Resized pictures cut to their center, (n, 3, crop, crop) in [0, 1], nothing random."""
     cut = []
     for picture in pictures:
@@ -40,7 +40,7 @@ def evaluation_view(pictures: Sequence[Tensor], views: Views) -> Tensor:
     return torch.stack(cut).float() / 255
 
 
-def make_views(views: Views) -> Callable[[Sequence[Tensor], torch.device], Tensor]:
+def make_views(views: Augmentations) -> Callable[[Sequence[Tensor], torch.device], Tensor]:
     """A function of resized pictures, uint8, that gives (n, 3, crop, crop) in [0, 1], on a device.
 
     Square pictures are flipped, turned and cut by kornia as a batch. Those of several shapes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.settings import Settings
@@ -31,10 +29,10 @@ def fit_batches(settings: Settings, train: ImageSet) -> tuple[Settings, list[str
     chunk = asked.chunk
     if chunk is not None:
         chunk = max(per_class, chunk // per_class * per_class)
-    fitted = replace(asked, classes=classes, per_class=per_class, chunk=chunk)
+    fitted = asked.replace(classes=classes, per_class=per_class, chunk=chunk)
     line = (
         f"batches: {classes} classes × {per_class} images instead of {asked.classes} × "
         f"{asked.per_class}: there are {len(counts)} training classes of at most "
         f"{int(counts.max())} images"
     )
-    return replace(settings, batches=fitted), [line]
+    return settings.replace(batches=fitted), [line]

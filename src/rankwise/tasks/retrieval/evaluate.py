@@ -11,10 +11,11 @@ from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.distributed import gather_with_gradient
+from rankwise.errors import UsageError
 from rankwise.retrieval import RetrievalResult, evaluate
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import Place
 
 __all__ = ["as_json", "embed", "judge", "judge_splits"]
@@ -52,7 +53,7 @@ def judge(
     place: Place | None = None,
 ) -> RetrievalResult:
     """Every image of a set, or every query, against the whole set."""
-    pictures = images if isinstance(images, Pictures) else Pictures(images, settings.views)
+    pictures = images if isinstance(images, Pictures) else Pictures(images, settings.augmentations)
     gallery, labels = (
         embed(network, pictures, workers=workers, place=place),
         pictures.images.labels,
@@ -60,7 +61,7 @@ def judge(
     hits: Sequence[int] = settings.data.hits
     if queries is None or queries is pictures.images:
         return evaluate(gallery, labels, hits=hits)
-    asked = embed(network, Pictures(queries, settings.views), workers=workers, place=place)
+    asked = embed(network, Pictures(queries, settings.augmentations), workers=workers, place=place)
     return evaluate(gallery, labels, asked, queries.labels, hits=hits)
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from rankwise.data.images._listing import Recorded
+from rankwise.errors import UsageError
 from rankwise.extras import require
 from rankwise.report import write_csv, write_json, write_whole
 from rankwise.retrieval import RetrievalResult
-from rankwise.tasks.retrieval.config import as_yaml, read_settings
 from rankwise.tasks.retrieval.evaluate import as_json
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.settings import Network, Settings, UsageError
+from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.training import require_unchanged
 from rankwise.vision.backbones import TransformersBackbone
 
@@ -41,7 +40,7 @@ Results = dict[str, dict[str, RetrievalResult]]
 
 def write_config(out: Path, settings: Settings) -> None:
     """``config.yaml``: the settings of the run, all of them."""
-    write_whole(out / CONFIG, as_yaml(settings))
+    write_whole(out / CONFIG, settings.as_yaml())
 
 
 def write_division(out: Path, record: Sequence[Recorded]) -> None:
@@ -94,7 +93,7 @@ def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
     require_unchanged(out, MODEL)
-    settings = read_settings(out / CONFIG)
+    settings = Settings.read(out / CONFIG)
     # All weights are in the folder: those it started from may be gone.
     network = make_network(_from_scratch(settings.network, out))
     try:
@@ -109,7 +108,7 @@ def _from_scratch(chosen: Network, out: Path) -> Network:
     """The same architecture without the weights it started from."""
     kept = out / _BACKBONE
     weights = str(kept) if kept.is_dir() and chosen.weights is not None else None
-    return replace(chosen, weights=weights)
+    return chosen.replace(weights=weights)
 
 
 def _state(network: EmbeddingNet) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import torch
 
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.data.images.image_file import image_size
-from rankwise.tasks.retrieval.settings import UsageError
+from rankwise.errors import UsageError
 
 __all__ = ["images_in"]
 

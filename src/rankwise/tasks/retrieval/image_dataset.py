@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
-from rankwise.tasks.retrieval.settings import Views
+from rankwise.vision.settings import Augmentations
 
 __all__ = ["Batch", "Pictures", "batches_from", "some_pixels"]
 
@@ -34,7 +34,10 @@ class Pictures(Dataset[Tensor]):
     """
 
     def __init__(
-        self, images: ImageSet, views: Views, told: Callable[[BrokenImage], None] | None = None
+        self,
+        images: ImageSet,
+        views: Augmentations,
+        told: Callable[[BrokenImage], None] | None = None,
     ) -> None:
         self.images, self.views, self.told = images, views, told
         self.classes, self.labels = torch.unique(images.labels, return_inverse=True)

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from rankwise.data.images import ImageSet
+from rankwise.errors import UsageError
 from rankwise.files import read_npz, write_npz
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
 from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
 from rankwise.tasks.retrieval.evaluate import embed
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.settings import UsageError, Views
+from rankwise.vision.settings import Augmentations
 
 __all__ = [
     "Found",
@@ -65,7 +66,9 @@ def fingerprint(network: EmbeddingNet) -> str:
     return seen.hexdigest()[:16]
 
 
-def make_index(network: EmbeddingNet, images: ImageSet, views: Views, *, workers: int = 0) -> Index:
+def make_index(
+    network: EmbeddingNet, images: ImageSet, views: Augmentations, *, workers: int = 0
+) -> Index:
     """Embed all images of a set; one held in memory is known by its number."""
     embeddings = embed(network, Pictures(images, views), workers=workers)
     names = images.paths or [f"{images.name}#{i}" for i in range(len(images))]
@@ -124,7 +127,7 @@ def search(
     network: EmbeddingNet,
     index: Index,
     picture: Tensor,
-    views: Views,
+    views: Augmentations,
     top: int = 10,
     *,
     exact: bool = False,

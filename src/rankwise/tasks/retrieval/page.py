@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ def settings_table(settings: Settings) -> Table:
     """All settings of a run, a row each."""
     rows = [
         (f"{section}.{name}", str(value))
-        for section, values in asdict(settings).items()
+        for section, values in settings.model_dump().items()
         for name, value in values.items()
     ]
     return Table(("setting", "value"), rows)

@@ -12,8 +12,10 @@ import numpy as np
 import torch
 
 from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_images
+from rankwise.errors import UsageError
 from rankwise.report.verdict import Verdict, verdict
 from rankwise.retrieval import RetrievalResult
+from rankwise.settings import require_choice
 from rankwise.tasks.retrieval.advice import image_advice, validation_of
 from rankwise.tasks.retrieval.batch_size import fit_batches
 from rankwise.tasks.retrieval.evaluate import judge_splits
@@ -26,7 +28,7 @@ from rankwise.tasks.retrieval.files import (
 )
 from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.page import write_page
-from rankwise.tasks.retrieval.settings import Settings, UsageError, one_of
+from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import new_network
 from rankwise.tasks.retrieval.training import Step, Trained, train
 from rankwise.training import CHECKPOINT, Devices, open_folder
@@ -49,7 +51,7 @@ def open_data(
 ) -> RetrievalSplits:
     """The images of the settings, in their parts: those of the division that ``run`` recorded."""
     data = settings.data
-    one_of("data.kind", data.kind, KINDS)
+    require_choice("data.kind", data.kind, KINDS)
     if not data.root:
         raise UsageError("data.root must say where the images are; --root FOLDER does, too")
     return open_images(
@@ -113,7 +115,7 @@ def run(
             return Finished({}, trained, None)
         write_model(out, trained.network)
         with torch.random.fork_rng(devices=[]):
-            pictures = Pictures(splits.train, settings.views, told)
+            pictures = Pictures(splits.train, settings.augmentations, told)
             untrained = new_network(pictures, settings).to(device)
         short = settings.objective.short
         results = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from functools import partial
 
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from rankwise.data.images import BrokenImage, RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
 from rankwise.distributed import gather_with_gradient
+from rankwise.errors import UsageError
 from rankwise.memory import PreviousModel
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.augmentation import make_views
@@ -19,7 +19,7 @@ from rankwise.tasks.retrieval.evaluate import judge
 from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from, some_pixels
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.settings import Settings, UsageError
+from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import (
     CachedLoss,
     Moment,
@@ -71,16 +71,16 @@ class RetrievalTask(Task[Batch]):
         place = Place() if place is None else place
         training, batches = settings.training, settings.batches
         self.settings, self.workers = settings, workers
-        self.validation = Pictures(splits.validation, settings.views)
+        self.validation = Pictures(splits.validation, settings.augmentations)
         if training.patience is not None and len(self.validation) == 0:
             raise UsageError(
                 "training.patience needs validation images, of which there are none: add "
                 "images, set data.trainval to false, or leave patience out"
             )
-        self.pictures = Pictures(splits.train, settings.views, told)
+        self.pictures = Pictures(splits.train, settings.augmentations, told)
         self.labels = self.pictures.labels
         self.sampler = _sampler(self.labels, settings, place)
-        described = asdict(settings)
+        described = settings.model_dump()
         described["data"].pop("root")  # the folder may have been moved
         super().__init__(
             new_network(self.pictures, settings),
@@ -101,7 +101,7 @@ class RetrievalTask(Task[Batch]):
         )
         self._check_chunk()
         self.previous = PreviousModel(self.network) if settings.objective.previous else None
-        self.views = make_views(settings.views)
+        self.views = make_views(settings.augmentations)
 
     def _check_chunk(self) -> None:
         batches = self.settings.batches

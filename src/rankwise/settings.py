@@ -1,0 +1,318 @@
+"""Settings as frozen pydantic models, and the one reader of their yaml files."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_core.core_schema import ValidationInfo
+
+from rankwise.errors import UsageError
+from rankwise.extras import require
+
+if TYPE_CHECKING:
+    import yaml  # type: ignore[import-untyped]
+
+__all__ = [
+    "MAX_SEED",
+    "Count",
+    "CountFromZero",
+    "NonNegative",
+    "Positive",
+    "Section",
+    "Seed",
+    "Share",
+    "TaskSettings",
+    "require_choice",
+]
+
+MAX_SEED = 2**32 - 1  # of numpy's RandomState and scikit-learn; the other libraries take more
+
+Count = Annotated[int, Ge(1)]
+CountFromZero = Annotated[int, Ge(0)]
+Seed = Annotated[int, Ge(0), Le(MAX_SEED)]
+Positive = Annotated[float, Gt(0)]
+NonNegative = Annotated[float, Ge(0)]
+Share = Annotated[float, Gt(0), Lt(1)]
+
+_MAX_BASES = 8  # files that build on each other
+_PLAIN: dict[object, str] = {bool: "true or false", str: "a string", Path: "a path"}
+
+
+class Section(BaseModel):
+    """Settings that belong together, frozen and checked; errors are one line that names them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    section: ClassVar[str] = ""  # prefix of the names in errors
+
+    def __init__(self, **values: object) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _usage_error(type(self), error.errors()[0]) from None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _from_yaml(cls, value: object, info: ValidationInfo) -> object:
+        """Make of a value what its type needs: yaml has lists, and takes 1e-4 for a string."""
+        return _converted(value, cls.model_fields[str(info.field_name)].annotation)
+
+    def replace(self, **changes: object) -> Self:
+        """Return the same settings with some changed, checked again."""
+        return type(self)(**{**dict(self), **changes})
+
+    def plain(self) -> dict[str, object]:
+        """Return the settings as JSON has them: dicts, lists, strings and numbers."""
+        return self.model_dump(mode="json")
+
+
+class TaskSettings(Section):
+    """All settings of a command, read from yaml."""
+
+    configs: ClassVar[Path | None] = None  # folder of the configurations that ship
+
+    @classmethod
+    def shipped(cls) -> tuple[str, ...]:
+        """Return the names of the configurations that ship with the package."""
+        files = [] if cls.configs is None else cls.configs.glob("*.yaml")
+        return tuple(sorted(path.stem for path in files if not path.name.startswith("_")))
+
+    @classmethod
+    def read(cls, source: Path | str, changes: Sequence[str] = ()) -> Self:
+        """Read a yaml file, or a configuration that ships by its name.
+
+        A file with ``base: other.yaml`` (a file next to it, or one that ships) contains only what
+        differs from that file. ``changes`` are ``section.name=value``, the value as in yaml.
+        """
+        path, known = Path(source), cls.shipped()
+        if cls.configs is not None and not path.exists() and str(source) in known:
+            path = cls.configs / f"{source}.yaml"
+        if not path.is_file():
+            near = difflib.get_close_matches(path.stem, known, 1, 0.5)
+            hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
+            raise UsageError(f"{source}: there is no such file{hint}")
+        try:
+            return cls.changed(_merged(path, cls.configs), changes)
+        except UsageError as error:
+            raise UsageError(f"{source}: {error}") from None
+
+    @classmethod
+    def changed(cls, tree: Mapping[str, object], changes: Sequence[str] = ()) -> Self:
+        """Return the settings of a tree of sections after changes, each ``section.name=value``."""
+        tree = {str(k): dict(v) if isinstance(v, Mapping) else v for k, v in tree.items()}
+        for change in changes:
+            place, equals, text = change.partition("=")
+            section, dot, name = place.strip().partition(".")
+            if not (equals and dot and section and name):
+                raise UsageError(
+                    "a change must be section.name=value, such as training.steps=500, "
+                    f"got {change!r}"
+                )
+            inside = tree.setdefault(section, {})
+            if not isinstance(inside, dict):
+                raise UsageError(f"{section} must be names and values, got {inside!r}")
+            inside[name] = _parsed(text, f"{change}: ")
+        return cls(**tree)
+
+    def as_yaml(self) -> str:
+        """Return the file that gives these settings again."""
+        import yaml  # noqa: PLC0415
+
+        return str(yaml.safe_dump(self.plain(), sort_keys=False, allow_unicode=True))
+
+    def documented(self) -> str:
+        """Return the same file with the description of every setting as a comment."""
+        return "\n".join(_documented(self)) + "\n"
+
+    @classmethod
+    def json_schema(cls) -> dict[str, object]:
+        """Return the JSON schema of the yaml files, by which editors complete and check them."""
+        schema = cls.model_json_schema()
+        base = {"type": "string", "description": "File whose settings these ones change."}
+        schema["properties"] = {"base": base, **schema["properties"]}
+        return schema
+
+
+def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise unless an option is one of some words."""
+    if value not in choices:
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
+def _bare(annotation: object) -> tuple[object, list[object]]:
+    """Return a type without ``Annotated`` and ``None``, and the bounds that it had."""
+    if get_origin(annotation) is Annotated:
+        inner, *bounds = get_args(annotation)
+        return inner, bounds
+    if get_origin(annotation) in (Union, UnionType):
+        (inner,) = (part for part in get_args(annotation) if part is not type(None))
+        return _bare(inner)
+    return annotation, []
+
+
+def _section_of(annotation: object) -> type[Section] | None:
+    bare, _ = _bare(annotation)
+    return bare if isinstance(bare, type) and issubclass(bare, Section) else None
+
+
+def _converted(value: object, annotation: object) -> object:
+    section, (bare, _) = _section_of(annotation), _bare(annotation)
+    if section is not None and (value is None or isinstance(value, Mapping)):
+        return section(**{str(name): part for name, part in (value or {}).items()})
+    if get_origin(bare) is tuple and isinstance(value, (list, tuple)):
+        return tuple(_converted(part, get_args(bare)[0]) for part in value)
+    if bare is Path and isinstance(value, str):
+        return Path(value)
+    if bare is float and isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _usage_error(kind: type[Section], error: ErrorDetails) -> UsageError:
+    """Return what pydantic found wrong in the words of the command line."""
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, ValueError):  # of a section inside, or of a check of our own
+        return UsageError(str(cause))
+    field = str(error["loc"][0])
+    name = f"{kind.section}.{field}" if kind.section else field
+    if error["type"] == "extra_forbidden":
+        return UsageError(f"{name}: there is no such setting; {_hint(kind, field)}")
+    if error["type"] == "missing":
+        return UsageError(f"{name} is missing")
+    info = kind.model_fields[field]
+    annotation: object = info.annotation
+    if len(error["loc"]) > 1:
+        annotation = get_args(_bare(annotation)[0])[0]
+    return UsageError(
+        f"{name} must be {_expected(annotation, info.metadata)}, got {error['input']!r}"
+    )
+
+
+def _hint(kind: type[Section], name: str) -> str:
+    known = list(kind.model_fields)
+    sections = {field: _section_of(info.annotation) for field, info in kind.model_fields.items()}
+    near = [f"{field}.{name}" for field, inner in sections.items()
+            if inner is not None and name in inner.model_fields]  # fmt: skip
+    near = near or difflib.get_close_matches(name, known, 1, 0.4)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def _expected(annotation: object, bounds: Sequence[object]) -> str:
+    """Return what a setting must be: its type and bounds in words."""
+    bare, more = _bare(annotation)
+    if bare in _PLAIN:
+        return _PLAIN[bare]
+    if get_origin(bare) is Literal:
+        return f"one of {', '.join(map(str, get_args(bare)))}"
+    if bare not in (int, float):
+        listed = get_origin(bare) is tuple
+        return "a list in brackets" if listed else "names and values"
+    low = high = ""
+    above, below = "[", "]"
+    for bound in (*bounds, *more):
+        match bound:
+            case Ge(ge=value):
+                low = f"{value}"
+            case Gt(gt=value):
+                low, above = f"{value}", "("
+            case Le(le=value):
+                high = f"{value}"
+            case Lt(lt=value):
+                high, below = f"{value}", ")"
+    what = "a whole number" if bare is int else "a finite number"
+    if low and high:
+        return f"{what} from {low} to {high}" if bare is int else f"in {above}{low}, {high}{below}"
+    return f"{what} {'>' if above == '(' else '>='} {low}" if low else what
+
+
+def _documented(settings: Section, indent: str = "") -> list[str]:
+    import yaml  # noqa: PLC0415
+
+    lines, plain = [], settings.plain()
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, Section):
+            about = (type(value).__doc__ or "").partition("\n")[0]
+            lines += [f"{indent}{name}:  # {about}", *_documented(value, f"{indent}  ")]
+            continue
+        flow = yaml.safe_dump(
+            [plain[name]], default_flow_style=True, allow_unicode=True, width=math.inf
+        )
+        lines.append(f"{indent}{name}: {flow.strip()[1:-1]}  # {field.description}")
+    return lines
+
+
+def _merged(path: Path, configs: Path | None, depth: int = 0) -> dict[str, object]:
+    """Return the settings of a file over those of its base, next to it or one that ships."""
+    where = f"{path}: " if depth else ""  # the file that was asked for is named by the caller
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where}is not yaml: {error}") from None
+    tree = _parsed(text, where)
+    if not isinstance(tree, dict):
+        raise UsageError(f"{where}must have names and values, such as training: {{steps: 500}}")
+    base = tree.pop("base", None)
+    if base is None:
+        return tree
+    folders = [path.parent, *([] if configs is None else [configs])]
+    below = next((p for folder in folders if (p := folder / str(base)).is_file()), None)
+    if depth == _MAX_BASES or below is None:
+        why = "refers back to itself" if below else "is neither a file next to this one nor ships"
+        raise UsageError(f"base: {base} {why}")
+    merged = _merged(below, configs, depth + 1)
+    for name, part in tree.items():
+        before = merged.get(name)
+        both = isinstance(part, dict) and isinstance(before, dict)
+        merged[name] = {**before, **part} if both else part  # type: ignore[dict-item]
+    return merged
+
+
+def _parsed(text: str, where: str) -> object:
+    require("rankwise.settings", "yaml")
+    import yaml  # noqa: PLC0415
+
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _require_unique(node, where)
+        return loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise UsageError(f"{where}is not yaml: {error}") from None
+
+
+def _require_unique(root: yaml.Node, where: str) -> None:
+    """Raise for a name that is given twice, of which yaml's own reader keeps the last."""
+    waiting, done = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if node.id == "scalar" or id(node) in done:  # an alias may lead back to where it is
+            continue
+        done.add(id(node))
+        if node.id == "sequence":
+            waiting += node.value
+            continue
+        lines: dict[tuple[str, str], int] = {}
+        for name, value in node.value:
+            waiting += [name, value]
+            if name.id != "scalar":
+                continue
+            line, word = name.start_mark.line + 1, (name.tag, name.value)
+            if word in lines:
+                raise UsageError(
+                    f"{where}line {line}: {name.value} is there already, on line {lines[word]}; "
+                    "keep one of them"
+                )
+            lines[word] = line

@@ -1,0 +1,91 @@
+"""Settings of learning to rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from annotated_types import Ge, Lt
+from pydantic import Field, model_validator
+
+from rankwise.errors import UsageError
+from rankwise.settings import Positive, Seed, TaskSettings
+
+if TYPE_CHECKING:
+    from rankwise.estimators import Ranker
+
+__all__ = ["Settings"]
+
+_CLASSES = {"linear": "LinearRanker", "mlp": "NeuralRanker", "boosted": "BoostedRanker"}
+_SET_HERE = (
+    "objective",
+    "metric",
+    "validation_fraction",
+    "random_state",
+    "threshold",
+    "calibration",
+)
+
+
+class Settings(TaskSettings):
+    """Settings of learning to rank."""
+
+    model: Literal["linear", "mlp", "boosted"] = Field(
+        "mlp", description="Model: linear, mlp or boosted."
+    )
+    objective: str = Field(
+        "ndcg@10",
+        description="Objective: ndcg@10, listnet, lambda_loss@10, ap, … (see rankwise objectives).",
+    )
+    metric: str = Field("ndcg@10", description="Validation metric for early stopping.")
+    relevant: Positive = Field(1.0, description="Smallest relevance of a positive.")
+    validation_share: Annotated[float, Ge(0), Lt(1)] = Field(
+        0.2, description="Share of the queries used for validation if there is no validation file."
+    )
+    options: dict[str, Any] = Field({}, description="Options of the model, such as epochs: 50.")
+    seed: Seed = Field(0, description="Random seed.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        from rankwise.estimators.names import is_log_loss  # noqa: PLC0415  (torch, for the help)
+        from rankwise.naming import canonical_metric, canonical_objective  # noqa: PLC0415
+
+        known = [name for name in self._default_ranker().get_params() if name not in _SET_HERE]
+        for name in self.options:
+            if name not in known:
+                raise UsageError(
+                    f"{self.model} has no option {name!r}; it has {', '.join(sorted(known))}"
+                )
+        self.gains()
+        object.__setattr__(self, "metric", canonical_metric(self.metric))
+        if not is_log_loss(self.objective):
+            object.__setattr__(self, "objective", canonical_objective(self.objective))
+        return self
+
+    def _default_ranker(self) -> Ranker:
+        import rankwise.estimators  # noqa: PLC0415
+
+        made: Ranker = getattr(rankwise.estimators, _CLASSES[self.model])()
+        return made
+
+    def ranker(self) -> Ranker:
+        """Return the estimator, not yet fitted."""
+        made: Ranker = self._default_ranker().set_params(
+            objective=self.objective,
+            metric=self.metric,
+            validation_fraction=self.validation_share,
+            random_state=self.seed,
+            **{name: tuple(v) if isinstance(v, list) else v for name, v in self.options.items()},
+        )
+        return made
+
+    def gains(self) -> dict[str, object]:
+        """Return the gain of the objective and of the metric, None of those that have none."""
+        from rankwise.estimators.names import make_objective as named_objective  # noqa: PLC0415
+        from rankwise.naming import metric as named_metric  # noqa: PLC0415
+
+        # Of data unknown as yet any numbers will do: this is for the options of the name.
+        objective = named_objective(self.objective, prior=0.5, num_items=1, num_lists=1)
+        return {
+            self.objective: getattr(objective, "gain", None),
+            self.metric: named_metric(self.metric).setting.options.get("gain"),
+        }

@@ -1,0 +1,115 @@
+"""Sections of settings that the image tasks share."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from rankwise.errors import UsageError
+from rankwise.settings import CountFromZero, NonNegative, Section, Seed
+
+__all__ = ["Augmentations", "Backbone", "ImageData", "NamedObjective", "Objective"]
+
+_RESIZE = {"small": 64}  # the other backbones were trained on crops of 224
+
+
+class ImageData(Section):
+    """Images and their split."""
+
+    section: ClassVar[str] = "data"
+
+    kind: str = Field("folder", description="Layout of the data.")
+    root: str = Field("", description="Folder or file of the data.")
+    seed: Seed = Field(0, description="Random seed of the split.")
+
+
+class Backbone(Section):
+    """Backbone of the network."""
+
+    section: ClassVar[str] = "network"
+
+    backbone: Literal["small", "resnet", "convnext", "vit", "dinov2", "mobilenet_v2"] = Field(
+        "small", description="Architecture of the backbone."
+    )
+    weights: str | None = Field(
+        None,
+        description="Folder, name in the hub's cache, or file of weights; null to train anew.",
+    )
+    options: dict[str, Any] = Field({}, description="Options of the backbone's own configuration.")
+    freeze_batch_norm: bool = Field(
+        False, description="Whether batch normalization keeps its statistics."
+    )
+
+
+class Augmentations(Section):
+    """Sizes and random changes of the images."""
+
+    section: ClassVar[str] = "augmentations"
+
+    resize: CountFromZero = Field(
+        0, description="Side in pixels before the crop; 0 for 64 (small) or 256 (the others)."
+    )
+    square: bool = Field(
+        True, description="Whether both sides become resize; else the shorter one does."
+    )
+    crop: CountFromZero = Field(
+        0, description="Side of the crop in pixels; 0 for seven eighths of resize."
+    )
+    resized_crop: bool = Field(
+        False, description="Whether the crop has a random size and shape before it is resized."
+    )
+    scale: tuple[float, float] = Field(
+        (0.2, 1.0), description="Smallest and largest area of a resized crop, as shares."
+    )
+    flip: bool = Field(True, description="Whether images are mirrored at random.")
+    rotation: NonNegative = Field(0.0, description="Maximum random rotation in degrees.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.resize and self.crop > self.resize:
+            raise UsageError(
+                f"augmentations.crop must be at most augmentations.resize, {self.resize}, "
+                f"got {self.crop}"
+            )
+        if not 0 < self.scale[0] <= self.scale[1] <= 1:
+            raise UsageError(
+                "augmentations.scale must be two shares, 0 < low <= high <= 1, "
+                f"got {list(self.scale)}"
+            )
+        if not self.square and (self.resized_crop or self.rotation):
+            raise UsageError(
+                "augmentations.resized_crop and augmentations.rotation need "
+                "augmentations.square: true, as images of several shapes are cropped one by one"
+            )
+        return self
+
+    def sized_for(self, backbone: str) -> Augmentations:
+        """Return the same with the sizes that were left to the backbone."""
+        resize = self.resize or max(_RESIZE.get(backbone, 256), self.crop)
+        return self.replace(resize=resize, crop=self.crop or max(1, resize * 7 // 8))
+
+
+class NamedObjective(Section):
+    """Objective that is minimized, by its name."""
+
+    section: ClassVar[str] = "objective"
+
+    name: str = Field(description="Name of the objective with its options.")
+    warm_start: CountFromZero = Field(
+        0, description="Number of first steps on the loss of the warm start."
+    )
+
+    @property
+    def short(self) -> str:
+        """The name without its options, for a table."""
+        return self.name.partition("(")[0]
+
+
+class Objective(NamedObjective):
+    """Objective that is minimized."""
+
+    previous: bool = Field(
+        False,
+        description="Whether the previous step's network scores the batch too (StableAP, Eq. 6).",
+    )
