@@ -19,6 +19,7 @@ from tests.public_api import PACKAGES
 
 CHECKED = (
     "rankwise.metrics",
+    "rankwise.pairs",
     "rankwise.samplers",
     "rankwise.training",
 )

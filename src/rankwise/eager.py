@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import torch
+from torch import Tensor
 
-__all__ = ["eager_only"]
+__all__ = ["Context", "apply", "eager_backward", "eager_only"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C")
 
 _REASON = (
     "rankwise sorts and counts lists in eager mode, which no single graph can hold; compile the "
@@ -36,6 +38,34 @@ def eager_only(function: Callable[P, T]) -> Callable[P, T]:
         return function(*args, **kwargs)
 
     return _marked(call)
+
+
+class Context(Protocol[T]):
+    """The first argument of ``forward`` and ``backward`` of an autograd function.
+
+    ``kept`` is whatever ``forward`` keeps for ``backward`` that is no tensor.
+    """
+
+    needs_input_grad: tuple[bool, ...]
+    kept: T
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors of :meth:`save_for_backward`."""
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for the backward pass."""
+
+
+def apply(function: type[torch.autograd.Function], *arguments: object) -> Tensor:
+    """Call an autograd function of one result."""
+    result: Tensor = function.apply(*arguments)
+    return result
+
+
+def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
+    """Run the backward pass of an autograd function in eager mode, and only for first gradients."""
+    return eager_only(torch.autograd.function.once_differentiable(backward))
 
 
 def _disabled(function: Callable[P, T]) -> Callable[P, T]:

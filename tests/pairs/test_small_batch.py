@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs._small_batch import small_batch_logsumexp, small_batch_sum
+from rankwise.pairs._dense import small_batch_logsumexp, small_batch_sum
 from rankwise.pairs.rows import Rows
 
 

@@ -294,7 +294,7 @@ ROW, LIST = torch.zeros(2, 3), torch.zeros(4)
         (lambda: pair_sum(HUBER, LIST, LIST, lower_mask=LIST), "lower_mask must be a boolean"),
         (lambda: pair_sum(HUBER, LIST, LIST.to("meta")), "lower is on meta but upper is on cpu"),
         (lambda: pair_sum(HUBER, LIST, LIST, method="fast"), "method must be one of 'auto'"),
-        (lambda: pair_sum(Sigmoid(), LIST, LIST, method="sorted"), "no piecewise polynomial"),
+        (lambda: pair_sum(Sigmoid(), LIST, LIST, method="sorted"), "not a piecewise polynomial"),
         (lambda: pair_sum(torch.cos, LIST, LIST, method="sorted"), "must be a Surrogate"),
         (lambda: pair_sum(HUBER, LIST, LIST, upper_groups=LIST.long()), "lower_groups is missing"),
         (

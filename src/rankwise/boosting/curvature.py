@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -31,6 +32,7 @@ class CurvedSurrogate(Surrogate):
     """
 
     surrogate: Surrogate
+    _positive: ClassVar[bool] = False
 
     def value(self, x: Tensor) -> Tensor:
         still = x.detach()

@@ -1,7 +1,8 @@
-"""Brute force over all pairs, in chunks: the oracle, and the fastest way for a handful of items.
+"""All pairs: in chunks for any function (the oracle), and in one piece for small batches.
 
-Any callable of a tensor of differences will do. Forward keeps nothing; backward evaluates every
-chunk again under autograd, so memory is bounded by the chunk, not by n⁺ × n⁻.
+In chunks, forward keeps nothing and backward evaluates every chunk again under autograd, so memory
+is bounded by the chunk, not by n⁺ × n⁻. For a few short lists a handful of passes over some
+thousand pairs, with their slopes kept, costs less than a sort and its bookkeeping.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
-
-__all__ = ["Reduction", "dense_reduce", "sum_over_lower"]
+from rankwise.eager import Context, apply, eager_backward
+from rankwise.pairs._logsumexp.lines import safe_log
+from rankwise.pairs.rows import Rows, accumulating, result_dtype, weights_of
+from rankwise.pairs.surrogates import Surrogate
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
 """(values of the pairs, weights of the lower side) → one number for each upper."""
@@ -34,8 +36,7 @@ def dense_reduce(
     weight: Tensor,
 ) -> Tensor:
     """``reduction`` over j of function(upper_i − lower_j), for (rows, n⁺) and (rows, n⁻) scores."""
-    result: Tensor = _Dense.apply(function, reduction, upper, lower, weight)  # type: ignore[no-untyped-call]
-    return result
+    return apply(_Dense, function, reduction, upper, lower, weight)
 
 
 def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
@@ -51,15 +52,15 @@ def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
 
 class _Dense(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
-        ctx,
+    def forward(  # noqa: PLR0917
+        ctx: Context[tuple[Callable[[Tensor], Tensor], Reduction]],
         function: Callable[[Tensor], Tensor],
         reduction: Reduction,
         upper: Tensor,
         lower: Tensor,
         weight: Tensor,
     ) -> Tensor:
-        ctx.function, ctx.reduction = function, reduction
+        ctx.kept = function, reduction
         ctx.save_for_backward(upper, lower, weight)
         result = torch.empty_like(upper)
         for rows, uppers in _chunks(upper, lower):
@@ -68,10 +69,12 @@ class _Dense(torch.autograd.Function):
         return result
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
-        inputs = ctx.saved_tensors
+    @eager_backward
+    def backward(
+        ctx: Context[tuple[Callable[[Tensor], Tensor], Reduction]], *gradients: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
+        (function, reduction), inputs = ctx.kept, ctx.saved_tensors
         upper, lower, weight = inputs
         needed = [i for i in range(3) if ctx.needs_input_grad[2 + i]]
         totals = {i: torch.zeros_like(inputs[i]) for i in needed}
@@ -81,7 +84,7 @@ class _Dense(torch.autograd.Function):
                 for i in needed:
                     parts[i].requires_grad_()
                 difference = parts[0].unsqueeze(-1) - parts[1].unsqueeze(-2)
-                values = ctx.reduction(ctx.function(difference), parts[2])
+                values = reduction(function(difference), parts[2])
                 if not values.requires_grad:  # a constant function
                     continue
                 gradients = torch.autograd.grad(
@@ -95,3 +98,94 @@ class _Dense(torch.autograd.Function):
                 where = (rows, uppers) if i == 0 else rows
                 totals[i][where] += part
         return None, None, totals.get(0), totals.get(1), totals.get(2)
+
+
+def small_batch_sum(surrogate: Surrogate, rows: Rows) -> Tensor:
+    """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
+    upper, lower, weight = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))
+    total = apply(_AtOnce, surrogate, upper, lower, weight)
+    return total.to(result_dtype(rows.upper))
+
+
+def small_batch_logsumexp(
+    surrogate: Surrogate, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
+) -> Tensor:
+    """log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature) for every upper, (rows, n⁺).
+
+    A weight of 0 leaves a term out and keeps its gradient.
+    """
+    unit = 1 / temperature
+    return apply(_LogSum, surrogate, unit, upper, lower, weight)
+
+
+class _AtOnce(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Context[None], surrogate: Surrogate, upper: Tensor, lower: Tensor, weight: Tensor
+    ) -> Tensor:
+        difference = upper.unsqueeze(-1) - lower.unsqueeze(-2)
+        values, slopes = surrogate.value(difference), None
+        if any(ctx.needs_input_grad[1:3]):
+            slopes = surrogate.derivative(difference)
+        ctx.save_for_backward(slopes, values if ctx.needs_input_grad[3] else None, weight)
+        return torch.matmul(values, weight.unsqueeze(-1)).squeeze(-1)
+
+    @staticmethod
+    @eager_backward
+    def backward(ctx: Context[None], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
+        return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
+
+
+class _LogSum(torch.autograd.Function):
+    @staticmethod
+    def forward(  # noqa: PLR0917
+        ctx: Context[None],
+        surrogate: Surrogate,
+        unit: float,
+        upper: Tensor,
+        lower: Tensor,
+        weight: Tensor,
+    ) -> Tensor:
+        difference = upper.unsqueeze(-1) - lower.unsqueeze(-2)
+        exponent = surrogate.value(difference) * unit
+        absent, counted = (weight == 0).unsqueeze(-2), exponent
+        if bool(absent.any()):
+            counted = exponent.masked_fill(absent, -torch.inf)
+        top = counted.amax(-1, keepdim=True)
+        top.masked_fill_(top == -torch.inf, 0)
+        mass = exponent.sub_(top).clamp_(max=300).exp_()
+        total = torch.matmul(mass, weight.unsqueeze(-1)).squeeze(-1)
+        slopes = None
+        if any(ctx.needs_input_grad[2:4]):
+            slopes = surrogate.derivative(difference) * mass * unit
+        scale = torch.where(total > 0, 1 / total, 0)
+        ctx.save_for_backward(slopes, mass if ctx.needs_input_grad[4] else None, weight, scale)
+        return safe_log(total) + top.squeeze(-1)
+
+    @staticmethod
+    @eager_backward
+    def backward(ctx: Context[None], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
+        *saved, scale = ctx.saved_tensors
+        flow = torch.where(scale > 0, gradient * scale, 0)
+        return None, None, *_gradients(flow, *saved, wanted=ctx.needs_input_grad[2:])
+
+
+def _gradients(
+    flow: Tensor,
+    slopes: Tensor,
+    terms: Tensor,
+    weight: Tensor,
+    *,
+    wanted: tuple[bool, ...],
+) -> list[Tensor | None]:
+    """Of upper, lower and weight, from a ``flow`` into Σ_j weight_j · terms_ij with its slopes."""
+    found: list[Tensor | None] = [None, None, None]
+    if wanted[0]:
+        found[0] = flow * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
+    if wanted[1]:
+        found[1] = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
+    if wanted[2]:
+        found[2] = torch.matmul(flow.unsqueeze(-2), terms).squeeze(-2)
+    return found

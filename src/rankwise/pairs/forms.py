@@ -1,4 +1,4 @@
-"""What the engine sums: a function of one difference, taken apart into what prefix sums can add up.
+"""The form that the engine sums: a function of one difference, split for prefix sums.
 
 A surrogate states its *pieces*; :class:`PairForm` is the same function written as
 
@@ -84,7 +84,7 @@ class PairForm:
 
 
 def form_of(pieces: tuple[Piece, ...], *, closed: bool = False) -> PairForm:
-    """The engine's form of a function given by its pieces, left to right."""
+    """Return the engine's form of a function given by its pieces, left to right."""
     breaks = tuple(piece.start for piece in pieces[1:])
     jumps = tuple(
         _about(_difference(before.polynomial, after.polynomial), after.start)
@@ -113,7 +113,7 @@ def _difference(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]
 
 
 def _about(polynomial: tuple[float, ...], b: float) -> tuple[float, ...]:
-    """Coefficients in y = b − x of a polynomial in x, without the rounding of vanished ones."""
+    """Return coefficients in y = b − x of a polynomial in x, without rounding residue."""
     result = []
     for power in range(len(polynomial)):
         terms = [

@@ -1,6 +1,6 @@
 """``pair_logsumexp``: log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) for every i.
 
-What KL-regularized partial AUC, listwise and contrastive losses add up.
+KL-regularized partial AUC, listwise and contrastive losses are means of it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,11 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
-from rankwise.pairs._dense import dense_reduce
-from rankwise.pairs._logsumexp import (
-    SMALLEST_POWER,
-    highest,
-    log_sum_exp_of_lines,
-    log_sum_exp_of_logistic,
-    log_sum_exp_of_one_sided_squares,
-    log_sum_exp_of_two_sided_squares,
-    safe_log,
-)
-from rankwise.pairs._small_batch import small_batch_logsumexp
+from rankwise.pairs._dense import dense_reduce, small_batch_logsumexp
+from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_log
+from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
+from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
+from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import (
     Hinge,
@@ -57,13 +51,26 @@ def pair_logsumexp(
     lower_groups: Tensor | None = None,
     method: Literal["auto", "sorted", "dense"] = "auto",
 ) -> Tensor:
-    """For every element of ``upper``, log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature).
+    """Compute log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/T) for every element of ``upper``.
 
-    ``"sorted"`` takes n log n, exact for :class:`Hinge` and :class:`Linear`, to ten digits for
-    :class:`SquaredHinge`, :class:`Square` and, at temperatures up to 16, :class:`Logistic`;
-    ``"dense"`` goes over all pairs in chunks, for any callable; ``"auto"`` takes the cheaper.
-    Weights must not be negative; a list without any weight gives −inf. The other arguments are
-    those of :func:`rankwise.pairs.pair_sum`.
+    Args:
+        surrogate, upper, lower, lower_mask, upper_groups, lower_groups: See :func:`pair_sum`.
+        temperature: Temperature T > 0.
+        weight: Weights of the lower side, not negative; a list without any weight gives −inf.
+        method: ``"sorted"`` takes n log n, exact for :class:`Hinge` and :class:`Linear`, to ten
+            digits for :class:`SquaredHinge`, :class:`Square` and, at temperatures up to 16,
+            :class:`Logistic`; ``"dense"`` evaluates all pairs in chunks, for any callable;
+            ``"auto"`` takes the cheaper.
+
+    Returns:
+        The log-sum-exps, with the shape of ``upper`` (after broadcasting).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Linear, pair_logsumexp
+        >>> upper, lower = torch.tensor([1.0]), torch.tensor([1.0, 1.0])
+        >>> pair_logsumexp(Linear(), upper, lower)  # log(e⁰ + e⁰) = log 2
+        tensor([0.6931])
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     require_one_of("method", method, ("auto", "sorted", "dense"))
@@ -99,7 +106,7 @@ def _few(surrogate: Surrogate, upper: Tensor, lower: Tensor) -> bool:
 
 
 def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
-    """The reduction of the dense form; weights of 0 leave a term out and keep their gradient."""
+    """Reduce the dense form; weights of 0 leave a term out and keep their gradient."""
     exponent = values / temperature
     absent = (weight == 0).unsqueeze(-2)
     top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
@@ -117,7 +124,7 @@ class _Sides(NamedTuple):
     temperature: float
 
     def below_highest(self) -> tuple[Tensor, Tensor] | None:
-        """The highest lower that counts, and how far all are below it.
+        """Return the highest lower that counts, and how far all are below it.
 
         What is above has no weight and is put there. None where the slope of such a weight is asked
         for, since how much more its term would be than the largest one cannot be said; and where
@@ -133,7 +140,7 @@ class _Sides(NamedTuple):
 
 
 def _by_sides(surrogate: PairFunction, sides: _Sides, *, always: bool) -> Tensor | None:
-    """Without going over the pairs; None where that cannot be or, unless ``always``, costs more."""
+    """Return the sums without all pairs; None if impossible or, unless ``always``, slower."""
     upper, lower, weight, temperature = sides
     if isinstance(surrogate, Hinge | Linear):
         return log_sum_exp_of_lines(surrogate, temperature, upper, lower, weight)

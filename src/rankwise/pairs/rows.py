@@ -1,4 +1,4 @@
-"""What a caller of the engine hands in, checked and brought into rows."""
+"""The arguments of the engine, checked and brought into rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Rows:
 
 
 def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
-    """Bring the lists into rows, work them, and put the results back where the uppers were."""
+    """Bring the lists into rows, apply a function, and restore the order of the uppers."""
     _check(given)
     if given.upper_groups is None and given.lower_groups is None:
         rows, leading = _as_rows(given.upper, given.lower, given.weight, given.lower_mask)
@@ -51,24 +51,24 @@ def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
 
 
 def weights_of(rows: Rows) -> Tensor:
-    """The weights of the lower side, ones where none were given."""
+    """Return the weights of the lower side, ones where none were given."""
     return torch.ones_like(rows.lower) if rows.weight is None else rows.weight
 
 
 def accumulating(t: Tensor) -> Tensor:
-    """In the dtype sums are made in: float64 where the device has it."""
+    """Return the tensor in the dtype of sums: float64 where the device has it."""
     return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
 
 
 def result_dtype(upper: Tensor) -> torch.dtype:
-    """The dtype of a sum: that of the scores, at least float32."""
+    """Return the dtype of a sum: that of the scores, at least float32."""
     return torch.promote_types(upper.dtype, torch.float32)
 
 
 def _as_rows(
     upper: Tensor, lower: Tensor, weight: Tensor | None, lower_mask: Tensor | None
 ) -> tuple[Rows, tuple[int, ...]]:
-    """Broadcast the leading dimensions, flatten them, and say what they were."""
+    """Broadcast and flatten the leading dimensions, and return them."""
     leading = tuple(upper.shape[:-1])
     try:
         if leading != tuple(lower.shape[:-1]):
@@ -98,7 +98,7 @@ def _flat_rows(t: Tensor, leading: tuple[int, ...]) -> Tensor:
 
 
 def _mask_with_mean(lower: Tensor, mask: Tensor) -> Tensor:
-    """Masked entries take the mean of their row, so that they do not widen its range."""
+    """Replace masked entries by the mean of their row, so that they do not widen its range."""
     count = mask.sum(-1, keepdim=True).clamp_min(1)
     mean = accumulating(lower.detach()).sum(-1, keepdim=True) / count
     return torch.where(mask, lower, mean.to(lower.dtype))
@@ -125,7 +125,7 @@ def _check(given: PairInput) -> None:
 
 
 def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
-    """Flat lists with group ids as rectangles, each with where its uppers came from."""
+    """Return flat lists with group ids as rectangles, each with the places of its uppers."""
     upper_groups, lower_groups = given.upper_groups, given.lower_groups
     if upper_groups is None or lower_groups is None:
         missing = "upper_groups" if upper_groups is None else "lower_groups"
@@ -152,7 +152,7 @@ def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
 
 
 def _regroup(parts: list[tuple[Tensor, Side]], like: Tensor) -> Tensor:
-    """The results of the rectangles back in the flat order of their inputs."""
+    """Return the results of the rectangles in the flat order of their inputs."""
     if not parts:
         return like.new_zeros(0)
     values = torch.cat([values[side.mask] for values, side in parts])

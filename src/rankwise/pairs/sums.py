@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.pairs._dense import dense_reduce, sum_over_lower
+from rankwise.pairs._dense import dense_reduce, small_batch_sum, sum_over_lower
 from rankwise.pairs._engine.autograd import engine_sum
-from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import PairFunction, Surrogate
 
@@ -37,17 +36,34 @@ def pair_sum(
     lower_groups: Tensor | None = None,
     method: Method = "auto",
 ) -> Tensor:
-    """For every element of ``upper``, Σ_j weight_j · ℓ(upper_i − lower_j) over its list.
+    """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
-    The last dimension is the list; leading dimensions are independent lists and broadcast. Ragged
-    lists come flat, with the id of its list for every element in ``upper_groups`` and
-    ``lower_groups``. ``weight`` and ``lower_mask`` have the shape of ``lower``. Differentiable in
-    ``upper``, ``lower`` and ``weight``; computed in float64 (float32 where the device has no other)
-    and returned in the dtype of ``upper``, at least float32, since a sum overflows half precision.
+    The sum is differentiable in ``upper``, ``lower`` and ``weight``. It is computed in float64
+    (float32 where the device has no float64) and returned in the dtype of ``upper``, at least
+    float32, since a sum overflows half precision.
 
-    ``method``: ``"sorted"`` is exact for piecewise polynomials; ``"exponential"`` adds the sigmoid
-    family by sums of exponentials (relative error below 1e-6);
-    ``"dense"`` is brute force in chunks for any callable; ``"auto"`` takes the cheapest.
+    Args:
+        surrogate: Surrogate ℓ, or any elementwise function of the differences.
+        upper: Scores that should be higher, (…, n⁺). The last dimension is the list; leading
+            dimensions are independent lists and broadcast.
+        lower: Scores that should be lower, (…, n⁻).
+        weight: Weights of the lower side, (…, n⁻).
+        lower_mask: Boolean, (…, n⁻), False where a lower score is absent.
+        upper_groups, lower_groups: For ragged lists that come flat, the id of its list for every
+            element of ``upper`` (n⁺,) and of ``lower`` (n⁻,).
+        method: ``"sorted"`` is exact for piecewise polynomials; ``"exponential"`` adds the sigmoid
+            family by sums of exponentials (relative error below 1e-6); ``"dense"`` evaluates all
+            pairs in chunks, for any callable; ``"auto"`` takes the cheapest.
+
+    Returns:
+        The sums, with the shape of ``upper`` (after broadcasting).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Hinge, pair_sum
+        >>> pair_sum(Hinge(), torch.tensor([2.0, 0.0]), torch.tensor([1.5, 0.5, -1.0]))
+        tensor([0.5000, 4.0000])
+        >>> # (1 − 0.5)₊ + (1 − 1.5)₊ + (1 − 3)₊ and (1 + 1.5) + (1 + 0.5) + (1 − 1)
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     require_one_of("method", method, get_args(Method))
@@ -68,10 +84,24 @@ def pair_curvature(
     upper_groups: Tensor | None = None,
     lower_groups: Tensor | None = None,
 ) -> Tensor:
-    """Σ_j weight_j · ℓ''(upper_i − lower_j): the diagonal of the Hessian of ``pair_sum``.
+    """Compute Σ_j weight_j · ℓ''(upper_i − lower_j), the diagonal of the Hessian of ``pair_sum``.
 
     For the diagonal of the lower side exchange the sides and their signs:
     ``pair_curvature(ℓ, -lower, -upper, weight=g)`` is Σ_i g_i · ℓ''(upper_i − lower_j).
+
+    Args:
+        surrogate, upper, lower, weight, lower_mask, upper_groups, lower_groups: See
+            :func:`pair_sum`.
+
+    Returns:
+        The sums, with the shape of ``upper`` (after broadcasting).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import SquaredHinge, pair_curvature
+        >>> upper, lower = torch.tensor([2.0, 0.0]), torch.tensor([1.5, 0.5, -2.0])
+        >>> pair_curvature(SquaredHinge(), upper, lower)  # 2 for each pair closer than 1
+        tensor([2., 4.])
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
 
@@ -99,7 +129,7 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     form = surrogate.form()
     if method == "sorted" and form.has_exponentials:
         raise ValueError(
-            f"surrogate {surrogate} is no piecewise polynomial and cannot be summed with "
+            f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
             'method="sorted"; use "exponential", "dense" or "auto"'
         )
     total = engine_sum(form, surrogate.form(1), rows)
@@ -122,7 +152,7 @@ def _is_small_batch(surrogate: PairFunction, rows: Rows) -> TypeGuard[Surrogate]
 
 
 def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:
-    """Dense blocks beat a sort while one side is a handful or pairs are few."""
+    """Return the cheapest method: dense blocks for a few scores or pairs, else a sort."""
     if not isinstance(surrogate, Surrogate):
         return "dense"
     form = surrogate.form()

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.pairs.cases import SURROGATES
 
-from rankwise.pairs._engine.block import make_block
+from rankwise.pairs._engine.autograd import make_block
 
 
 @pytest.mark.parametrize("sizes", [(5, 30), (30, 5)])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.pairs._engine.scan import decayed_cumsum
+from rankwise.pairs._engine.exponentials import decayed_cumsum
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 16, 17, 100])

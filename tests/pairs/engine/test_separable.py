@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.pairs import Exponential, Linear, Square
-from rankwise.pairs._engine.separable import add_separable_at_lower, add_separable_at_upper
+from rankwise.pairs._engine.powers import add_separable_at_lower, add_separable_at_upper
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

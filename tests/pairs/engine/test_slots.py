@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.pairs import OneSidedHuber, pair_sum
-from rankwise.pairs._engine import slots
-from rankwise.pairs._engine.slots import slots as slots_of
+from rankwise.pairs._engine import knots as slots
+from rankwise.pairs._engine.knots import slots as slots_of
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from rankwise.pairs._logsumexp import growing_squares as module
-from rankwise.pairs._logsumexp.growing_squares import growing_squares
+from rankwise.pairs._logsumexp import one_sided_squares as module
+from rankwise.pairs._logsumexp.one_sided_squares import growing_squares
 
 
 def brute(t, v):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tests.pairs.cases import SURROGATES
 
+from rankwise import pairs
 from rankwise.pairs import BarrierHinge, Hinge, Square, SquaredHinge, ZeroOne
 
 X = torch.linspace(-7, 7, 14_001, dtype=torch.float64)
@@ -65,6 +66,8 @@ def test_maximum_of_an_empty_range():
 
 @pytest.mark.parametrize("surrogate", ALL, ids=str)
 def test_small_objects(surrogate):
-    assert eval(repr(surrogate), vars(__import__("rankwise.pairs", fromlist=["x"]))) == surrogate
+    assert (
+        eval(repr(surrogate), {name: getattr(pairs, name) for name in pairs.__all__}) == surrogate
+    )
     assert len({surrogate, type(surrogate)(**vars(surrogate))}) == 1
     assert torch.equal(surrogate(X), surrogate.value(X))

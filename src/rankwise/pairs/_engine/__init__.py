@@ -1,1 +1,1 @@
-"""The n log n sums: one sort of the smaller side, then prefix sums and decayed scans."""
+"""The engine: sort the smaller side, sum over the larger."""

@@ -3,17 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
-from rankwise.pairs._engine.block import Block, make_block
+from rankwise.eager import Context, apply, eager_backward
+from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
+from rankwise.pairs._engine.knots import Knots, make_knots
+from rankwise.pairs._engine.powers import (
+    add_separable_at_lower,
+    add_separable_at_upper,
+    powers_at_knots,
+    powers_at_points,
+)
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import Rows, accumulating, result_dtype
 
-__all__ = ["engine_sum"]
+
+@dataclass(frozen=True)
+class Block:
+    """Centered scores of both sides, (rows, n⁺) and (rows, n⁻), and their sorted knots if any."""
+
+    upper: Tensor
+    lower: Tensor
+    knots: Knots | None
+
+    def at_upper(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
+        """Σ_j weight_j · F(upper_i − lower_j) for every form; ``weight`` is one per lower."""
+        results = self._sums(forms, weight, self.upper, toward_upper=True)
+        for result, form in zip(results, forms, strict=True):
+            add_separable_at_upper(result, form, self.upper, self.lower, weight)
+        return results
+
+    def at_lower(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
+        """Σ_i weight_i · F(upper_i − lower_j) for every form; ``weight`` is one per upper."""
+        results = self._sums(forms, weight, self.lower, toward_upper=False)
+        for result, form in zip(results, forms, strict=True):
+            add_separable_at_lower(result, form, self.upper, self.lower, weight)
+        return results
+
+    def _sums(
+        self, forms: tuple[PairForm, ...], weight: Tensor, like: Tensor, *, toward_upper: bool
+    ) -> list[Tensor]:
+        if self.knots is None:
+            return [torch.zeros_like(like) for _ in forms]
+        if toward_upper == self.knots.knots_are_upper:
+            weight = self.knots.to_points(weight)
+            results = powers_at_knots(self.knots, forms, weight)
+            if any(form.has_exponentials for form in forms):
+                exponentials_at_knots(self.knots, forms, weight, results)
+            return results
+        results = powers_at_points(self.knots, forms, weight)
+        if any(form.has_exponentials for form in forms):
+            exponentials_at_points(self.knots, forms, weight, results)
+        return [self.knots.from_points(result) for result in results]
+
+
+def make_block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
+    """Center each row and sort it where ``form`` has breaks.
+
+    Differences do not change with the center, but scores around 10⁶ would lose the digits that a
+    difference needs as soon as a break is added to them. The center has few digits itself, so that
+    taking it away rounds nothing: what ties with a break goes on to tie.
+    """
+    center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
+    upper, lower = upper - center, lower - center
+    return Block(upper, lower, make_knots(form, upper, lower) if form.breaks else None)
+
 
 _BLOCK_BYTES = 48 << 20  # working memory of one block of lists
 _KEPT_BYTES = 192 << 20  # sorted lists kept for the backward pass; more are sorted again there
@@ -23,8 +81,10 @@ _FEW = 16  # points per knot from which sorting the knots again is cheap
 
 def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
     """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``."""
-    total: Tensor = _Engine.apply(value, slope, rows.upper, rows.lower, rows.weight)  # type: ignore[no-untyped-call]
-    return total
+    return apply(_Engine, value, slope, rows.upper, rows.lower, rows.weight)
+
+
+_Kept = tuple[PairForm, PairForm, list[Block]]  # value, slope and sorted lists
 
 
 class _Engine(torch.autograd.Function):
@@ -35,8 +95,13 @@ class _Engine(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
-        ctx, value: PairForm, slope: PairForm, upper: Tensor, lower: Tensor, weight: Tensor | None
+    def forward(  # noqa: PLR0917
+        ctx: Context[_Kept],
+        value: PairForm,
+        slope: PairForm,
+        upper: Tensor,
+        lower: Tensor,
+        weight: Tensor | None,
     ) -> Tensor:
         wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
         forms = (value, slope) if wants_slope else (value,)
@@ -56,23 +121,23 @@ class _Engine(torch.autograd.Function):
             total[rows] = sums[0].to(total.dtype)
             if slopes is not None:
                 slopes[rows] = sums[1].to(total.dtype)
-        ctx.forms, ctx.kept = (value, slope), kept
+        ctx.kept = value, slope, kept
         ctx.save_for_backward(upper, lower, weight, slopes)
         return total
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+    @eager_backward
+    def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
         upper, lower, weight, slopes = ctx.saved_tensors
-        value, slope = ctx.forms
+        value, slope, kept = ctx.kept
         to_upper = None if slopes is None else (gradient * slopes).to(upper.dtype)
         to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
         to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
         forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
         rows_and_parts = product(_row_blocks(value, upper, lower), _pieces(value, upper, lower))
         for number, here in enumerate(rows_and_parts if forms else ()):
-            block = ctx.kept[number] if ctx.kept else _block(value, upper[here[0]], lower[here])
+            block = kept[number] if kept else _block(value, upper[here[0]], lower[here])
             sums = block.at_lower(forms, accumulating(gradient[here[0]]))
             if to_lower is not None:
                 to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)
@@ -99,13 +164,13 @@ def _bytes_of(form: PairForm, upper: Tensor, lower: Tensor) -> int:
 def _row_blocks(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
     if upper.numel() == 0 or lower.numel() == 0:
         return
-    at_once = max(1, _BLOCK_BYTES // max(1, _bytes_of(form, upper, lower)))
-    for start in range(0, len(upper), at_once):
-        yield slice(start, start + at_once)
+    block = max(1, _BLOCK_BYTES // max(1, _bytes_of(form, upper, lower)))
+    for start in range(0, len(upper), block):
+        yield slice(start, start + block)
 
 
 def _pieces(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
     few = _FEW * upper.shape[-1] * len(form.breaks) <= _PIECE
-    at_once = _PIECE if few and len(upper) == 1 else max(1, lower.shape[-1])
-    for start in range(0, lower.shape[-1], at_once):
-        yield slice(start, start + at_once)
+    block = _PIECE if few and len(upper) == 1 else max(1, lower.shape[-1])
+    for start in range(0, lower.shape[-1], block):
+        yield slice(start, start + block)

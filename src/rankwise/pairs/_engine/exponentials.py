@@ -1,7 +1,7 @@
 """Sums of decaying exponentials Σ e^{−k·rate·|knot − point|} over all pairs, by a decayed scan.
 
-The points are taken apart at every knot: what lies below it decays upwards, what lies above it
-decays downwards (:mod:`scan`). Every exponent is ≤ 0, so no score can overflow anything.
+The points are split at every knot: what lies below it decays upwards, what lies above it
+decays downwards (:func:`decayed_cumsum`). Every exponent is ≤ 0, so no score can overflow anything.
 
 The sum over points is made first within each slot between two knots, then scanned over the knots;
 the way back scans first and then spreads to the points. 1 − e^{−ky} (*rise*) is summed as such: it
@@ -11,6 +11,7 @@ is tiny near ties, where a difference of sums would lose it. Across a gap Δ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -18,10 +19,37 @@ import torch
 from torch import Tensor
 
 from rankwise.pairs._engine.knots import Knots
-from rankwise.pairs._engine.scan import decayed_cumsum
 from rankwise.pairs.forms import PairForm
 
-__all__ = ["exponentials_at_knots", "exponentials_at_points"]
+
+def decayed_cumsum(x: Tensor, decay: Tensor) -> Tensor:
+    """y along the last dimension, with y_0 = x_0; ``decay`` has the shape of ``x``.
+
+    The line is cut into columns that are scanned side by side, then each column receives what its
+    predecessor carries over.
+    """
+    n = x.shape[-1]
+    if n <= 1:
+        return x.clone()
+    steps = math.isqrt(n - 1) + 1
+    columns = -(-n // steps)
+    y = _side_by_side(x, steps, columns)
+    kept = _side_by_side(decay, steps, columns)
+    for step in range(1, steps):
+        y[step].addcmul_(kept[step], y[step - 1])
+        kept[step].mul_(kept[step - 1])
+    carry = y[-1].clone()
+    for column in range(1, columns):
+        carry[..., column].addcmul_(kept[-1, ..., column], carry[..., column - 1])
+    y[..., 1:].addcmul_(kept[..., 1:], carry[..., :-1])
+    return y.movedim(0, -1).reshape(*x.shape[:-1], -1)[..., :n]
+
+
+def _side_by_side(x: Tensor, steps: int, columns: int) -> Tensor:
+    """(…, n) → (steps, …, columns), so that one step of all columns is contiguous."""
+    padded = torch.nn.functional.pad(x, (0, steps * columns - x.shape[-1]))
+    return padded.reshape(*x.shape[:-1], columns, steps).movedim(-1, 0).contiguous()
+
 
 _pad = torch.nn.functional.pad
 
@@ -101,11 +129,11 @@ def _spread(  # noqa: PLR0917
 
 def _terms_of(forms: tuple[PairForm, ...], knots: Knots) -> Iterator[tuple[str, range]]:
     """The kinds of terms the forms have and their k, as many at a time as memory should hold."""
-    at_once = max(1, _VALUES // max(1, knots.line.numel()))
+    block = max(1, _VALUES // max(1, knots.line.numel()))
     for side in ("left", "rise", "right"):
         terms = max(len(getattr(form, side)) for form in forms)
-        for first in range(1, terms + 1, at_once):
-            yield side, range(first, min(first + at_once, terms + 1))
+        for first in range(1, terms + 1, block):
+            yield side, range(first, min(first + block, terms + 1))
 
 
 def _factor(form: PairForm, side: str, k: int) -> float:

@@ -1,14 +1,15 @@
 """The plan of a block of lists: sort the smaller side once, find where the other side falls.
 
 Both sides are put on one line so that the difference of a pair is ``x − b = knot − point``: the
-*knots* are the smaller side, one for each of its elements and each break b of the surrogate,
-sorted; the *points* are the larger side, unsorted, each knowing how many knots lie below it. Sums
-run both ways over that structure (:mod:`powers`, :mod:`exponentials`): from points to knots, and
-back. Sorting only the smaller side is what makes a rare class cheap.
+*knots*, as of a spline, are the smaller side, one for each of its elements and each break b of the
+surrogate, sorted; the *points* are the larger side, unsorted, each with the number of knots below
+it. Sums run both ways over that structure (:mod:`powers`, :mod:`exponentials`): from points to
+knots, and back. Sorting only the smaller side is what makes a rare class cheap.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +17,46 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.pairs._engine.slots import slots
 from rankwise.pairs.forms import PairForm
 
-__all__ = ["Knots", "make_knots"]
+_MANY_POINTS = 1 << 18  # from here a table pays
+_CELLS = 1 << 16
+_FEW_KNOTS = _CELLS // 4  # beyond, too many cells have a knot inside
+
+
+def slots(line: Tensor, points: Tensor, *, closed: bool) -> Tensor:
+    """The number of knots below every point, (rows, n_points); ``closed``: or at it.
+
+    A binary search among thousands of knots guesses wrong at every other branch. Millions of
+    points among a few of them are looked up in equal cells instead: all points of a cell without
+    a knot have the same answer.
+    """
+    few = len(line) == 1 and 0 < line.shape[-1] <= _FEW_KNOTS
+    if not few or points.shape[-1] < _MANY_POINTS or not _has_width(line):
+        return torch.searchsorted(line, points.contiguous(), right=closed)
+    knots, flat = line[0], points[0].contiguous()
+    # The cells at both ends have no knot: what is below or above all of them is sure.
+    scale = (_CELLS - 3) / (knots[-1] - knots[0])
+    cells = torch.arange(_CELLS, device=line.device)
+    of_knots = _cells(knots, knots[0], scale)
+    # Rounding keeps the order, so a knot in a lower cell is a lower knot.
+    table = torch.searchsorted(of_knots.long(), cells)
+    table[of_knots.long()] = -1
+    found = table[_cells(flat, knots[0], scale)]
+    unsure = (found < 0).nonzero().squeeze(1)
+    found[unsure] = torch.searchsorted(knots, flat[unsure], right=closed)
+    return found.unsqueeze(0)
+
+
+def _has_width(line: Tensor) -> bool:
+    """Whether the knots can be told apart by equal cells at all."""
+    width = float(line[0, -1] - line[0, 0])
+    return 0 < width < math.inf and math.isfinite((_CELLS - 3) / width)
+
+
+def _cells(values: Tensor, low: Tensor, scale: Tensor) -> Tensor:
+    return (values - low).mul_(scale).add_(1).clamp_(0, _CELLS - 1).to(torch.int32)
+
 
 _MANY_KNOTS = 1 << 17  # from here a list's knots leave the cache, and the order of points matters
 _COARSE = 1 << 10  # cells of the rough order of a long list
@@ -51,9 +88,9 @@ class Knots:
     def pieces(self) -> Iterator[slice]:
         """The points in slices small enough for the cache."""
         rows, n_points = self.points.shape
-        at_once = max(1, _PIECE // max(1, rows))
-        for start in range(0, n_points, at_once):
-            yield slice(start, start + at_once)
+        block = max(1, _PIECE // max(1, rows))
+        for start in range(0, n_points, block):
+            yield slice(start, start + block)
 
     def below(self, piece: slice) -> Tensor:
         """The first knot at or above the point − point; 0 for points above all knots."""

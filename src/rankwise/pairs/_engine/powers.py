@@ -1,9 +1,13 @@
-"""Sums of truncated powers Σ (point − knot)₊^d over all pairs, by prefix sums.
+"""Sums of powers over all pairs: truncated ones by prefix sums, others in linear time.
 
 With S_d(θ) = Σ_{p > θ} w_p (p − θ)^d, going from one knot to the next one below it shifts the
 center by the gap Δ: S_d(θ−Δ) = Σ_e C(d,e) Δ^{d−e} S_e(θ) + what lies between. All terms are
 positive, so the sums keep their relative precision whatever the spread of the scores; the usual
 prefix sums of p and p² about one center do not.
+
+Separable parts of a form have one factor for each side and need no sort: Σ_j w_j (x_i)^d with
+x = u − l is a polynomial in u with moments of l as coefficients, and
+Σ_j w_j e^{−s(u−l)} = e^{−s(u−m)} Σ_j w_j e^{s(l−m)}.
 """
 
 from __future__ import annotations
@@ -15,8 +19,6 @@ from torch import Tensor
 
 from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs.forms import PairForm
-
-__all__ = ["powers_at_knots", "powers_at_points"]
 
 
 def powers_at_knots(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
@@ -80,3 +82,40 @@ def _add_up(values: Tensor, slot: Tensor, n_slots: int) -> Tensor:
 
 def _cumsum_from_end(x: Tensor) -> Tensor:
     return x.flip(-1).cumsum(-1).flip(-1)
+
+
+def add_separable_at_upper(
+    result: Tensor, form: PairForm, upper: Tensor, lower: Tensor, weight: Tensor
+) -> None:
+    """Add Σ_j weight_j · (tail + growth)(upper_i − lower_j) to ``result``."""
+    if any(form.tail):
+        result.add_(_polynomial(form.tail, upper, lower, weight))
+    if form.growth:
+        top = lower.amax(-1, keepdim=True)
+        total = (weight * torch.exp(form.rate * (lower - top))).sum(-1, keepdim=True)
+        result.add_(torch.exp(-form.rate * (upper - top)) * total, alpha=form.growth)
+
+
+def add_separable_at_lower(
+    result: Tensor, form: PairForm, upper: Tensor, lower: Tensor, weight: Tensor
+) -> None:
+    """Add Σ_i weight_i · (tail + growth)(upper_i − lower_j) to ``result``."""
+    if any(form.tail):
+        mirrored = tuple((-1.0) ** d * factor for d, factor in enumerate(form.tail))
+        result.add_(_polynomial(mirrored, lower, upper, weight))
+    if form.growth:
+        bottom = upper.amin(-1, keepdim=True)
+        total = (weight * torch.exp(-form.rate * (upper - bottom))).sum(-1, keepdim=True)
+        result.add_(torch.exp(form.rate * (lower - bottom)) * total, alpha=form.growth)
+
+
+def _polynomial(factors: tuple[float, ...], at: Tensor, sources: Tensor, weight: Tensor) -> Tensor:
+    """Σ_s weight_s Σ_d factor_d (at − source)^d, about the mean of the sources."""
+    center = sources.mean(-1, keepdim=True)
+    offset, at = sources - center, at - center
+    moments = [(weight * (-offset) ** e).sum(-1, keepdim=True) for e in range(len(factors))]
+    result = torch.zeros_like(at)
+    for d, factor in enumerate(factors):
+        for e in range(d + 1):
+            result.add_(at ** (d - e) * moments[e], alpha=factor * math.comb(d, e))
+    return result

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from numpy.typing import NDArray
 
-__all__ = ["TAIL_ERROR", "log1p_tail", "rise", "sigmoid_tail"]
-
 TAIL_ERROR = 1e-6
 """Relative error that every fit of this module stays under (tests measure each one)."""
 

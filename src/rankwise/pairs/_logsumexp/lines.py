@@ -13,8 +13,6 @@ from torch import Tensor
 from rankwise.pairs._engine.knots import Knots, make_knots
 from rankwise.pairs.surrogates import Hinge, Linear
 
-__all__ = ["highest", "log_sum_exp_of_lines", "safe_log"]
-
 
 def log_sum_exp_of_lines(
     surrogate: Hinge | Linear, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor

@@ -14,10 +14,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
+from rankwise.eager import Context, apply, eager_backward
 from rankwise.pairs._logsumexp.octaves import octaves, uses
-
-__all__ = ["SMALLEST_POWER", "log_sum_exp_of_logistic"]
 
 SMALLEST_POWER = 1 / 16
 """Below, what counts reaches beyond the range of doubles."""
@@ -35,8 +33,7 @@ def log_sum_exp_of_logistic(
     plan = _Plan(t.detach(), v.detach(), power)
     if uses(plan.upper, plan.lower) > at_most:
         return None
-    result: Tensor = _LogSum.apply(t, v, weight, plan)  # type: ignore[no-untyped-call]
-    return result
+    return apply(_LogSum, t, v, weight, plan)
 
 
 class _Plan:
@@ -87,21 +84,19 @@ class _Plan:
 
 class _LogSum(torch.autograd.Function):
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def]
-        ctx, t: Tensor, v: Tensor, weight: Tensor, plan: _Plan
-    ) -> Tensor:
+    def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
         total, inside = plan.at_upper(weight)
         scale = torch.where(total > 0, 1 / total, 0)
-        ctx.plan = plan
+        ctx.kept = plan
         ctx.save_for_backward(weight, plan.power * inside * scale, scale)
         return total.log() - plan.power * torch.nn.functional.logsigmoid(-t)
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+    @eager_backward
+    def backward(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
         weight, slope, scale = ctx.saved_tensors
-        plan: _Plan = ctx.plan
+        plan = ctx.kept
         flow = torch.where(scale > 0, gradient, 0) * scale
         inside = plan.at_lower(flow * plan.q).mul_(plan.y)
         to_weight = plan.at_lower(flow * plan.q_bar) + inside if ctx.needs_input_grad[2] else None

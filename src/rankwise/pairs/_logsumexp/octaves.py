@@ -16,8 +16,6 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-__all__ = ["ORDER", "Octaves", "octaves", "uses"]
-
 ORDER = 16  # nodes of a cell
 _AT_ONCE = 1 << 20  # numbers in one temporary
 _DEEPEST = -1100  # no double is below this power of two
@@ -56,12 +54,12 @@ class Octaves:
 
     def _parts(self) -> Iterator[tuple[slice, Tensor]]:
         """Points, with the polynomials there; of few points they are kept."""
-        at_once = max(1, _AT_ONCE // (ORDER * len(self.x)))
-        if self.x.shape[-1] <= at_once:
+        block = max(1, _AT_ONCE // (ORDER * len(self.x)))
+        if self.x.shape[-1] <= block:
             yield slice(None), self._polynomials
             return
-        for start in range(0, self.x.shape[-1], at_once):
-            part = slice(start, start + at_once)
+        for start in range(0, self.x.shape[-1], block):
+            part = slice(start, start + block)
             yield part, _polynomials(self.x[:, part])
 
     @cached_property

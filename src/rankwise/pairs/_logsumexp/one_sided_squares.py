@@ -1,16 +1,205 @@
-"""log Σ_j weight_j · e^{(t_i − v_j)₊²} for every i, as one differentiable operation."""
+"""log Σ_j weight_j · e^{(t_i − v_j)₊²} for every i, as one differentiable operation.
+
+It uses sums of K(t, v) = e^{−v(2t − v)} over all v < t, from either side, in linear
+time after a sort.
+
+This is e^{(t−v)²} over e^{t²}: what the squared hinge leaves of a log-sum-exp once the largest term
+that may occur is taken out. It is at most e^{−v²}, so no lower beyond a certain reach counts.
+
+The line of t is cut into cells, each with a lower edge, a width h and a center c; t = c + s.
+
+    far    v below the edge    K = e^{v(v − 2c)} · e^{−2sv}             moments of v for every cell
+    near   v in the cell       K = e^{−c(c + 2s)} · e^{r²} · e^{−2sr}   running moments of r = v − c
+
+The last factors are Taylor series. Far, the k-th term is at most (h/c)^k times what it is a term
+of, thanks to the factor before it; near, it is at most (h²/2)^k/k!. So cells grow with t, up to a
+largest width within reach and in proportion beyond.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
-from rankwise.pairs._logsumexp.growing_squares import FURTHEST, growing_squares
+from rankwise.eager import Context, apply, eager_backward
 
-__all__ = ["log_sum_exp_of_one_sided_squares"]
+_RATIO = 1.25  # of neighboring edges: h = .22 c
+_WIDEST = 0.75  # cell within reach
+_FAR, _NEAR = 15, 9  # terms of the series: what is left out is below 3e-11 and 2e-11
+_AT_ONCE = 1 << 18  # numbers in one temporary
+FURTHEST = 1e12
+"""Any t beyond is taken for this one: lowers tie with the highest there or add nothing."""
+
+
+def _edges() -> tuple[list[float], float]:
+    """The edges of all cells from 0 on, and the one that ends the reach: e^{−8.7²} is 1e-33."""
+    edges = [0.0, 0.5, 1.0]
+    while edges[-1] < 8.7:
+        edges.append(edges[-1] + min(_WIDEST, edges[-1] * (_RATIO - 1)))
+    reach = edges[-1]
+    while edges[-1] <= FURTHEST:
+        edges.append(edges[-1] * _RATIO)
+    return edges, reach
+
+
+_EDGES, _REACH = _edges()
+
+
+@dataclass(frozen=True)
+class GrowingSquares:
+    """t of the uppers and v of the lowers, a row for each list, with what sums need of them."""
+
+    low: Tensor  # (cells, 1) edges of the cells that hold an upper
+    center: Tensor  # (cells, 1)
+    cell: Tensor  # (rows, n⁺) number of the cell, row after row
+    s: Tensor  # (rows, n⁺) t from the center of its cell
+    own: Tensor  # (rows, n⁺) e^{−c(c + 2s)}
+    slot: Tensor  # (rows, n⁺) number of v below t, as a place in running sums, row after row
+    start: Tensor  # (rows, cells) number of v below the edge of the cell, likewise
+    order: Tensor  # (rows, n⁻) which lower each of the ascending v is
+    v: Tensor  # (rows, n⁻) ascending, no more than the reach
+    r: Tensor  # (rows, n⁻) v from the center of its cell
+    bell: Tensor  # (rows, n⁻) e^{r²}, 0 out of reach
+
+    def at_upper(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ_{v_j < t_i} weight_j · K(t_i, v_j) for every upper, and the same with weight_j · v_j.
+
+        A moment of weight · v is the next one of the weight, so that one more serves both.
+        """
+        weight = weight.gather(-1, self.order)
+        far = weight.new_zeros(len(weight), len(self.center), _FAR + 1)
+        for part in _parts(self.v, len(self.center) + _FAR):
+            spread = self._decay(part).mul_(weight[:, None, part])
+            far.baddbmm_(spread, _powers(self.v[:, part], _FAR + 1))
+        terms = _powers(self.r, _NEAR + 1).mul_((weight * self.bell).unsqueeze(-1))
+        running = torch.nn.functional.pad(terms.cumsum_(1), (0, 0, 1, 0)).flatten(0, 1)
+        before, far = running[self.start].flatten(0, 1), far.flatten(0, 1)
+        total, moment = torch.empty_like(self.s), torch.empty_like(self.s)
+        for part in _parts(self.s, _FAR):
+            cell, own = self.cell[:, part], self.own[:, part]
+            factors = _series(self.s[:, part], _FAR)
+            there, here = far[cell], running[self.slot[:, part]].sub_(before[cell])
+            dot = torch.linalg.vecdot
+            near = dot(here[..., :-1], factors[..., :_NEAR])
+            total[:, part] = dot(there[..., :-1], factors).addcmul_(own, near)
+            near.mul_(self.center.take(cell % len(self.center)))  # v = c + r
+            near += dot(here[..., 1:], factors[..., :_NEAR])
+            moment[:, part] = dot(there[..., 1:], factors).addcmul_(own, near)
+        return total, moment
+
+    def at_lower(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ_{t_i > v_j} weight_i · K(t_i, v_j) for every lower, and the same with weight_i · t_i.
+
+        Again a moment of weight · s is the next one of the weight, times −(k + 1)/2.
+        """
+        (rows, n), cells = self.v.shape, len(self.center)
+        far = weight.new_zeros(rows * cells, _FAR + 1)
+        before = weight.new_zeros(rows * cells, _NEAR + 1)
+        ends = weight.new_zeros(rows * (n + 1), _NEAR + 1)
+        for part in _parts(self.s, _FAR):
+            cell = self.cell[:, part].flatten()
+            terms = _series(self.s[:, part], _FAR + 1).mul_(weight[:, part, None]).flatten(0, 1)
+            far.index_add_(0, cell, terms)
+            terms = terms[:, : _NEAR + 1] * self.own[:, part].reshape(-1, 1)
+            before.index_add_(0, cell, terms)
+            ends.index_add_(0, self.slot[:, part].flatten(), terms)
+        ends.index_add_(0, self.start.flatten(), before, alpha=-1)
+        running = ends.view(rows, n + 1, -1)[:, 1:].flip(1).cumsum_(1).flip(1)
+        near, powers = self.v.new_empty(rows, 2, n), _powers(self.r, _NEAR)
+        near[:, 0] = torch.linalg.vecdot(running[..., :-1], powers)
+        near[:, 1] = torch.linalg.vecdot(_times_s(running), powers)
+        near[:, 1].addcmul_(self.v - self.r, near[:, 0])  # t = c + s
+        far = far.view(rows, cells, -1)
+        moments = torch.stack([far[..., :-1], _times_s(far)], 1)
+        moments[:, 1].addcmul_(self.center, moments[:, 0])
+        found = near.mul_(self.bell.unsqueeze(1))
+        for part in _parts(self.v, 3 * cells + _FAR):
+            sums = moments.flatten(1, 2) @ _powers(self.v[:, part], _FAR).mT
+            sums = sums.view(rows, 2, cells, -1).mul_(self._decay(part).unsqueeze(1))
+            found[..., part] += sums.sum(2)
+        order = self.order.unsqueeze(1).expand_as(found)
+        total, moment = torch.empty_like(found).scatter_(-1, order, found).unbind(1)
+        return total, moment
+
+    def rest_at_upper(self, weight: Tensor) -> Tensor:
+        """Σ_{v_j ≥ t_i} weight_j for every upper."""
+        beyond = weight.gather(-1, self.order).flip(-1).cumsum(-1).flip(-1)
+        return torch.nn.functional.pad(beyond, (0, 1)).take(self.slot)
+
+    def rest_at_lower(self, weight: Tensor) -> Tensor:
+        """Σ_{t_i ≤ v_j} weight_i for every lower."""
+        ends = weight.new_zeros(len(self.v) * (self.v.shape[-1] + 1))
+        ends.index_add_(0, self.slot.flatten(), weight.flatten())
+        found = ends.view(len(self.v), -1)[:, :-1].cumsum(-1)
+        return torch.empty_like(found).scatter_(-1, self.order, found)
+
+    def _decay(self, part: slice) -> Tensor:
+        """e^{v(v − 2c)} of some lowers for every cell they are far from, (rows, cells, lowers)."""
+        v = self.v[:, None, part]
+        decay = (v - 2 * self.center).mul_(v).exp_()
+        return decay.masked_fill_(v >= self.low.clamp(max=_REACH), 0)
+
+
+def growing_squares(t: Tensor, v: Tensor) -> GrowingSquares:
+    """The plan for ``t`` (rows, n⁺) and ``v`` (rows, n⁻), neither below 0 nor empty."""
+    edges = t.new_tensor(_EDGES)
+    lows, centers = edges[:-1], (edges[:-1] + edges[1:]) / 2
+    t = t.clamp(max=FURTHEST)
+    cell = torch.bucketize(t, lows, right=True).sub_(1)
+    held = torch.zeros_like(lows, dtype=torch.bool).index_fill_(0, cell.flatten(), value=True)
+    used = held.nonzero().squeeze(1)
+    line, order = v.sort(-1)
+    within = line.clamp(max=_REACH)
+    row = torch.arange(len(t), device=t.device).unsqueeze(-1)
+    place, low = row * (v.shape[-1] + 1), lows[used]
+    center = centers.take(cell)
+    s = t - center
+    r = within - centers.take(torch.bucketize(within, lows, right=True).sub_(1))
+    return GrowingSquares(
+        low=low.unsqueeze(-1),
+        center=centers[used].unsqueeze(-1),
+        cell=held.cumsum(0).sub_(1).take(cell) + row * len(used),
+        s=s,
+        own=torch.exp(-center * (center + 2 * s)),
+        slot=torch.searchsorted(line, t) + place,
+        start=torch.searchsorted(line, low.repeat(len(t), 1)) + place,
+        order=order,
+        v=within,
+        r=r,
+        bell=torch.exp(r * r).masked_fill_(line >= _REACH, 0),
+    )
+
+
+def _powers(x: Tensor, count: int) -> Tensor:
+    """1, x, x², … in a new last dimension."""
+    powers = x.new_ones(*x.shape, count)
+    powers[..., 1:] = x.unsqueeze(-1)
+    return powers.cumprod_(-1)
+
+
+def _series(s: Tensor, count: int) -> Tensor:
+    """(−2s)^k/k! in a new last dimension: what v^k is multiplied by in e^{−2sv}."""
+    series = s.new_ones(*s.shape, count)
+    series[..., 1:] = s.unsqueeze(-1)
+    series[..., 1:] *= s.new_tensor([-2 / k for k in range(1, count)])
+    return series.cumprod_(-1)
+
+
+def _times_s(moments: Tensor) -> Tensor:
+    """Moments of weight · s, one less than those of the weight."""
+    factors = [-k / 2 for k in range(1, moments.shape[-1])]
+    return moments[..., 1:] * moments.new_tensor(factors)
+
+
+def _parts(x: Tensor, numbers: int) -> Iterator[slice]:
+    """The last dimension in slices for ``numbers`` temporaries per element."""
+    block = max(1, _AT_ONCE // (numbers * len(x)))
+    for start in range(0, x.shape[-1], block):
+        yield slice(start, start + block)
+
 
 _ITEMS = 1 << 16  # of both sides, in the lists that are worked at once
 
@@ -24,13 +213,12 @@ def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Te
 
     can neither over- nor underflow. A list without any weight gives −inf.
     """
-    result: Tensor = _LogSum.apply(t, v, weight)  # type: ignore[no-untyped-call]
-    return result
+    return apply(_LogSum, t, v, weight)
 
 
 class _LogSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, t: Tensor, v: Tensor, weight: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+    def forward(ctx: Context[list[GrowingSquares]], t: Tensor, v: Tensor, weight: Tensor) -> Tensor:
         result, slope, scale = (torch.empty_like(t) for _ in range(3))
         plans = []
         for rows in _blocks(t, v):
@@ -43,19 +231,21 @@ class _LogSum(torch.autograd.Function):
             scale[rows] = torch.where(whole > 0, 1 / whole, 0)
             slope[rows] = 2 * (positive * total - moment) * scale[rows]
             plans.append(plan)
-        ctx.plans = plans
+        ctx.kept = plans
         ctx.save_for_backward(t, v, weight, slope, scale)
         return result
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+    @eager_backward
+    def backward(
+        ctx: Context[list[GrowingSquares]], *gradients: Tensor
+    ) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
         t, v, weight, slope, scale = ctx.saved_tensors
         to_v = torch.empty_like(v)
         to_weight = torch.empty_like(v) if ctx.needs_input_grad[2] else None
         flow = torch.where(scale > 0, gradient, 0) * scale
-        for rows, plan in zip(_blocks(t, v), ctx.plans, strict=True):
+        for rows, plan in zip(_blocks(t, v), ctx.kept, strict=True):
             total, moment = plan.at_lower(flow[rows])
             if bool((beyond := t[rows] - FURTHEST).max() > 0):
                 moment = moment + plan.at_lower(flow[rows] * beyond.clamp_min(0))[0]
@@ -67,6 +257,6 @@ class _LogSum(torch.autograd.Function):
 
 
 def _blocks(t: Tensor, v: Tensor) -> Iterator[slice]:
-    at_once = max(1, _ITEMS // (t.shape[-1] + v.shape[-1]))
-    for start in range(0, len(t), at_once):
-        yield slice(start, start + at_once)
+    block = max(1, _ITEMS // (t.shape[-1] + v.shape[-1]))
+    for start in range(0, len(t), block):
+        yield slice(start, start + block)

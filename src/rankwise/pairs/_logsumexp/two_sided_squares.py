@@ -18,10 +18,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
+from rankwise.eager import Context, apply, eager_backward
 from rankwise.pairs._logsumexp.octaves import Octaves, octaves, uses
-
-__all__ = ["log_sum_exp_of_two_sided_squares"]
 
 _LARGEST = 1e150  # whose square is still a double
 
@@ -38,8 +36,7 @@ def log_sum_exp_of_two_sided_squares(
     plan = _Plan(t.detach(), v.detach())
     if sum(uses(plan.upper, end.lower) for end in plan.ends) > at_most:
         return None
-    result: Tensor = _LogSum.apply(t, v, weight, plan)  # type: ignore[no-untyped-call]
-    return result
+    return apply(_LogSum, t, v, weight, plan)
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def _power_above(x: Tensor) -> float:
 
 class _LogSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:  # type: ignore[no-untyped-def]
+    def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
         # What is no number has no end, and stays none.
         result, slope, scale = (torch.full_like(t, torch.nan) for _ in range(3))
         common = weight * plan.common
@@ -102,16 +99,16 @@ class _LogSum(torch.autograd.Function):
             values = end.t**2 + total.log(), 2 * (end.t + end.sign * moment * inverse), inverse
             for to, value in zip((result, slope, scale), values, strict=True):
                 to[end.chosen] = value[end.chosen]
-        ctx.plan = plan
+        ctx.kept = plan
         ctx.save_for_backward(weight, slope, scale)
         return result
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+    @eager_backward
+    def backward(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
         weight, slope, scale = ctx.saved_tensors
-        plan: _Plan = ctx.plan
+        plan = ctx.kept
         gradient = torch.where(scale > 0, gradient, 0)
         to_v, to_weight = torch.zeros_like(weight), torch.zeros_like(weight)
         for end, kernel in zip(plan.ends, plan.kernels, strict=True):

@@ -1,4 +1,4 @@
-"""What every surrogate can say of itself, and those whose pieces are polynomials."""
+"""The base of all surrogates, and of those whose pieces are polynomials."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from rankwise.checks import require_positive
 from rankwise.pairs.forms import PairForm, Piece, form_of
 
 __all__ = ["PairFunction", "PiecewisePolynomial", "Polynomials", "Surrogate"]
@@ -20,18 +21,35 @@ Polynomials = tuple[tuple[float, tuple[float, ...]], ...]
 
 
 class Surrogate(ABC):
-    """A function of one difference that states everything the engine and the objectives need."""
+    """Base class of pairwise surrogates ℓ(x) of the zero-one loss 1[x ≤ 0].
+
+    A surrogate is a small frozen dataclass of positive numbers that can be compared, printed and
+    passed on. It states its pieces, from which the engine sums it over all pairs in n log n.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Hinge, Surrogate
+        >>> isinstance(Hinge(), Surrogate), Hinge().bounds_above
+        (True, True)
+        >>> Hinge(margin=2.0).derivative(torch.tensor([-1.0, 3.0]))
+        tensor([-1., -0.])
+    """
 
     closed: ClassVar[bool] = False
     """Whether a break belongs to the piece on its left."""
+    _positive: ClassVar[bool] = True  # whether all fields must be positive numbers
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items() if self._positive else ():
+            require_positive(name, value)
 
     @abstractmethod
     def value(self, x: Tensor) -> Tensor:
-        """ℓ(x), written as the papers print it and differentiable by autograd."""
+        """Return ℓ(x), written as in the papers and differentiable by autograd."""
 
     @abstractmethod
     def pieces(self, order: int = 0) -> tuple[Piece, ...]:
-        """The pieces of the ``order``-th derivative, left to right (order 0, 1 or 2)."""
+        """Return the pieces of the ``order``-th derivative, left to right (order 0, 1 or 2)."""
 
     @property
     def bounds_above(self) -> bool:
@@ -44,26 +62,26 @@ class Surrogate(ABC):
         return False
 
     def __call__(self, x: Tensor) -> Tensor:
-        """ℓ(x)."""
+        """Return ℓ(x)."""
         return self.value(x)
 
     def derivative(self, x: Tensor) -> Tensor:
-        """ℓ'(x), exactly; at a break the derivative of the piece on the right."""
+        """Return ℓ'(x), exactly; at a break the derivative of the piece on the right."""
         return self._from_pieces(x, 1)
 
     def curvature(self, x: Tensor) -> Tensor:
-        """ℓ''(x), exactly, inside the pieces (a kink has none)."""
+        """Return ℓ''(x), exactly, inside the pieces (a kink has none)."""
         return self._from_pieces(x, 2)
 
     def maximum(self, low: float, high: float) -> float:
-        """The largest value on [low, high]. Every surrogate is quasi-convex: it is at an end."""
+        """Return the largest value on [low, high]: at an end, as surrogates are quasi-convex."""
         if not low <= high:
             raise ValueError(f"low must be <= high, got low={low!r} and high={high!r}")
         ends = torch.tensor([low, high], dtype=torch.float64)
         return float(self.value(ends).max())
 
     def form(self, order: int = 0) -> PairForm:
-        """The ``order``-th derivative in the shape the engine sums."""
+        """Return the ``order``-th derivative in the form that the engine sums."""
         return _form(self, order)
 
     def _from_pieces(self, x: Tensor, order: int) -> Tensor:
@@ -85,7 +103,7 @@ class PiecewisePolynomial(Surrogate):
 
     @abstractmethod
     def polynomials(self) -> Polynomials:
-        """The pieces of ℓ itself."""
+        """Return the pieces of ℓ itself."""
 
     def pieces(self, order: int = 0) -> tuple[Piece, ...]:
         starts, polynomials = zip(*self.polynomials(), strict=True)

@@ -1,4 +1,4 @@
-"""Surrogates made of polynomials: summed exactly by prefix sums."""
+"""Surrogates of piecewise polynomials: summed exactly by prefix sums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_positive
 from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
 
 __all__ = [
@@ -27,7 +26,14 @@ _INF = math.inf
 
 @dataclass(frozen=True)
 class ZeroOne(PiecewisePolynomial):
-    """1 if x ≤ 0 else 0: the loss itself, ties against the ranking. Its gradient is zero."""
+    """The zero-one loss 1[x ≤ 0] itself, ties against the ranking; its gradient is zero.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import ZeroOne
+        >>> ZeroOne()(torch.tensor([-1.0, 0.0, 1.0]))
+        tensor([1., 1., 0.])
+    """
 
     closed: ClassVar[bool] = True
 
@@ -48,12 +54,22 @@ class ZeroOne(PiecewisePolynomial):
 
 @dataclass(frozen=True)
 class OneSidedHuber(PiecewisePolynomial):
-    """x<0: 1 − 2x/τ; 0≤x<τ: (1 − x/τ)²; else 0   (SOPRC ℓ₁, StableAP 7)."""
+    """One-sided Huber loss: 1 − 2x/τ for x < 0, (1 − x/τ)² for 0 ≤ x < τ, else 0.
+
+    Args:
+        tau: Width τ of the quadratic part.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import OneSidedHuber
+        >>> OneSidedHuber()(torch.tensor([-1.0, 0.5, 1.0]))  # 1 + 2, (1 − 0.5)², 0
+        tensor([3.0000, 0.2500, 0.0000])
+
+    Reference:
+        SOPRC, ℓ₁; StableAP, Eq. 7.
+    """
 
     tau: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("tau", self.tau)
 
     def value(self, x: Tensor) -> Tensor:
         slack = (1 - x / self.tau).clamp_min(0)
@@ -72,13 +88,32 @@ class OneSidedHuber(PiecewisePolynomial):
 
 
 @dataclass(frozen=True)
-class SquaredHinge(PiecewisePolynomial):
-    """(c − x)₊²   (EXM Table 2.3)."""
+class _WithMargin(PiecewisePolynomial):
+    """A surrogate with a margin, which bounds the zero-one loss from a margin of 1 on."""
 
     margin: float = 1.0
 
-    def __post_init__(self) -> None:
-        require_positive("margin", self.margin)
+    @property
+    def bounds_above(self) -> bool:
+        return self.margin >= 1
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_WithMargin):
+    """Squared hinge loss (c − x)₊².
+
+    Args:
+        margin: Difference c of the scores above which a pair costs nothing.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import SquaredHinge
+        >>> SquaredHinge()(torch.tensor([-1.0, 0.5, 2.0]))  # 2², 0.5², 0
+        tensor([4.0000, 0.2500, 0.0000])
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", Table 2.3.
+    """
 
     def value(self, x: Tensor) -> Tensor:
         slack = (self.margin - x).clamp_min(0)
@@ -91,19 +126,23 @@ class SquaredHinge(PiecewisePolynomial):
         c = self.margin
         return (-_INF, (c * c, -2 * c, 1.0)), (c, ())
 
-    @property
-    def bounds_above(self) -> bool:
-        return self.margin >= 1
-
 
 @dataclass(frozen=True)
-class Hinge(PiecewisePolynomial):
-    """(c − x)₊   (EXM Table 2.3)."""
+class Hinge(_WithMargin):
+    """Hinge loss (c − x)₊.
 
-    margin: float = 1.0
+    Args:
+        margin: Difference c of the scores above which a pair costs nothing.
 
-    def __post_init__(self) -> None:
-        require_positive("margin", self.margin)
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Hinge
+        >>> Hinge()(torch.tensor([-1.0, 0.5, 2.0]))
+        tensor([2.0000, 0.5000, 0.0000])
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", Table 2.3.
+    """
 
     def value(self, x: Tensor) -> Tensor:
         return torch.relu(self.margin - x)
@@ -114,19 +153,23 @@ class Hinge(PiecewisePolynomial):
     def polynomials(self) -> Polynomials:
         return (-_INF, (self.margin, -1.0)), (self.margin, ())
 
-    @property
-    def bounds_above(self) -> bool:
-        return self.margin >= 1
-
 
 @dataclass(frozen=True)
-class Square(PiecewisePolynomial):
-    """(c − x)², in linear time   (EXM Table 2.3)."""
+class Square(_WithMargin):
+    """Square loss (c − x)², summed over pairs in linear time.
 
-    margin: float = 1.0
+    Args:
+        margin: Difference c of the scores at which a pair costs nothing.
 
-    def __post_init__(self) -> None:
-        require_positive("margin", self.margin)
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Square
+        >>> Square()(torch.tensor([-1.0, 0.5, 2.0]))  # 2², 0.5², (−1)²
+        tensor([4.0000, 0.2500, 1.0000])
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", Table 2.3.
+    """
 
     def value(self, x: Tensor) -> Tensor:
         slack = self.margin - x
@@ -136,21 +179,27 @@ class Square(PiecewisePolynomial):
         c = self.margin
         return ((-_INF, (c * c, -2 * c, 1.0)),)
 
-    @property
-    def bounds_above(self) -> bool:
-        return self.margin >= 1
-
 
 @dataclass(frozen=True)
 class BarrierHinge(PiecewisePolynomial):
-    """max(−s(c + x) + c, max(s(x − c), c − x))   (EXM Table 2.3)."""
+    """Barrier hinge loss max(−s(c + x) + c, max(s(x − c), c − x)).
+
+    Args:
+        scale: Slope s of the barriers.
+        margin: Difference c of the scores.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import BarrierHinge
+        >>> BarrierHinge()(torch.tensor([-2.0, 0.5, 2.0]))  # −2(1 − 2) + 1, 1 − 0.5, 2(2 − 1)
+        tensor([3.0000, 0.5000, 2.0000])
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", Table 2.3.
+    """
 
     scale: float = 2.0
     margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("scale", self.scale)
-        require_positive("margin", self.margin)
 
     def _lines(self) -> tuple[tuple[float, float], ...]:
         s, c = self.scale, self.margin
@@ -161,7 +210,7 @@ class BarrierHinge(PiecewisePolynomial):
         return torch.maximum(barrier, torch.maximum(wall, hinge))
 
     def polynomials(self) -> Polynomials:
-        """The upper envelope of the three lines, walked from the steepest to the flattest."""
+        """Return the upper envelope of the three lines, from the steepest to the flattest."""
         lines = sorted(self._lines(), key=lambda line: (line[1], -line[0]))
         start, (level, slope) = -_INF, lines[0]
         envelope = [(start, (level, slope))]
@@ -181,9 +230,20 @@ class BarrierHinge(PiecewisePolynomial):
 
 @dataclass(frozen=True)
 class Linear(PiecewisePolynomial):
-    """c − x, in linear time: what log-sum-exp of a contrastive or listwise loss adds up."""
+    """Linear loss c − x, summed over pairs in linear time: the exponent of contrastive losses.
+
+    Args:
+        margin: Offset c.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.pairs import Linear
+        >>> Linear()(torch.tensor([-1.0, 2.0]))
+        tensor([ 1., -2.])
+    """
 
     margin: float = 0.0
+    _positive: ClassVar[bool] = False
 
     def value(self, x: Tensor) -> Tensor:
         return self.margin - x

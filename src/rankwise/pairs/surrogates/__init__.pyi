@@ -1,0 +1,27 @@
+from rankwise.pairs.surrogates.base import PairFunction, Surrogate
+from rankwise.pairs.surrogates.exponential import Exponential, Logistic, OneSidedSigmoid, Sigmoid
+from rankwise.pairs.surrogates.polynomial import (
+    BarrierHinge,
+    Hinge,
+    Linear,
+    OneSidedHuber,
+    Square,
+    SquaredHinge,
+    ZeroOne,
+)
+
+__all__ = [
+    "PairFunction",
+    "Surrogate",
+    "ZeroOne",
+    "OneSidedHuber",
+    "OneSidedSigmoid",
+    "SquaredHinge",
+    "Hinge",
+    "Logistic",
+    "Sigmoid",
+    "Square",
+    "BarrierHinge",
+    "Exponential",
+    "Linear",
+]
