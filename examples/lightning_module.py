@@ -1,4 +1,4 @@
-"""Lightning: a module whose criterion has a memory, and a checkpoint that resumes it exactly."""
+"""Train with Lightning, and resume an objective with a memory exactly from a checkpoint."""
 
 import tempfile
 
@@ -10,7 +10,7 @@ from rankwise import metrics, objectives, samplers
 
 
 class RareClass(lightning.LightningModule):
-    """The criterion is a part of the module: its memory is in every checkpoint."""
+    """Linear model of a rare class; every checkpoint includes the memory of its criterion."""
 
     def __init__(self, prior: float) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class RareClass(lightning.LightningModule):
         self.criterion = objectives.SOPRC(prior=prior)
         self.precision = metrics.Metric(metrics.average_precision)
 
-    def on_train_epoch_start(self) -> None:  # Lightning does so for samplers, not batch samplers
+    def on_train_epoch_start(self) -> None:  # Lightning skips batch samplers
         self.trainer.train_dataloader.batch_sampler.set_epoch(self.current_epoch)
 
     def training_step(self, batch: list[torch.Tensor]) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""sentence-transformers: a loss for retrieval, every sentence a query that ranks the others."""
+"""Train a sentence-transformers model with a retrieval loss: each sentence ranks the others."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from rankwise import embedding_scores, metrics, objectives, samplers
 
 
 class RetrievalLoss(nn.Module):
-    """Called as SentenceTransformerTrainer calls a loss: one column of sentences, one label."""
+    """Retrieval loss with the call of SentenceTransformerTrainer: sentences and labels."""
 
     def __init__(self, model: SentenceTransformer, classes: int) -> None:
         super().__init__()
@@ -26,14 +26,14 @@ class RetrievalLoss(nn.Module):
 
 
 def main() -> tuple[float, float]:
-    """Train from nothing, and return the mean AP on other sentences before and after."""
+    """Train from scratch; return the mean AP on new sentences before and after."""
     torch.manual_seed(0)
     tokenizer = Tokenizer(models.WordLevel({str(w): w for w in range(400)}, unk_token="0"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     embedding = StaticEmbedding(tokenizer, embedding_dim=32)
     model = SentenceTransformer(modules=[embedding], device="cpu")
     labels = torch.arange(1_200) % 20
-    words = torch.randint(0, 400, (1_200, 8))  # three are typical of the class, five are any
+    words = torch.randint(0, 400, (1_200, 8))  # three depend on the class, five are random
     words[:, :3] = labels.unsqueeze(1) * 10 + torch.randint(0, 10, (1_200, 3))
     sentences = [" ".join(map(str, row)) for row in words.tolist()]
 
@@ -45,7 +45,7 @@ def main() -> tuple[float, float]:
     before = test_precision()
     loss, optimizer = RetrievalLoss(model, 20), torch.optim.Adam(model.parameters(), lr=0.01)
     batches = samplers.ClassBatches(labels[:800], classes=10, per_class=8)
-    for _ in range(10):  # SentenceTransformerTrainer(model, loss=loss, ...) has the same step
+    for _ in range(10):  # SentenceTransformerTrainer(model, loss=loss, ...) does the same step
         for batch in batches:
             optimizer.zero_grad()
             features = model.preprocess([sentences[item] for item in batch])

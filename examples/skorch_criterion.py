@@ -1,4 +1,4 @@
-"""skorch: a rankwise objective as the criterion of a scikit-learn estimator, scored by AP."""
+"""Train a skorch classifier with a rankwise objective as its criterion, scored by AP."""
 
 import torch
 from sklearn.datasets import make_classification
@@ -14,13 +14,13 @@ from rankwise.objectives import SOPRC
 
 
 def probabilities(logits: Tensor) -> Tensor:
-    """What predict_proba gives: skorch knows it by itself for cross-entropy only."""
+    """Return class probabilities for predict_proba; skorch infers them only for cross-entropy."""
     positive = torch.sigmoid(logits)
     return torch.stack([1 - positive, positive], dim=1)
 
 
 def main() -> tuple[float, float]:
-    """Fit, and return the test AP before and after."""
+    """Fit; return the test AP before and after."""
     torch.manual_seed(0)
     x, y = make_classification(4_000, weights=[0.97], flip_y=0, class_sep=1.5, random_state=0)
     x, x_test, y, y_test = train_test_split(
@@ -29,7 +29,7 @@ def main() -> tuple[float, float]:
     net = NeuralNetBinaryClassifier(
         nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 1), nn.Flatten(0)),
         criterion=SOPRC,
-        criterion__prior=float(y.mean()),  # the objective's options, open to a grid search
+        criterion__prior=float(y.mean()),  # an option of the objective, available to a grid search
         predict_nonlinearity=probabilities,
         optimizer=torch.optim.Adam,
         lr=0.01,

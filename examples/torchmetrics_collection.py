@@ -1,4 +1,4 @@
-"""torchmetrics: metrics of rankwise in a MetricCollection, beside torchmetrics' own."""
+"""Combine metrics of rankwise and torchmetrics in one MetricCollection."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from rankwise.objectives import AveragePrecision
 
 
 class Ranked(Metric):
-    """Any function of rankwise.metrics as a torchmetrics.Metric; all items are one list."""
+    """A function of rankwise.metrics as a torchmetrics.Metric; all items form one list."""
 
     full_state_update, higher_is_better, is_differentiable = False, True, False
 
@@ -34,7 +34,7 @@ class Ranked(Metric):
 
 
 def main() -> tuple[float, float]:
-    """Train, and return the test AP before and after."""
+    """Train; return the test AP before and after."""
     torch.manual_seed(0)
     x = torch.randn(4_000, 10)
     y = (x.sum(1) > 6).long()  # about one in thirty
