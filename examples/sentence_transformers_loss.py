@@ -21,8 +21,8 @@ class RetrievalLoss(nn.Module):
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
         (features,) = sentence_features
-        found = embedding_scores(self.model(features)["sentence_embedding"], labels)
-        return self.objective(found.scores, found.target, mask=found.mask, list_ids=labels)
+        lists = embedding_scores(self.model(features)["sentence_embedding"], labels)
+        return self.objective(lists.scores, lists.target, mask=lists.mask, list_ids=labels)
 
 
 def main() -> tuple[float, float]:
@@ -39,8 +39,8 @@ def main() -> tuple[float, float]:
 
     def test_precision() -> float:
         embeddings = model.encode(sentences[800:], convert_to_tensor=True)
-        found = embedding_scores(embeddings, labels[800:])
-        return float(metrics.average_precision(found.scores, found.target, mask=found.mask))
+        lists = embedding_scores(embeddings, labels[800:])
+        return float(metrics.average_precision(lists.scores, lists.target, mask=lists.mask))
 
     before = test_precision()
     loss, optimizer = RetrievalLoss(model, 20), torch.optim.Adam(model.parameters(), lr=0.01)

@@ -39,8 +39,8 @@ def main() -> tuple[float, float]:
     x = torch.randn(4_000, 10)
     y = (x.sum(1) > 6).long()  # about one in thirty
     model = nn.Sequential(nn.Linear(10, 1), nn.Flatten(0))
-    ours = {"ap": Ranked(average_precision), "pauc": Ranked(partial_auroc, max_fpr=0.1)}
-    collection = MetricCollection({**ours, "auroc": BinaryAUROC()})  # ours share their state
+    ranked = {"ap": Ranked(average_precision), "pauc": Ranked(partial_auroc, max_fpr=0.1)}
+    collection = MetricCollection({**ranked, "auroc": BinaryAUROC()})  # ranked share their state
     loss, optimizer = AveragePrecision(), torch.optim.Adam(model.parameters(), lr=0.05)
     found = []
     for step in range(101):
