@@ -18,7 +18,9 @@ from tests.docstring_rules import problems
 from tests.public_api import PACKAGES
 
 CHECKED = (
+    "rankwise.boosting",
     "rankwise.metrics",
+    "rankwise.naming",
     "rankwise.pairs",
     "rankwise.samplers",
     "rankwise.training",

@@ -3,11 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.boosting import merging
+from rankwise.boosting import rows as merging
 from rankwise.boosting.gradient import ObjectiveGradient
-from rankwise.boosting.merging import merge
 from rankwise.boosting.objectives import stateless_objective
-from rankwise.boosting.rows import Rows
+from rankwise.boosting.rows import Rows, merge
 
 from .cases import ranked
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankwise.boosting.objectives import stateless_objective
-from rankwise.boosting.start import first_score
+from rankwise.boosting.training import first_score
 
 PRIORS = [0.02, 0.5, 0.9]
 

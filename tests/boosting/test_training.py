@@ -38,7 +38,7 @@ def stage(name: str, until: int) -> Stage:
 
 def test_each_stage_goes_back_to_the_best_of_all() -> None:
     engine = Scripted({"a": [0.3, 0.5, 0.4, 0.4], "b": [0.45, 0.6, 0.2, 0.1, 0.1]})
-    best = boost(engine, [stage("a", 10), stage("b", 10)], judge=float, patience=2)
+    best = boost(engine, [stage("a", 10), stage("b", 10)], evaluate=float, patience=2)
     assert best == 0.6
     assert engine.trees == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert engine.grown == 4 + 4
@@ -46,7 +46,7 @@ def test_each_stage_goes_back_to_the_best_of_all() -> None:
 
 def test_a_stage_that_only_harms_leaves_the_first() -> None:
     engine = Scripted({"a": [0.3, 0.5, 0.4], "b": [0.4, 0.49, 0.1]})
-    assert boost(engine, [stage("a", 3), stage("b", 5)], judge=float, patience=10) == 0.5
+    assert boost(engine, [stage("a", 3), stage("b", 5)], evaluate=float, patience=10) == 0.5
     assert engine.trees == [("a", 0), ("a", 1)]
 
 
@@ -58,7 +58,7 @@ def test_the_number_of_trees_is_that_of_both_stages() -> None:
 
 def test_where_nothing_can_be_split_it_ends() -> None:
     engine = Scripted({"a": list(np.arange(9.0))}, dry=4)
-    assert boost(engine, [stage("a", 9)], judge=float) == 3.0
+    assert boost(engine, [stage("a", 9)], evaluate=float) == 3.0
     assert engine.rounds == 4
 
 

@@ -4,9 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.naming.aliases import ALIASES
 from rankwise.naming.entry import shown_names
-from rankwise.naming.table import ENTRIES, METRICS
+from rankwise.naming.table import ALIASES, ENTRIES, METRICS
 
 
 def lines(*arguments, columns=None):

@@ -9,8 +9,8 @@ import torch
 
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import FACTS, load
-from rankwise.naming.objectives import signature_of_objective
-from rankwise.naming.options import EMPTY
+from rankwise.naming.lookup import signature_of_objective
+from rankwise.naming.signatures import EMPTY
 from rankwise.naming.table import ENTRIES
 
 KNOWN = {"prior": 0.2, "num_items": 30, "num_lists": 1}

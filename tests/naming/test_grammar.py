@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.naming.grammar import parse
-from rankwise.naming.spec import Spec
+from rankwise.naming.grammar import Spec, parse
 
 
 @pytest.mark.parametrize(

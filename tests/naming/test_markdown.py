@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from rankwise.naming.aliases import ALIASES
 from rankwise.naming.entry import shown_names
 from rankwise.naming.markdown import main, updated
-from rankwise.naming.table import ENTRIES, METRICS
+from rankwise.naming.table import ALIASES, ENTRIES, METRICS
 
 PAGE = Path(__file__).parents[2] / "docs" / "naming.md"
 

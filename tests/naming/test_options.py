@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rankwise.naming.grammar import parse
-from rankwise.naming.options import EMPTY, bind, require_given, signature_of
+from rankwise.naming.signatures import EMPTY, bind, require_given, signature_of
 
 
 def made(rate, k: int = 3, *rest, form: str = "direct", **more):
@@ -61,7 +61,7 @@ def test_what_must_be_given():
     require_given(SIGNATURE, ["rate"])
     with pytest.raises(ValueError, match=r'objective "made" needs rate: write "made\(rate=…\)"$'):
         require_given(SIGNATURE, [])
-    with pytest.raises(ValueError, match=r"needs rate: the rate \(pass rate=… beside the name\)$"):
+    with pytest.raises(ValueError, match=r"needs rate: the rate \(pass rate=… next to the name\)$"):
         require_given(SIGNATURE, [], facts={"rate": "the rate"})
     with pytest.raises(ValueError, match=r'needs rate: .* and k: write "made@10"$'):
         require_given(SIGNATURE, [], needs=["k"])

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from rankwise.naming.entry import FACTS, all_names, shown_names
-from rankwise.naming.grammar import parse
-from rankwise.naming.spec import Spec, canonical
+from rankwise.naming.grammar import Spec, canonical, parse
 from rankwise.naming.table import ENTRIES, METRICS, find_metric, find_objective, nearest
 
 

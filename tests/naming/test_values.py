@@ -6,8 +6,7 @@ import pytest
 from torch import nn
 
 from rankwise.naming.grammar import parse
-from rankwise.naming.options import bind, signature_of
-from rankwise.naming.values import SURROGATES, made
+from rankwise.naming.signatures import SURROGATES, bind, made, signature_of
 from rankwise.pairs import Hinge, Linear, Logistic, SquaredHinge, Surrogate
 
 

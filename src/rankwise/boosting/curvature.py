@@ -22,7 +22,7 @@ _TINY = 1e-16  # boosters want a number above zero even for a row of no weight
 
 @dataclass(frozen=True)
 class CurvedSurrogate(Surrogate):
-    """ℓ with ℓ'' where its derivative should be.
+    """Surrogate ℓ with ℓ'' in place of its derivative.
 
     An objective F(A) of pair sums A_i = Σ_j w_j ℓ(s_i − s_j) has the gradient Σ_i g_i ∇A_i with
     g = ∂F/∂A. With ℓ'' for ℓ' the same backward pass gives g_i Σ_j w_j ℓ''(s_i − s_j) for the
@@ -45,11 +45,11 @@ class CurvedSurrogate(Surrogate):
 
 
 def curved(objective: Objective) -> Objective | None:
-    """A copy whose gradient is, up to signs, the diagonal of the Hessian given ∂F/∂A.
+    """Return a copy whose gradient is, up to signs, the diagonal of the Hessian given ∂F/∂A.
 
     That bounds the true diagonal from above where F is concave and ℓ convex, as for average
     precision, and is the true one where F is linear, as for the AUCs. None where an objective is
-    no function of sums of positives against negatives with a curved ℓ: a hinge has no curvature,
+    not a function of sums of positives against negatives with a curved ℓ: a hinge has no curvature,
     a graded objective has its items on both sides of the pairs, which cancel.
     """
     if objective.graded:
@@ -74,7 +74,7 @@ def _is_curved(value: object) -> bool:
 
 
 def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
-    """The mean curvature of the rows with about this score, in place of each row's own.
+    """Return the mean curvature of the rows with about the same score.
 
     In log-loss p(1−p) is that of a row whatever its label, so that a leaf of positives divides by
     what the model expected there, little, and is found early and moved far. The curvature of pairs
@@ -83,7 +83,7 @@ def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
     makes the denominator one of scores again.
 
     Cells are cut by rank: the highest rows first, each cell larger than the one above, since that
-    is where scores are told apart; equal scores are in one cell. ``curvature`` is that of items of
+    is where scores differ; equal scores are in one cell. ``curvature`` is that of items of
     the given ``mass``.
     """
     mass = np.ones_like(scores) if mass is None else mass
@@ -101,7 +101,7 @@ def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
 
 
 def floored(curvature: Floats, weight: Floats | None, share: float) -> Floats:
-    """At least a share of the mean: no row may let a leaf run away."""
+    """Return the curvature, at least a share of its mean, so that no leaf diverges."""
     mean = float(np.mean(curvature))
     if weight is None:
         return np.maximum(curvature, share * mean)

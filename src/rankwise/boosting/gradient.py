@@ -1,8 +1,8 @@
-"""Gradient and curvature of an objective at every row, as boosters take them."""
+"""Gradient and curvature of an objective at every row, alone or blended with log-loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal, get_args
 
@@ -12,22 +12,21 @@ from torch import Tensor
 
 from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.boosting.curvature import curved, expected, floored
-from rankwise.boosting.merging import merge
-from rankwise.boosting.rows import Floats, Rows
+from rankwise.boosting.rows import Floats, Rows, merge
 from rankwise.checks import require_one_of
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import CallArguments, read_batch
 
-__all__ = ["FLOOR", "Curvature", "ObjectiveGradient", "log_loss_gradient"]
+__all__ = ["Curvature", "FLOOR", "Gradient", "Mixed", "ObjectiveGradient", "log_loss_gradient"]
 
 Curvature = Literal["expected", "bound"]
 
 FLOOR = 0.01
-"""The least curvature of a row, as a share of the mean."""
+"""The minimum curvature of a row, as a share of the mean."""
 
 
 class ObjectiveGradient:
-    """(scores, rows) → (gradient, curvature), one number each for every row.
+    """Function (scores, rows) → (gradient, curvature), one number each for every row.
 
     Both are multiplied by one factor, so that the curvatures add up to n⁺n⁻/n, as those of log-loss
     do at its start: then a ridge and a least curvature of leaves mean the same for every objective.
@@ -53,7 +52,7 @@ class ObjectiveGradient:
         self.curved = curved(objective)
 
     def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """All rows of a data set, in one call."""
+        """Return gradient and curvature of all rows of a data set."""
         gradient, curvature = self.derivatives(scores, rows)
         total = float(curvature.sum())
         if not total > 0:
@@ -63,7 +62,7 @@ class ObjectiveGradient:
         return times * gradient, floored(times * curvature, rows.weight, self.floor)
 
     def derivatives(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """The gradient of the risk itself, and its curvature as it is, which may be 0."""
+        """Return the gradient of the risk, and its curvature before scaling, which may be 0."""
         merged = merge(scores, rows, graded=self.objective.graded)
         with _one_thread():
             parts = self._of(torch.tensor(merged.scores), merged.rows)
@@ -93,7 +92,7 @@ class ObjectiveGradient:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Items are few, and threads beside those of the booster wait for each other."""
+    """Use one thread: items are few, and threads would compete with those of the booster."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -103,7 +102,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def log_loss_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-    """Gradient and curvature of Σ weight · log-loss, which boosters have built in."""
+    """Return gradient and curvature of Σ weight · log-loss, which boosters have built in."""
     p = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
     gradient, curvature = p - rows.positive, p * (1 - p)
     if rows.weight is not None:
@@ -129,3 +128,35 @@ def _of_items(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor,
     logits = scores.detach()
     right = torch.where(torch.from_numpy(rows.positive), logits, -logits).sigmoid()
     return gradient, gradient.abs() * right
+
+
+Gradient = Callable[[Floats, Rows], tuple[Floats, Floats]]
+"""(scores, rows) → (gradient, curvature) of every row."""
+
+
+class Mixed:
+    """Gradient of (1 − ``share``) log-loss and ``share`` of an objective.
+
+    The objective is scaled until the absolute gradients of both add up to the same, so that a
+    share means the same for every objective and in every round.
+    """
+
+    def __init__(self, gradient: Gradient, share: float) -> None:
+        if not 0 <= share <= 1:
+            raise ValueError(f"blend must be in [0, 1], got {share!r}")
+        self.gradient, self.share = gradient, share
+
+    def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Return gradient and curvature of all rows of a data set."""
+        if self.share == 1:
+            return self.gradient(scores, rows)
+        plain = log_loss_gradient(scores, rows)
+        if self.share == 0:
+            return plain
+        own = self.gradient(scores, rows)
+        size = float(np.abs(own[0]).sum())
+        factor = self.share * float(np.abs(plain[0]).sum()) / size if size > 0 else 0.0
+        gradient, curvature = (
+            (1 - self.share) * a + factor * b for a, b in zip(plain, own, strict=True)
+        )
+        return gradient, curvature

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from rankwise.boosting.gradient import Curvature, ObjectiveGradient, log_loss_gradient
-from rankwise.boosting.mixing import Mixed
-from rankwise.boosting.rows import Floats, rows_of
+from rankwise.boosting.gradient import Curvature, Mixed, ObjectiveGradient, log_loss_gradient
+from rankwise.boosting.rows import BoosterData, Floats, rows_of
 from rankwise.naming import objective as named_objective
-from rankwise.naming.objectives import signature_of_objective
-from rankwise.naming.options import EMPTY
-from rankwise.naming.spec import Spec, Value, canonical
+from rankwise.naming.grammar import Spec, Value, canonical
+from rankwise.naming.lookup import signature_of_objective
+from rankwise.naming.signatures import EMPTY
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective
 
@@ -49,7 +47,7 @@ _STATELESS = {"ap": "ap", "auc": "auc", "opauc": "opauc", "tpauc": "tpauc", "ndc
 
 
 class BoosterObjective:
-    """(scores, data set) → (gradient, curvature), what ``lightgbm`` and ``xgboost`` call.
+    """Function (scores, data set) → (gradient, curvature), which LightGBM and XGBoost call.
 
     See :func:`lightgbm_objective`. Rounds are counted by data set, for ``warm_rounds``: make a new
     one for every training.
@@ -68,14 +66,14 @@ class BoosterObjective:
             raise ValueError(f"warm_rounds must be a whole number >= 0, got {warm_rounds!r}")
         self.name, self.warm_rounds = name, warm_rounds
         self.mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
-        self._rounds: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._rounds: WeakKeyDictionary[BoosterData, int] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
-        """The objective and how much of it there is."""
+        """Return the objective and its share of the gradient."""
         return f"{type(self).__name__}({self.name!r}, blend={self.mixed.share})"
 
-    def __call__(self, scores: NDArray[Any], data: Any) -> tuple[Floats, Floats]:
-        """Gradient and curvature of every row, for the next tree."""
+    def __call__(self, scores: ArrayLike, data: BoosterData) -> tuple[Floats, Floats]:
+        """Return gradient and curvature of every row, for the next tree."""
         rows = rows_of(data)
         logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
         done = self._rounds.get(data, 0)
@@ -91,26 +89,30 @@ def lightgbm_objective(
     curvature: Curvature = "expected",
     prior: float | None = None,
 ) -> BoosterObjective:
-    """An objective for ``lightgbm.train(params={"objective": …})``.
+    """Return an objective for ``lightgbm.train(params={"objective": …})``.
 
-    >>> lgb.train({"objective": lightgbm_objective("ap")}, train, valid_sets=[valid],
-    ...           feval=lightgbm_metric("ap"))
+    Labels, weights and lists (``group``) are those of the data set. Scores are taken as logits:
+    start from the log-odds of the prior or from the scores of another model by the data set's
+    ``init_score``; the booster does not add them when it predicts.
 
-    ``name`` is one that :func:`rankwise.objective` reads, of an objective without a memory: a
-    booster shows all rows in every round, so there is nothing to remember. Labels, weights and
-    lists (``group``) are those of the data set. Scores are taken as logits: start from the log-odds
-    of the prior or from another model's scores by the data set's ``init_score``; the booster does
-    not add them when it predicts.
+    Args:
+        name: Name of an objective without a memory, see :func:`rankwise.objective`: a booster shows
+            all rows in every round, so there is nothing to remember.
+        warm_rounds: Number of rounds of log-loss before the first round of the objective.
+        blend: Share of this objective in the gradient, the rest is log-loss; both are scaled to the
+            same sum of absolute gradients.
+        curvature: See :class:`~rankwise.boosting.gradient.ObjectiveGradient`.
+        prior: Share of positives where it is not that of the data set.
 
-    warm_rounds
-        So many rounds of log-loss first.
-    blend
-        The share of this objective in the gradient, the rest is log-loss; both are scaled to the
-        same sum of absolute gradients.
-    curvature
-        See :class:`~rankwise.boosting.gradient.ObjectiveGradient`.
-    prior
-        The share of positives where it is not that of the data set.
+    Returns:
+        The objective, a function of (scores, data set) that counts its rounds: make a new one for
+        every training.
+
+    Example:
+        >>> from rankwise.boosting import lightgbm_metric, lightgbm_objective
+        >>> params = {"objective": lightgbm_objective("ap"), "metric": "none"}
+        >>> params["objective"]  # lightgbm.train(params, data, feval=lightgbm_metric("ap"))
+        BoosterObjective('ap', blend=1.0)
     """
     return BoosterObjective(
         name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
@@ -125,13 +127,23 @@ def xgboost_objective(
     curvature: Curvature = "expected",
     prior: float | None = None,
 ) -> BoosterObjective:
-    """An objective for ``xgboost.train(obj=…)``; the options are those of ``lightgbm_objective``.
+    """Return an objective for ``xgboost.train(obj=…)``.
 
-    >>> xgb.train({"base_score": 0.0}, train, 100, obj=xgboost_objective("ap"), maximize=True,
-    ...           evals=[(valid, "valid")], custom_metric=xgboost_metric("ap"))
+    The scores to start from are the ``base_margin`` of the ``DMatrix``. The weight of a list is
+    that of all its rows.
 
-    The scores to start from are the ``base_margin`` of the ``DMatrix``. A weight of a list is that
-    of all its rows.
+    Args:
+        name, warm_rounds, blend, curvature, prior: See :func:`lightgbm_objective`.
+
+    Returns:
+        The objective, a function of (scores, data set) that counts its rounds: make a new one for
+        every training.
+
+    Example:
+        >>> from rankwise.boosting import xgboost_objective
+        >>> options = {"obj": xgboost_objective("ap", blend=0.5), "maximize": True}
+        >>> options["obj"]  # xgboost.train(params, data, **options)
+        BoosterObjective('ap', blend=0.5)
     """
     return BoosterObjective(
         name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
@@ -141,18 +153,18 @@ def xgboost_objective(
 def gradient_of(
     name: str, *, curvature: Curvature = "expected", prior: float | None = None
 ) -> ObjectiveGradient:
-    """Gradient and curvature of an objective by its name."""
+    """Return gradient and curvature of an objective by its name."""
     return ObjectiveGradient(stateless_objective(name, prior=prior), curvature)
 
 
 def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
-    """The objective of a name, if it is one of single scores and without a memory."""
+    """Return the objective of a name, if it is one of single scores and without a memory."""
     spec = read(name)
     entry = find_objective(spec)
     own = LOGITS.get(canonical(spec.name), {})
     if own and len(spec.args) <= len(_RANGE) and set(spec.options) <= set(_RANGE):
         name = str(replace(spec, options={**spec.options, **own}))
-    # With the least memory there is, so that one who needs a memory can be made and refused.
+    # With the smallest memory, so that an objective that needs one can be made and refused.
     needs_items = "num_items" in entry.needs or ("num_items" in entry.facts and not entry.when)
     if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:
         prior = 0.5

@@ -13,8 +13,8 @@ from rich.text import Text
 from rankwise.commands.console import paper
 
 if TYPE_CHECKING:
-    from rankwise.naming.aliases import Alias
     from rankwise.naming.entry import MetricEntry, ObjectiveEntry
+    from rankwise.naming.table import Alias
 
 __all__ = ["objectives"]
 
@@ -29,8 +29,12 @@ def objectives(
     Below them are the aliases, spellings of other libraries that are understood as well.
     """
     # Here, so that the other commands do not wait for torch.
-    from rankwise.naming.aliases import ALIASES  # noqa: PLC0415
-    from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES  # noqa: PLC0415
+    from rankwise.naming.table import (  # noqa: PLC0415
+        ALIASES,
+        BASELINES,
+        METRICS,
+        OBJECTIVES,
+    )
 
     console = paper()
     console.print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))

@@ -14,8 +14,7 @@ from rankwise.boosting.engines import EngineName, Table, Trees, engine_of
 from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import Rows
-from rankwise.boosting.start import first_score
-from rankwise.boosting.training import Stage, boost
+from rankwise.boosting.training import Stage, boost, first_score
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.estimators._significance import clearly_better
 from rankwise.estimators._threshold import Rule

@@ -11,7 +11,7 @@ from torch import nn
 from rankwise.estimators.data import Floats, Part
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import ObjectiveEntry, load
-from rankwise.naming.spec import canonical
+from rankwise.naming.grammar import canonical
 from rankwise.naming.table import find_objective, read
 
 __all__ = ["is_graded", "is_log_loss", "make_objective", "metric_name", "metric_value"]

@@ -1,4 +1,9 @@
-from rankwise.naming.metrics import canonical_metric, metric, metric_of
-from rankwise.naming.objectives import canonical_objective, objective
+from rankwise.naming.lookup import (
+    canonical_metric,
+    canonical_objective,
+    metric,
+    metric_of,
+    objective,
+)
 
 __all__ = ["objective", "metric", "metric_of", "canonical_metric", "canonical_objective"]

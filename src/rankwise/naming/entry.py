@@ -1,4 +1,4 @@
-"""What the table says of an objective and of a metric."""
+"""Entries of the table of names: objectives and metrics."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from rankwise.naming.spec import Value
-
-__all__ = ["FACTS", "MetricEntry", "ObjectiveEntry", "all_names", "load", "shown_names"]
+from rankwise.naming.grammar import Value
 
 FACTS = {
     "prior": "the share of positives in the data set, a number or one per list",
     "num_items": "the number of items of the data set",
     "num_lists": "the number of lists (queries, users or classes) of the data set",
 }
-"""What an objective may have to know of the data, beside its own options."""
+"""Facts of the data set that an objective may need in addition to its options."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +35,13 @@ class ObjectiveEntry:
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options that want the facts
 
     def facts_for(self, options: Mapping[str, Value]) -> tuple[str, ...]:
-        """The facts to hand over beside these options."""
+        """Return the facts that are passed with these options."""
         wanted = all(options.get(option) in words for option, words in self.when.items())
         return self.facts if wanted else ()
 
     @property
     def shown_metric(self) -> str:
-        """Its metric as a reader is told of it."""
+        """The metric as a reader sees it."""
         if self.metric is None:
             return "as its objective"
         return f"{self.metric}@k" if self.at is not None else self.metric
@@ -61,18 +59,26 @@ class MetricEntry:
 
 
 def all_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
-    """Its names, and behind them that of its class or function."""
+    """Return the names, and last that of the class or function."""
     return (*entry.names, entry.path.partition(":")[2])
 
 
 def shown_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
-    """The names as a reader is told of them, the first with @k where it takes one."""
+    """Return the names as a reader sees them, the first with @k where it takes one."""
     first, *others = entry.names
     return (first if entry.at is None else f"{first}@k", *others)
 
 
 def load(entry: ObjectiveEntry | MetricEntry) -> Callable[..., Any]:
-    """The class or the function of an entry."""
+    """Load the class or the function of an entry: the one plugin resolver of rankwise."""
     module, _, name = entry.path.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
+
+
+def row(  # noqa: PLR0917  (a row of a table is read by its columns)
+    module: str, cls: str, names: str, metric: str | None, use: str, paper: str, **more: Any
+) -> ObjectiveEntry:
+    """Return an entry for a class of a module, its names in one string."""
+    path = f"rankwise.{module}:{cls}"
+    return ObjectiveEntry(tuple(names.split()), path, metric, use, paper, **more)

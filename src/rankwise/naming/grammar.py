@@ -9,11 +9,58 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn, Union
 
-from rankwise.naming.spec import CONSTANTS, WORD, Spec, Value
+Value = Union[None, bool, int, float, str, tuple["Value", ...], list["Value"], "Spec"]
+"""The value of an option; a bare word is a string."""
 
-__all__ = ["parse"]
+WORD = r"[^\W\d][\w-]*"
+CONSTANTS: dict[str, Value] = {
+    "None": None,
+    "True": True,
+    "true": True,
+    "False": False,
+    "false": False,
+    "inf": float("inf"),
+}
+"""Words that are not strings. ``none`` is one, since ``average=none`` means the word."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name with its options; printed, it is a string that reads the same."""
+
+    name: str
+    k: int | None = None
+    args: tuple[Value, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = [write(value) for value in self.args]
+        given += [f"{name}={write(value)}" for name, value in self.options.items()]
+        at = "" if self.k is None else f"@{self.k}"
+        return f"{self.name}{at}" + (f"({', '.join(given)})" if given else "")
+
+
+def canonical(name: str) -> str:
+    """Return the form that names are compared by: without letter case, ``_`` and ``-``."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def write(value: Value) -> str:
+    """Return a value as the grammar writes it."""
+    if isinstance(value, Spec):
+        # Without the parentheses a name inside a name would be a word.
+        return f"{value}()" if value == Spec(value.name) else str(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(write, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(write, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, str) and re.fullmatch(WORD, value) and value not in CONSTANTS:
+        return value
+    return repr(value)
+
 
 _FORM = 'write "name", "name@10" or "name(option=value, …)"'
 _DEEPEST = 20  # brackets inside brackets: more is a mistake, and would exhaust the stack
@@ -32,7 +79,7 @@ _TOKENS = re.compile(
 
 
 def parse(text: str) -> Spec:
-    """A name with its options; a ValueError says where it cannot be read, and the right form."""
+    """Parse a name with its options; a ValueError says where it failed, and the right form."""
     if not isinstance(text, str):
         raise ValueError(f"name must be a string, got {text!r}; {_FORM}")
     reader = _Reader(text)
@@ -62,25 +109,25 @@ class _Reader:
         raise ValueError(f'"{self.text}" cannot be read {where}: expected {expected}; {_FORM}')
 
     def take(self, kind: str, expected: str) -> str:
-        """The next token, which must be of this kind."""
+        """Return the next token, which must be of this kind."""
         if not self.sees(kind):
             self.fail(expected)
         self.place += 1
         return self.tokens[self.place - 1].text
 
     def sees(self, kind: str, *, after: int = 0) -> bool:
-        """Whether a token of this kind, or this mark, comes next (or ``after`` so many)."""
+        """Return whether a token of this kind, or this mark, is next (or ``after`` others)."""
         token = self.tokens[min(self.place + after, len(self.tokens) - 1)]
         return kind in (token.kind, token.text if token.kind == "mark" else None)
 
     def passes(self, mark: str) -> bool:
-        """Whether this mark comes next; if so it is behind us now."""
+        """Return whether this mark is next, and consume it."""
         here = self.sees(mark)
         self.place += here
         return here
 
     def spec(self, name: str) -> Spec:
-        """What follows a name: perhaps @k, perhaps options."""
+        """Read what follows a name: perhaps @k, perhaps options."""
         k = None
         if self.passes("@"):
             if self.sees("word"):  # map@r
@@ -105,7 +152,7 @@ class _Reader:
         return Spec(name, k, tuple(args), options)
 
     def places(self, closing: str) -> Iterator[None]:
-        """A turn for every value, with the commas and the closing bracket passed between them."""
+        """Yield for every value, and consume the commas and the closing bracket."""
         self.depth += 1
         if self.depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} brackets inside each other")
@@ -116,7 +163,7 @@ class _Reader:
         self.depth -= 1
 
     def value(self) -> Value:
-        """A number, a word, a string, a name with options, or several of them in brackets."""
+        """Read a number, a word, a string, a name with options, or several in brackets."""
         if self.sees("number"):
             text = self.take("number", "a number")
             return int(text) if re.fullmatch(r"[+-]?[\d_]+", text) else float(text)

@@ -1,4 +1,4 @@
-"""The table of names as docs/naming.md has it: ``python -m rankwise.naming.markdown PAGE``."""
+"""The tables of docs/naming.md: ``python -m rankwise.naming.markdown PAGE``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from rankwise.naming.aliases import ALIASES, Alias
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names, shown_names
-from rankwise.naming.table import BASELINES, METRICS, OBJECTIVES
-
-__all__ = ["updated"]
+from rankwise.naming.table import ALIASES, BASELINES, METRICS, OBJECTIVES, Alias
 
 
 def updated(page: str) -> str:
-    """The page with its tables made anew, each between ``<!-- name -->`` and ``<!-- end -->``."""
+    """Return the page with new tables, each between ``<!-- name -->`` and ``<!-- end -->``."""
     tables = {
         "objectives": _objectives(OBJECTIVES),
         "baselines": _objectives(BASELINES),
@@ -76,7 +73,7 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def main() -> None:
-    """Write the tables into the page that is named."""
+    """Write the tables into a page."""
     if len(sys.argv) != 2:
         sys.exit("usage: python -m rankwise.naming.markdown PAGE")
     path = Path(sys.argv[1])

@@ -1,38 +1,133 @@
-"""The table of names, and how a name is found in it."""
+"""The table of names, with the aliases of other libraries, and the search in it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar
 
-from rankwise.naming.aliases import ALIASES, alias_of, split_cut
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
-from rankwise.naming.grammar import parse
-from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
-from rankwise.naming.spec import Spec, canonical
+from rankwise.naming.grammar import Spec, Value, canonical, parse
+from rankwise.naming.rows.baselines import BASELINES
+from rankwise.naming.rows.curves import CURVES
+from rankwise.naming.rows.lists import LISTS
+from rankwise.naming.rows.metrics import METRICS
 
 __all__ = [
+    "ALIASES",
+    "Alias",
     "BASELINES",
     "ENTRIES",
     "METRICS",
     "OBJECTIVES",
+    "alias_of",
     "find_metric",
     "find_objective",
     "nearest",
     "read",
     "resolve",
+    "split_cut",
 ]
+
+_CUT = re.compile(r"[@_]k$")
+
+
+@dataclass(frozen=True, eq=False)
+class Alias:
+    """Another spelling of a name of the tables."""
+
+    spelling: str  # as it is shown; "@k" or "_k" at its end stands for a cut
+    name: str  # what it is called here
+    source: str  # who spells it so
+    options: Mapping[str, Value] = field(default_factory=dict)  # what comes with the spelling
+    unless: str | None = None  # with this option the spelling is a name of its own
+
+    @property
+    def base(self) -> str:
+        """The spelling without its cut."""
+        return _CUT.sub("", self.spelling)
+
+    @property
+    def shown(self) -> str:
+        """The name of rankwise, as a reader sees it."""
+        cut = "@k" if _CUT.search(self.spelling) else ""
+        return str(Spec(f"{self.name}{cut}", options=dict(self.options)))
+
+    @property
+    def example(self) -> str:
+        """The spelling with a number for its cut."""
+        return re.sub(r"(?<=[@_])k$", "10", self.spelling)
+
+    def fits(self, spec: Spec) -> bool:
+        """Return whether a name is meant as this alias."""
+        own = self.unless is not None and (bool(spec.args) or self.unless in spec.options)
+        cut_missing = self.base.endswith("_cut") and spec.k is None
+        return not own and not cut_missing
+
+    def applied(self, spec: Spec) -> Spec:
+        """Return the spec under the name of rankwise."""
+        return replace(spec, name=self.name, options={**self.options, **spec.options})
+
+
+ALIASES = (
+    Alias("roc_auc", "auc", "scikit-learn"),
+    Alias("average_precision", "ap", "scikit-learn, LightGBM"),
+    Alias("pr_auc", "ap", "in common use"),
+    Alias("aucpr", "ap", "XGBoost"),
+    Alias("auprc", "ap", "in common use; auprc(prior=.1) is a metric of its own", unless="prior"),
+    Alias("map", "ap", "trec_eval, LightGBM, XGBoost"),
+    Alias("rr", "mrr", "ir-measures"),
+    Alias("recip_rank", "mrr", "trec_eval"),
+    Alias("P@k", "precision", "ir-measures"),
+    Alias("P_k", "precision", "trec_eval"),
+    Alias("R@k", "recall", "ir-measures"),
+    Alias("recall_k", "recall", "trec_eval"),
+    Alias("Success@k", "hit", "ir-measures"),
+    Alias("success_k", "hit", "trec_eval"),
+    Alias("Rprec", "r_precision", "trec_eval, ir-measures"),
+    Alias("ndcg_cut_k", "ndcg", "trec_eval, whose gain is linear", {"gain": "linear"}),
+    Alias("map_cut_k", "ap", "trec_eval; only metrics of a run file have this cut"),
+)
+"""Every alias. Letter case, ``_`` and ``-`` do not matter, and ``name_10`` is ``name@10``."""
+
+
+def _by_form() -> Mapping[str, Alias]:
+    found: dict[str, Alias] = {}
+    for alias in ALIASES:
+        if canonical(alias.base) != canonical(alias.name):  # recall_k is recall itself
+            found.setdefault(canonical(alias.base), alias)
+    return MappingProxyType(found)
+
+
+_BY_FORM = _by_form()
+
+
+def alias_of(spec: Spec) -> Alias | None:
+    """Return the alias that a name is, if it is one."""
+    found = _BY_FORM.get(canonical(spec.name))
+    return found if found is not None and found.fits(spec) else None
+
+
+def split_cut(spec: Spec) -> Spec | None:
+    """Return ``name_10`` as ``name@10``; None for other names, or with a cut."""
+    found = re.fullmatch(r"(.*[^\W\d_])[_-](\d+)", spec.name)
+    if found is None or spec.k is not None:
+        return None
+    return replace(spec, name=found[1], k=int(found[2]))
+
 
 _Entry = TypeVar("_Entry", ObjectiveEntry, MetricEntry)
 
+OBJECTIVES = (*CURVES, *LISTS)
 ENTRIES = (*OBJECTIVES, *BASELINES)
-"""Every objective, the baselines behind them."""
+"""Every objective, then the baselines."""
 
 
 def _by_name(entries: tuple[_Entry, ...]) -> Mapping[str, _Entry]:
-    """Entries by what their names are compared by; the class's own name belongs to the first."""
+    """Return entries by canonical name; the class's own name belongs to the first."""
     names: dict[str, _Entry] = {}
     for entry in entries:
         for name in all_names(entry):
@@ -44,12 +139,12 @@ _OBJECTIVES, _METRICS = _by_name(ENTRIES), _by_name(METRICS)
 
 
 def read(text: str) -> Spec:
-    """A name with its options, an alias under the name that rankwise has for it."""
+    """Read a name with its options, an alias under its name in rankwise."""
     return resolve(parse(text))
 
 
 def resolve(spec: Spec) -> Spec:
-    """The same under the name of the tables where it is an alias, or ends in a cut: ``P_5``."""
+    """Return the spec under the name of the tables if it is an alias or has a cut: ``P_5``."""
     alias = alias_of(spec)
     if alias is not None:
         return alias.applied(spec)
@@ -65,7 +160,7 @@ def _is_known(spec: Spec) -> bool:
 
 
 def find_objective(spec: Spec) -> ObjectiveEntry:
-    """The entry of an objective; a ValueError suggests the nearest name there is."""
+    """Return the entry of an objective; a ValueError suggests the nearest name."""
     form = canonical(resolve(spec).name)
     entry = _OBJECTIVES.get(form)
     if entry is not None:
@@ -79,7 +174,7 @@ def find_objective(spec: Spec) -> ObjectiveEntry:
 
 
 def find_metric(spec: Spec) -> MetricEntry:
-    """The entry of a metric; a ValueError suggests the nearest name there is."""
+    """Return the entry of a metric; a ValueError suggests the nearest name."""
     entry = _METRICS.get(canonical(resolve(spec).name))
     if entry is not None:
         return entry
@@ -90,7 +185,7 @@ def find_metric(spec: Spec) -> MetricEntry:
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str | None:
-    """The known word that begins with this one, or else is most like it, if any is."""
+    """Return the known word that begins with this one, or else is most like it, if any."""
     # Of two spellings of one name the first, which is the table's own.
     form, by_form = canonical(word), {canonical(name): name for name in reversed(known)}
     begins = [other for other in by_form if len(form) > 1 and other.startswith(form)]

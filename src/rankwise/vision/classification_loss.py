@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from rankwise.baselines import DistributionalRanking
 from rankwise.baselines.itemwise import ItemwiseObjective
 from rankwise.naming import objective as by_name
-from rankwise.naming.spec import Spec
+from rankwise.naming.grammar import Spec
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective, OneVsRest
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from rankwise.naming.entry import load
-from rankwise.naming.rows.row import row
+from rankwise.naming.entry import load, row
 from rankwise.objectives import NDCG
 
 

@@ -1,6 +1,5 @@
-"""The boosters behind one face: grow a tree, judge it, take trees back."""
+"""The boosters behind one interface: grow a tree, evaluate it, remove trees."""
 
-from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
-from rankwise.boosting.engines.choice import engine_of
+from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees, engine_of
 
 __all__ = ["Engine", "EngineName", "Table", "Trees", "engine_of"]

@@ -1,22 +1,23 @@
-"""What a booster must be able to do, and what its trees look like."""
+"""The interface of a booster, its trees, and the engines by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from rankwise.boosting.rows import Floats, Rows
-
-__all__ = ["Engine", "EngineName", "Table", "Trees"]
+from rankwise.checks import require_one_of
+from rankwise.extras import require
 
 EngineName = Literal["lightgbm", "xgboost"]
+Matrix: TypeAlias = Any  # a numpy array or a scipy CSR array, which share no type
 
 
 @dataclass(frozen=True)
 class Trees:
-    """How trees are grown, in LightGBM's words."""
+    """Settings of the trees, in LightGBM's terms."""
 
     learning_rate: float
     num_leaves: int
@@ -33,7 +34,7 @@ class Trees:
 class Table:
     """Features, dense or a CSR array, and what is known of the rows."""
 
-    X: Any
+    X: Matrix
     rows: Rows
 
 
@@ -44,35 +45,53 @@ class Engine(ABC):
 
     @abstractmethod
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
-        """Prepare the rows; ``held_out`` are those that :meth:`value` judges."""
+        """Prepare the rows; ``held_out`` are those that :meth:`value` evaluates."""
 
     @property
     @abstractmethod
     def rounds(self) -> int:
-        """Trees there are."""
+        """Number of trees."""
 
     @abstractmethod
     def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
-        """One more tree; False where no leaf could be split any more."""
+        """Grow one more tree; return False where no leaf could be split."""
 
     @abstractmethod
-    def value(self, judge: Callable[[Floats], float]) -> float:
-        """What ``judge`` says of the scores of the rows held out."""
+    def value(self, evaluate: Callable[[Floats], float]) -> float:
+        """Return ``evaluate`` of the scores of the rows held out."""
 
     @abstractmethod
     def cut(self, rounds: int) -> None:
-        """Take back all trees but the first so many."""
+        """Remove all trees but the first ``rounds``."""
 
     @abstractmethod
     def text(self) -> str:
-        """The trees in the booster's own format."""
+        """Return the trees in the booster's own format."""
 
     @classmethod
     @abstractmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
-        """What scores rows by the trees of a text, without ``start``."""
+    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
+        """Return a function that scores rows by the trees of a text, without ``start``."""
 
     @classmethod
     @abstractmethod
     def gains(cls, text: str, columns: int) -> Floats:
-        """How much the splits of the trees of a text on each column have gained in all."""
+        """Return the total gain of the splits on each column."""
+
+
+def engine_of(name: EngineName) -> type[Engine]:
+    """Return the class of an engine; the package it needs is named where it is missing."""
+    require_one_of("engine", name, ("lightgbm", "xgboost"))
+    require("rankwise.boosting", name)
+    if name == "lightgbm":
+        from rankwise.boosting.engines.with_lightgbm import LightGBM  # noqa: PLC0415
+
+        return LightGBM
+    from rankwise.boosting.engines.with_xgboost import XGBoost  # noqa: PLC0415
+
+    return XGBoost
+
+
+def threads(n_jobs: int) -> int:
+    """Return the number of threads in the boosters' terms: 0 for all processors."""
+    return max(0, n_jobs)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import lightgbm as lgb
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
+from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
 from rankwise.boosting.rows import Floats, Rows
 
 __all__ = ["LightGBM"]
@@ -55,8 +55,8 @@ class LightGBM(Engine):
         self._rounds += not finished
         return not finished
 
-    def value(self, judge: Callable[[Floats], float]) -> float:
-        found = self.booster.eval_valid(lambda scores, _: ("value", judge(scores), True))
+    def value(self, evaluate: Callable[[Floats], float]) -> float:
+        found = self.booster.eval_valid(lambda scores, _: ("value", evaluate(scores), True))
         return float(found[0][2])
 
     def cut(self, rounds: int) -> None:
@@ -68,16 +68,16 @@ class LightGBM(Engine):
         return self.booster.model_to_string()
 
     @classmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
+    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
         try:
             booster = lgb.Booster(model_str=text)
         except lgb.basic.LightGBMError as error:
             raise ValueError(f"the trees are not LightGBM's: {error}") from error
 
-        def scores(rows: Any) -> Floats:
+        def scores(rows: Matrix) -> Floats:
             if booster.num_trees() == 0:
                 return np.zeros(rows.shape[0])
-            found = booster.predict(_matrix(rows), raw_score=True, num_threads=_threads(n_jobs))
+            found = booster.predict(_matrix(rows), raw_score=True, num_threads=threads(n_jobs))
             return np.asarray(found, dtype=np.float64)
 
         return scores
@@ -90,15 +90,11 @@ class LightGBM(Engine):
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
 
-def _matrix(rows: Any) -> Any:
+def _matrix(rows: Matrix) -> Matrix:
     return csr_matrix(rows) if issparse(rows) else rows  # LightGBM does not know sparse arrays
 
 
-def _threads(n_jobs: int) -> int:
-    return 0 if n_jobs < 0 else n_jobs  # 0: as many as there are
-
-
-def _params(trees: Trees) -> dict[str, Any]:
+def _params(trees: Trees) -> dict[str, object]:
     return {
         "objective": "none",
         "metric": "none",
@@ -109,7 +105,7 @@ def _params(trees: Trees) -> dict[str, Any]:
         "bagging_freq": int(trees.subsample < 1),
         "feature_fraction": trees.colsample,
         "lambda_l2": trees.reg,
-        "num_threads": _threads(trees.n_jobs),
+        "num_threads": threads(trees.n_jobs),
         "seed": trees.seed,
         "deterministic": True,
         "force_row_wise": True,  # or LightGBM measures which is faster, which is not repeatable

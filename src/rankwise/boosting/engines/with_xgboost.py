@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import xgboost as xgb
 
-from rankwise.boosting.engines.base import Engine, EngineName, Table, Trees
+from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
 from rankwise.boosting.rows import Floats, Rows
 
 __all__ = ["XGBoost"]
@@ -49,10 +49,10 @@ class XGBoost(Engine):
         self.booster.boost(self.data, self.rounds, grad=slope, hess=curvature)
         return True  # a tree that is only a leaf changes no ranking: patience ends it
 
-    def value(self, judge: Callable[[Floats], float]) -> float:
+    def value(self, evaluate: Callable[[Floats], float]) -> float:
         assert self.held_out is not None
         scores = self.booster.predict(self.held_out, output_margin=True)
-        return judge(scores.astype(np.float64))
+        return evaluate(scores.astype(np.float64))
 
     def cut(self, rounds: int) -> None:
         if rounds == 0:
@@ -65,18 +65,18 @@ class XGBoost(Engine):
         return bytes(self.booster.save_raw("json")).decode()
 
     @classmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Any], Floats]:
+    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
         booster = xgb.Booster()
         try:
             booster.load_model(bytearray(text.encode()))
         except xgb.core.XGBoostError as error:
             first = str(error).strip().partition("\n")[0]
             raise ValueError(f"the trees are not XGBoost's: {first}") from error
-        booster.set_param({"nthread": _threads(n_jobs)})
+        booster.set_param({"nthread": threads(n_jobs)})
         kinds = booster.feature_types or []
         categories = tuple(place for place, kind in enumerate(kinds) if kind == "c")
 
-        def scores(rows: Any) -> Floats:
+        def scores(rows: Matrix) -> Floats:
             data = _matrix(rows, categories, n_jobs)
             data.set_info(base_margin=_start(rows, 0.0))
             return booster.predict(data, output_margin=True).astype(np.float64)
@@ -94,25 +94,21 @@ class XGBoost(Engine):
         return found
 
 
-def _matrix(rows: Any, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
+def _matrix(rows: Matrix, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
     kinds = ["c" if place in categories else "q" for place in range(rows.shape[1])]
     return xgb.DMatrix(
         rows,
         feature_types=kinds if categories else None,
         enable_categorical=bool(categories),
-        nthread=_threads(n_jobs),
+        nthread=threads(n_jobs),
     )
 
 
-def _start(rows: Any, start: float) -> Floats:
+def _start(rows: Matrix, start: float) -> Floats:
     return np.full(rows.shape[0], start)
 
 
-def _threads(n_jobs: int) -> int:
-    return 0 if n_jobs < 0 else n_jobs  # 0: as many as there are
-
-
-def _params(trees: Trees, least_curvature: float) -> dict[str, Any]:
+def _params(trees: Trees, least_curvature: float) -> dict[str, object]:
     return {
         "objective": "binary:logistic",  # only its link is used, and only for the labels it takes
         "base_score": 0.5,
@@ -125,7 +121,7 @@ def _params(trees: Trees, least_curvature: float) -> dict[str, Any]:
         "subsample": trees.subsample,
         "colsample_bytree": trees.colsample,
         "reg_lambda": trees.reg,
-        "nthread": _threads(trees.n_jobs),
+        "nthread": threads(trees.n_jobs),
         "seed": trees.seed,
         "verbosity": 0,
     }

@@ -16,8 +16,8 @@ from rankwise.estimators.linear._design import Design
 from rankwise.estimators.names import entry_of, make_objective, metric_name
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.naming.objectives import signature_of_objective
-from rankwise.naming.options import EMPTY
+from rankwise.naming.lookup import signature_of_objective
+from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 from rankwise.objectives.batch import CallArguments, read_batch

@@ -18,8 +18,8 @@ from rankwise.estimators.data import Floats, Training
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import entry_of, is_log_loss, make_objective
 from rankwise.estimators.neural._network import Network
-from rankwise.naming.objectives import signature_of_objective
-from rankwise.naming.options import EMPTY
+from rankwise.naming.lookup import signature_of_objective
+from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import Objective
 from rankwise.samplers import BalancedBatches, ListBatches
 

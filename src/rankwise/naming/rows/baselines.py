@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankwise.naming.rows.row import row
-
-__all__ = ["BASELINES"]
+from rankwise.naming.entry import row
 
 _row = partial(row, "baselines")
 _linear = partial(row, "baselines", cost="n")

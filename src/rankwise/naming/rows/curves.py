@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rankwise.naming.rows.row import row
-
-__all__ = ["CURVES"]
+from rankwise.naming.entry import row
 
 _row = partial(row, "objectives")
 _BY_LIST: dict[str, Any] = {"memory": "by list if num_lists > 1"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rankwise.naming.rows.row import row
-
-__all__ = ["LISTS"]
+from rankwise.naming.entry import row
 
 _row = partial(row, "objectives")
 _AT_K: dict[str, Any] = {"at": "k"}

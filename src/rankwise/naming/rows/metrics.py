@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rankwise.naming.entry import MetricEntry
 
-__all__ = ["METRICS"]
-
 
 def _row(names: str, function: str, what: str, *options: str) -> MetricEntry:
     at = "k" if "k" in options else None

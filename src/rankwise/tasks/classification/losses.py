@@ -14,8 +14,8 @@ from rankwise.baselines.class_weights import effective_number_weights
 from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
 from rankwise.naming.grammar import parse
-from rankwise.naming.objectives import signature_of_objective
-from rankwise.naming.options import bind
+from rankwise.naming.lookup import signature_of_objective
+from rankwise.naming.signatures import bind
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, OneVsRest
 from rankwise.objectives.classes import ClassObjective

@@ -16,7 +16,7 @@ from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank
 from rankwise.metrics.dcg import LARGEST
-from rankwise.naming.spec import canonical
+from rankwise.naming.grammar import canonical
 from rankwise.naming.table import read
 from rankwise.tasks.ranking.evaluate import Judged, require_relevant
 

@@ -13,8 +13,7 @@ from torch import Tensor
 from rankwise import metrics
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank
-from rankwise.naming.grammar import parse
-from rankwise.naming.spec import canonical
+from rankwise.naming.grammar import canonical, parse
 from rankwise.naming.table import resolve
 from rankwise.tasks.recommendation.catalog import Top
 
