@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -18,7 +18,9 @@ from rankwise.commands.outputs import require_folder
 from rankwise.commands.shared import Seed, one_line
 
 if TYPE_CHECKING:
-    from rankwise.tasks.compare import Compared, Event, Settings
+    from rankwise.tasks.compare import CompareResult, Event, Settings
+    from rankwise.tasks.compare.importance import ImportanceResult
+    from rankwise.tasks.compare.results import CandidateResult
 
 __all__ = ["compare"]
 
@@ -130,7 +132,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         _show(found)
 
 
-def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
+def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
     from rankwise.tasks.compare import run  # noqa: PLC0415
 
     console = complaints()
@@ -166,11 +168,11 @@ def _run(settings: Settings, folder: Path, resume: bool) -> Compared:
             resume=resume,
             on_read=show_columns,
             on_event=advance,
-            on_note=announce,
+            on_warning=announce,
         )
 
 
-def _show(found: Compared) -> None:
+def _show(found: CompareResult) -> None:
     results, console = found.results, paper()
     shown = Shown(
         title=f"{results['metric']} on {results['evaluation']}, {results['data']['test']} rows",
@@ -190,11 +192,11 @@ def _show(found: Compared) -> None:
     for line in filter(None, (results["why"], results["verdict"], *results["remarks"])):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     _show_importance(results["importance"])
-    for path in (found.folder / "model", found.page):
+    for path in (found.folder / "model", found.report):
         console.print(str(path), style="bold", highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_importance(found: dict[str, Any]) -> None:
+def _show_importance(found: ImportanceResult) -> None:
     shown = Shown(
         title=f"{found['metric']} lost where a column is shuffled",
         caption=f"{found['rows']} rows of {found['part']}, {found['repeats']} shuffles of a column",
@@ -213,7 +215,7 @@ def _show_importance(found: dict[str, Any]) -> None:
         paper().print(f"{rest} more columns are on the report", highlight=False, soft_wrap=True)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: CandidateResult) -> list[str]:
     test, against = row["test"], row["difference"]
     return [
         _number(row["validation"]["mean"]),

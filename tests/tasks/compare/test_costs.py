@@ -19,13 +19,13 @@ def test_a_trial_is_a_fit_for_every_tuned_split_and_one_on_all_rows(tmp_path):
     plan = problem(tmp_path).plan
     assert plan.tuned == 5
     cost = Cost(fixed=2.0, per_row=0.01, per_scored_row=0.001)
-    judged = 5 * 2.0 + 0.01 * sum(len(a) for a, _ in plan.splits[:5]) + 0.001 * 480
+    folds = 5 * 2.0 + 0.01 * sum(len(a) for a, _ in plan.splits[:5]) + 0.001 * 480
     last = 2.0 + 0.01 * 480 + 0.001 * 120
-    assert cost.trial(plan) == pytest.approx(judged + last)
-    assert cost.trial(plan, seeds=3) == pytest.approx(judged + 3 * judged + 3 * last)
+    assert cost.trial(plan) == pytest.approx(folds + last)
+    assert cost.trial(plan, seeds=3) == pytest.approx(folds + 3 * folds + 3 * last)
     one = 2.0 + 0.01 * 360 + 0.001 * 120
-    assert cost.trial(plan.one_part()) == pytest.approx(one + last)
-    assert cost.times(2.0).trial(plan) == pytest.approx(2 * (judged + last))
+    assert cost.trial(plan.single_split()) == pytest.approx(one + last)
+    assert cost.times(2.0).trial(plan) == pytest.approx(2 * (folds + last))
 
 
 def test_what_grows_with_the_rows_is_told_from_what_does_not(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from tests.tasks.compare.stubs import settings, stubbed, table
 
 from rankwise.data import DataError
 from rankwise.metrics import Interval
-from rankwise.tasks.compare import Evaluated, evaluate_run, evaluate_scores, run
+from rankwise.tasks.compare import EvaluationResult, evaluate_run, evaluate_scores, run
 
 __all__ = [
     "stubbed",
@@ -115,7 +115,7 @@ def test_as_a_file_holds_it(tmp_path):
     path = written(tmp_path, LISTS)
     found = evaluate_scores(path, target="y", score="s", group="q", metrics=["ap"])
     undefined = Interval(math.nan, math.nan, math.nan, 0.95, "bootstrap")
-    made = Evaluated(path, 10, 5, 4, 2, {**found.metrics, "pap@10": undefined})
+    made = EvaluationResult(path, 10, 5, 4, 2, {**found.metrics, "pap@10": undefined})
     again = json.loads(json.dumps(made.as_json(), allow_nan=False))
     assert again["data"] == str(path)
     assert (again["rows"], again["positives"]) == (10, 5)
@@ -183,7 +183,7 @@ def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
     with pytest.raises(DataError, match="is not a file of plain arrays"):
         evaluate_run(tmp_path / "run")
     (tmp_path / "run" / "results.json").unlink()
-    with pytest.raises(DataError, match="the run is not finished"):
+    with pytest.raises(DataError, match="the run is not fitted"):
         evaluate_run(tmp_path / "run")
 
 

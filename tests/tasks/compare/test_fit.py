@@ -10,13 +10,13 @@ from tests.tasks.compare.stubs import StubRanker, problem, stubbed, table
 
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import (
-    Finished,
+    Fitted,
     ensemble,
+    evaluate_split,
     fit_members,
-    judge,
-    load_finished,
+    load_candidate,
     ranker_of,
-    save_finished,
+    save_candidate,
     scored,
 )
 from rankwise.tasks.compare.model import Model, apply_ranks
@@ -56,10 +56,10 @@ def test_a_member_for_every_seed(stubbed, tmp_path):
 
 def test_nothing_is_learned_from_the_rows_it_is_judged_by(stubbed, tmp_path):
     here = problem(tmp_path)
-    fitted, judged = here.plan.splits[0]
+    fitted, folds = here.plan.splits[0]
     target, frame = here.table.target.copy(), here.table.features
-    target[judged] = 1 - target[judged]
-    told = np.isin(np.arange(600), judged)
+    target[folds] = 1 - target[folds]
+    told = np.isin(np.arange(600), folds)
     words = np.where(told, "purple", frame["word"].to_numpy())
     other = replace(
         here,
@@ -76,7 +76,7 @@ def test_nothing_is_learned_from_the_rows_it_is_judged_by(stubbed, tmp_path):
 def test_a_judgment_is_the_metric_of_the_scores_of_its_own_rows(stubbed, tmp_path):
     here = problem(tmp_path)
     fitted, rows = here.plan.splits[2]
-    found = judge(METRIC, {"alpha": 2.0}, here, (fitted, rows), range(2))
+    found = evaluate_split(METRIC, {"alpha": 2.0}, here, (fitted, rows), range(2))
     made = fit_members(METRIC, {"alpha": 2.0}, here, fitted, range(2))
     scores, ranked = scored(made, here, rows)
     np.testing.assert_array_equal(found.scores, scores)
@@ -162,24 +162,22 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 
 def done(here, objective):
     candidate, params = Candidate("linear", objective), {"alpha": 2.0}
-    judged = tuple(judge(candidate, params, here, s, here.seeds) for s in here.plan.splits)
+    folds = tuple(evaluate_split(candidate, params, here, s, here.seeds) for s in here.plan.splits)
     members = fit_members(candidate, params, here, here.plan.parts.development, here.seeds)
     model = Model(members, here.table.reading, {})
     test, ranked = scored(members, here, here.plan.parts.test)
     probability = model.probabilities(here.table.of(here.plan.parts.test))
-    return Finished(
-        candidate, params, 3, 1.5, [[0.5, 0.25]], judged, test, ranked, probability, model
-    )
+    return Fitted(candidate, params, 3, 1.5, [[0.5, 0.25]], folds, test, ranked, probability, model)
 
 
 def test_a_candidate_survives_its_folder(tmp_path):
     here = problem(tmp_path)
     made = done(here, "ap")
     folder = tmp_path / "candidates" / "one"
-    assert load_finished(folder, made.candidate) is None
-    save_finished(folder, made)
-    save_finished(folder, made)  # in the place of an earlier one
-    again = load_finished(folder, made.candidate)
+    assert load_candidate(folder, made.candidate) is None
+    save_candidate(folder, made)
+    save_candidate(folder, made)  # in the place of an earlier one
+    again = load_candidate(folder, made.candidate)
     assert (again.params, again.trials, again.seconds) == ({"alpha": 2.0}, 3, 1.5)
     assert again.curve == [[0.5, 0.25]]
     assert again.values == made.values
@@ -187,7 +185,7 @@ def test_a_candidate_survives_its_folder(tmp_path):
     for name in ("test", "test_ranked", "probability"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
     (folder / "result.json").write_text("{")
-    assert load_finished(folder, made.candidate) is None
+    assert load_candidate(folder, made.candidate) is None
 
 
 def test_an_ensemble_is_the_mean_of_the_ranks(tmp_path):
@@ -200,6 +198,6 @@ def test_an_ensemble_is_the_mean_of_the_ranks(tmp_path):
     np.testing.assert_allclose(both.model.probabilities(here.table.of(rows)), both.probability)
     assert both.seconds == 3
     assert both.trials == 6
-    first = (parts[0].judged[0].ranked + parts[1].judged[0].ranked) / 2
+    first = (parts[0].folds[0].ranked + parts[1].folds[0].ranked) / 2
     assert both.values[0] == here.value(first, here.plan.splits[0][1])
     assert both.model.about["candidate"] == "linear, log-loss + ap"

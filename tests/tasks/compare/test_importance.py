@@ -12,7 +12,7 @@ from tests.tasks.compare.test_results import done
 from rankwise.tasks.compare import importance
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
-from rankwise.tasks.compare.importance import _amount, _shuffled, _telling, importance_of
+from rankwise.tasks.compare.importance import _amount, _columns_to_measure, _shuffled, importance_of
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.selection import HeldOut
@@ -78,17 +78,17 @@ def test_a_resumed_run_reports_what_was_measured(tmp_path, monkeypatch):
 
 
 def test_less_time_takes_fewer_shuffles_and_then_fewer_rows():
-    assert _amount(50.0, 1000).repeats == 10
-    assert _amount(4.9, 1000) == importance._Amount(4, 1.0)
-    assert _amount(1.5, 1000) == importance._Amount(3, 0.5)
-    assert _amount(1e-9, 1000) == importance._Amount(3, 0.2)
-    assert _amount(1e-9, 100) == importance._Amount(3, 1.0)
+    assert _amount(50.0, 1000)[0] == 10
+    assert _amount(4.9, 1000) == (4, 1.0)
+    assert _amount(1.5, 1000) == (3, 0.5)
+    assert _amount(1e-9, 1000) == (3, 0.2)
+    assert _amount(1e-9, 100) == (3, 1.0)
 
 
 def test_fewer_rows_are_drawn_in_each_class_and_said(tmp_path, monkeypatch):
     here = problem(tmp_path)
-    monkeypatch.setattr(importance, "_LEAST_ROWS", 60)
-    monkeypatch.setattr(importance, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(importance, "_MIN_ROWS", 60)
+    monkeypatch.setattr(importance, "_MIN_SECONDS", 0.0)
     object.__setattr__(here.settings, "budget", 1e-9)
     found = importance_of(tmp_path, 0, here, held_out(here))
     assert (found["rows"], found["of_rows"], found["repeats"]) == (60, 120, 3)
@@ -105,16 +105,16 @@ def test_one_column_of_an_array_is_shuffled_and_nothing_else(make):
 
 
 def test_of_very_many_columns_those_that_go_with_the_scores_and_the_words(monkeypatch):
-    monkeypatch.setattr(importance, "_MOST_COLUMNS", 2)
+    monkeypatch.setattr(importance, "_MAX_COLUMNS", 2)
     rng = np.random.default_rng(0)
     scores = rng.normal(size=50)
     frame = pl.DataFrame(
         {"noise": rng.normal(size=50), "w": ["x"] * 50, "like": -scores, "flat": np.ones(50)}
     )
-    assert _telling(frame, scores) == [1, 2]
+    assert _columns_to_measure(frame, scores) == [1, 2]
     numbers = frame.drop("w").to_numpy()
-    assert 1 in _telling(numbers, scores)
-    assert 1 in _telling(csr_array(numbers), scores)
+    assert 1 in _columns_to_measure(numbers, scores)
+    assert 1 in _columns_to_measure(csr_array(numbers), scores)
 
 
 def test_lists_are_shuffled_too(tmp_path):

@@ -16,7 +16,7 @@ from rankwise.tasks.compare.metrics import (
     every_metric,
     interval,
     is_graded,
-    named,
+    resolve_metric,
     value,
 )
 
@@ -74,19 +74,19 @@ def test_every_metric_that_is_listed_has_a_value(grouped, graded):
     for name in every_metric(300, grouped=grouped, graded=graded):
         assert 0 <= value(name, SCORES, target, GROUPS if grouped else None) <= 1
         assert is_graded(name) or not graded
-        named(name, grouped=grouped)
+        resolve_metric(name, grouped=grouped)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "mrr", "hit@10"])
 def test_a_mean_over_lists_needs_lists(name):
     with pytest.raises(DataError, match="with --group"):
-        named(name, grouped=False)
-    assert named(name, grouped=True)
+        resolve_metric(name, grouped=False)
+    assert resolve_metric(name, grouped=True)
 
 
 def test_the_interval_and_p_are_students_with_the_variance_enlarged_by_what_folds_share():
     values = [0.1, 0.3, 0.2, 0.2, 0.3, 0.1, 0.2, 0.2, 0.2, 0.2]
-    found = corrected(values, fitted=400, judged=100)
+    found = corrected(values, fitted=400, folds=100)
     variance = sum((value - 0.2) ** 2 for value in values) / 9
     error = math.sqrt((1 / 10 + 100 / 400) * variance)
     assert found.mean == pytest.approx(0.2)

@@ -53,7 +53,7 @@ def test_what_is_no_finished_run_is_refused(tmp_path, folder):
             with pytest.raises(DataError, match=f"{message}; pass the folder of a run"):
                 ask(path)
     (folder / "results.json").rename(folder / "hidden")
-    with pytest.raises(DataError, match="the run is not finished"):
+    with pytest.raises(DataError, match="the run is not fitted"):
         rows_of_part(folder, "test")
 
 

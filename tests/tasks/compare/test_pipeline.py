@@ -87,8 +87,8 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
         run(asked, out)
     assert not (out / "results.json").exists()
     kept = {path.name: path.read_bytes() for path in out.glob("candidates/*/result.json")}
-    finished = [path.parent.name for path in out.glob("candidates/*/result.json")]
-    assert finished == ["linear-log-loss"]
+    fitted = [path.parent.name for path in out.glob("candidates/*/result.json")]
+    assert fitted == ["linear-log-loss"]
     again = run(asked, out, resume=True).results
     assert {p.name: p.read_bytes() for p in out.glob("candidates/linear-log-loss/*.json")} == kept
     for one, other in zip(whole["candidates"], again["candidates"], strict=True):
@@ -97,14 +97,14 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
             row.pop("curve")
         assert one == other
     assert whole["recommended"] == again["recommended"]
-    # A run that is finished is resumed without a fit.
+    # A run that is fitted is resumed without a fit.
     monkeypatch.setattr(StubRanker, "_fit_scores", None)
     assert run(asked, out, resume=True).results["candidates"]
 
 
 def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_path):
     said = []
-    found = run(settings(tmp_path, trials=1), tmp_path / "run", on_note=said.append).results
+    found = run(settings(tmp_path, trials=1), tmp_path / "run", on_warning=said.append).results
     assert found["choice"] == "5-fold cross-validation × 2 (stratified split)"
     assert not any(row["cut_short"] for row in found["candidates"])
     assert said == found["remarks"] == []
@@ -159,7 +159,7 @@ def test_a_candidate_longer_than_the_budget_is_announced_before_and_left_out(tmp
         events.append((event.name, len(said)))
 
     asked = settings(tmp_path, budget=1.5)
-    found = run(asked, tmp_path / "run", on_note=said.append, on_event=told).results
+    found = run(asked, tmp_path / "run", on_warning=said.append, on_event=told).results
     assert [row["name"] for row in found["candidates"]] == ["linear, log-loss"]
     (why,) = found["left_out"].values()
     assert why in said
@@ -176,7 +176,7 @@ def test_a_candidate_longer_than_the_budget_is_announced_before_and_left_out(tmp
 
 def test_a_budget_too_short_for_anything_announces_its_only_trial_as_longer(tmp_path):
     said = []
-    found = run(settings(tmp_path, budget=1e-6), tmp_path / "run", on_note=said.append).results
+    found = run(settings(tmp_path, budget=1e-6), tmp_path / "run", on_warning=said.append).results
     assert [row["name"] for row in found["candidates"]] == ["linear, log-loss"]
     assert found["choice"] == "one validation part (stratified split)"
     assert any(

@@ -26,9 +26,9 @@ def test_the_metric_is_that_of_the_rows_asked_for(tmp_path):
     assert here.value(given, rows) == pytest.approx(average_precision_score(target, given))
     assert here.value(given, rows, "auc") == pytest.approx(roc_auc_score(target, given))
     assert here.value(given, rows) != here.value(given, here.plan.parts.train[: len(rows)])
-    found = here.interval(given, rows)
-    assert found.value == pytest.approx(here.value(given, rows))
-    assert found.low < found.value < found.high
+    found = here.estimate(given, rows)
+    assert found.mean == pytest.approx(here.value(given, rows))
+    assert found.low < found.mean < found.high
 
 
 def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
@@ -74,21 +74,21 @@ def test_a_difference_has_a_sign_and_none_is_none(tmp_path):
     found, back = here.difference(one, other, rows), here.difference(other, one, rows)
     target = here.table.target[rows]
     expected = roc_auc_score(target, one) - roc_auc_score(target, other)
-    assert found.difference == pytest.approx(expected)
-    assert back.difference == pytest.approx(-expected)
-    assert back.p_value == pytest.approx(found.p_value)
+    assert found.mean == pytest.approx(expected)
+    assert back.mean == pytest.approx(-expected)
+    assert back.p == pytest.approx(found.p)
     assert (back.low, back.high) == pytest.approx((-found.high, -found.low))
-    assert here.difference(one, one, rows).difference == 0
+    assert here.difference(one, one, rows).mean == 0
 
 
 def test_a_bootstrap_is_drawn_by_the_seed_that_was_asked_for(tmp_path):
     same, again, other = (problem(tmp_path, metric="precision@10", seed=s) for s in (3, 3, 4))
     rows = same.plan.parts.test
     given, others = scores(same)[rows], scores(same, seed=1)[rows]
-    assert same.interval(given, rows) == again.interval(given, rows)
+    assert same.estimate(given, rows) == again.estimate(given, rows)
     assert same.difference(given, others, rows) == again.difference(given, others, rows)
     compared = [each.difference(given, others, rows) for each in (same, other)]
-    assert compared[0].difference == compared[1].difference
+    assert compared[0].mean == compared[1].mean
     assert compared[0] != compared[1]
 
 
@@ -129,22 +129,22 @@ def made_table(rows, positives, **options):
 
 def test_many_positives_are_chosen_by_one_part():
     plan = plan_for(made_table(2000, 600), 0)
-    assert not plan.crosses
-    fitted, judged = plan.splits[0]
+    assert not plan.cross_validated
+    fitted, folds = plan.splits[0]
     assert fitted is plan.parts.train
-    assert judged is plan.parts.validation
-    assert plan.words(1) == "one validation part (stratified split)"
+    assert folds is plan.parts.validation
+    assert plan.describe(1) == "one validation part (stratified split)"
 
 
 def test_few_by_folds_twice_without_the_test_part():
     plan = plan_for(made_table(2000, 400), 0)
     assert (len(plan.splits), plan.tuned) == (10, 5)
-    for fitted, judged in plan.splits:
-        assert sorted([*fitted, *judged]) == plan.parts.development.tolist()
+    for fitted, folds in plan.splits:
+        assert sorted([*fitted, *folds]) == plan.parts.development.tolist()
     once, again = plan.splits[0][1], plan.splits[5][1]
     assert once.tolist() != again.tolist()
     assert plan.as_json()["choice"] == "5-fold cross-validation × 2 (stratified split)"
-    assert plan.words(5) == "5-fold cross-validation (stratified split)"
+    assert plan.describe(5) == "5-fold cross-validation (stratified split)"
 
 
 @pytest.mark.parametrize(("positives", "folds"), [(10, 4), (20, 5)])
@@ -154,15 +154,15 @@ def test_very_few_in_fewer_folds(positives, folds):
 
 def test_lists_are_counted_where_there_are_lists():
     groups = np.arange(3000) % 600
-    assert not plan_for(made_table(3000, 2000, groups=groups), 0).crosses
-    assert plan_for(made_table(3000, 2000, groups=groups % 300), 0).crosses
+    assert not plan_for(made_table(3000, 2000, groups=groups), 0).cross_validated
+    assert plan_for(made_table(3000, 2000, groups=groups % 300), 0).cross_validated
 
 
 def test_the_future_is_never_learned_from():
     rows = np.random.default_rng(0).permutation(500)
     data = made_table(500, 50, time=rows.astype(float))
     plan = plan_for(data, 0)
-    assert not plan.crosses
-    fitted, judged = plan.splits[0]
-    assert rows[fitted].max() < rows[judged].min()
-    assert rows[judged].max() < rows[plan.parts.test].min()
+    assert not plan.cross_validated
+    fitted, folds = plan.splits[0]
+    assert rows[fitted].max() < rows[folds].min()
+    assert rows[folds].max() < rows[plan.parts.test].min()

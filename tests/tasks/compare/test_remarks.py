@@ -9,15 +9,15 @@ from tests.tasks.compare.test_results import done
 from tests.tasks.compare.test_selection import NOTHING
 
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.fit import Finished, Judged
-from rankwise.tasks.compare.remarks import notes_on, same_as_baseline, verdict_of
+from rankwise.tasks.compare.fit import Fitted, FoldScores
+from rankwise.tasks.compare.remarks import same_as_baseline, training_remarks, verdict_of
 from rankwise.tasks.compare.results import results_of
 from rankwise.tasks.compare.selection import Choice, HeldOut
 
 
-def verdict(here, finished, recommended=1):
-    evaluation = HeldOut(finished, here)
-    results = results_of(finished, Choice(recommended, 0, ""), here, {}, evaluation)
+def verdict(here, fitted, recommended=1):
+    evaluation = HeldOut(fitted, here)
+    results = results_of(fitted, Choice(recommended, 0, ""), here, {}, evaluation)
     return verdict_of(results, evaluation, here)
 
 
@@ -104,10 +104,10 @@ def test_log_loss_that_won_is_not_talked_away(many):
 
 def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(many):
     base, other = shifted(many, 0.0)
-    finished = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
-    evaluation = HeldOut(finished, many)
+    fitted = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
+    evaluation = HeldOut(fitted, many)
     for recommended, named in ((0, True), (1, False)):
-        found = results_of(finished, Choice(recommended, 0, ""), many, {}, evaluation)
+        found = results_of(fitted, Choice(recommended, 0, ""), many, {}, evaluation)
         assert (found["candidates"][1]["difference"]["value"], evaluation.same_ranking(1, 0)) == (
             0.0,
             True,
@@ -119,18 +119,18 @@ def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(m
 
 def half_learned(here, *bad):
     """A candidate that ranks backwards on some splits and perfectly on the others."""
-    judged = []
+    folds = []
     for number, (_, rows) in enumerate(here.plan.splits):
         scores = here.table.target[rows] * (-1 if number in bad else 1)
-        judged.append(Judged(scores, scores, here.value(scores, rows)))
+        folds.append(FoldScores(scores, scores, here.value(scores, rows)))
     candidate = Candidate("linear", "log_loss")
-    return Finished(candidate, {}, 1, 1.0, [], tuple(judged), NOTHING, NOTHING, NOTHING, None)
+    return Fitted(candidate, {}, 1, 1.0, [], tuple(folds), NOTHING, NOTHING, NOTHING, None)
 
 
 def test_a_candidate_that_has_learned_nothing_is_named(tmp_path):
     here = problem(tmp_path)
-    assert notes_on([half_learned(here)], here, {}) == []
-    (note,) = notes_on([half_learned(here, 1, 4)], here, {})
+    assert training_remarks([half_learned(here)], here, {}) == []
+    (note,) = training_remarks([half_learned(here, 1, 4)], here, {})
     # Scores that are all equal have the share of positives as their average precision.
     share = np.mean([here.table.target[rows].mean() for _, rows in here.plan.splits])
     assert note.startswith(f"linear, log-loss is no better than chance ({share:.4f}) on 2 of 10")
@@ -140,7 +140,7 @@ def test_columns_that_are_no_features(tmp_path):
     frame = table().with_columns(id=np.array([f"t{n}" for n in range(600)]))
     frame.write_csv(tmp_path / "table.csv")
     here = problem(tmp_path)
-    assert notes_on([], here, {"a": "a: no"}) == [
+    assert training_remarks([], here, {"a": "a: no"}) == [
         "left out, it failed: a: no",
         "columns left out (the table of columns says why): id",
     ]
@@ -151,6 +151,6 @@ def test_a_number_that_became_a_word_is_told(tmp_path):
     values = [str(value) for value in frame["a"].to_list()]
     values[250] = "oops"
     frame.with_columns(a=np.array(values)).write_csv(tmp_path / "table.csv")
-    slip, unused = notes_on([], problem(tmp_path), {})
+    slip, unused = training_remarks([], problem(tmp_path), {})
     assert "599 of 600 values are numbers, but 'oops' in row 251 is not" in slip
     assert unused == "columns left out (the table of columns says why): a"

@@ -12,7 +12,7 @@ from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.tasks.compare import results as files
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.fit import Finished, Judged, fit_members
+from rankwise.tasks.compare.fit import Fitted, FoldScores, fit_members
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.selection import Choice, HeldOut, choose
 
@@ -21,27 +21,36 @@ __all__ = ["stubbed"]
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
-def results_of(finished, choice, here, left_out):
-    return files.results_of(finished, choice, here, left_out, HeldOut(finished, here))
+def results_of(fitted, choice, here, left_out):
+    return files.results_of(fitted, choice, here, left_out, HeldOut(fitted, here))
 
 
-def write_results(out, found, finished, here):
-    files.write_results(out, found, finished, here, HeldOut(finished, here))
+def write_results(out, found, fitted, here):
+    files.write_results(out, found, fitted, here, HeldOut(fitted, here))
 
 
 def done(here, objective, seed, model=None):
     """Scores of noise about the target, the same in every split."""
     noise = np.random.default_rng(seed).normal(size=len(here.table))
     scores = here.table.target + noise
-    judged = tuple(
-        Judged(scores[rows], scores[rows], here.value(scores[rows], rows))
+    folds = tuple(
+        FoldScores(scores[rows], scores[rows], here.value(scores[rows], rows))
         for _, rows in here.plan.splits
     )
     test = scores[here.plan.parts.test]
     probability = 1 / (1 + np.exp(-test))
     candidate = Candidate("linear", objective)
-    return Finished(
-        candidate, {"alpha": 2.0}, 3, 1.5, [[0.5, 0.25]], judged, test, test, probability, model
+    return Fitted(
+        candidate,
+        {"alpha": 2.0},
+        3,
+        1.5,
+        [[0.5, 0.25]],
+        folds,
+        test,
+        test,
+        probability,
+        model,
     )
 
 
@@ -59,10 +68,10 @@ def with_models(here):
 
 def test_the_numbers_are_of_the_test_part(tmp_path):
     here = problem(tmp_path)
-    finished = two(here)
-    found = results_of(finished, Choice(1, 0, "because"), here, {"neural, ap": "no"})
+    fitted = two(here)
+    found = results_of(fitted, Choice(1, 0, "because"), here, {"neural, ap": "no"})
     target = here.table.target[here.plan.parts.test]
-    values = [average_precision_score(target, each.test) for each in finished]
+    values = [average_precision_score(target, each.test) for each in fitted]
     plain, metrical = found["candidates"]
     assert plain["test"]["value"] == pytest.approx(values[0])
     assert metrical["test"]["value"] == pytest.approx(values[1])
@@ -70,7 +79,7 @@ def test_the_numbers_are_of_the_test_part(tmp_path):
     assert metrical["difference"]["low"] < values[1] - values[0] < metrical["difference"]["high"]
     assert plain["difference"] is None
     assert [row["baseline"] for row in (plain, metrical)] == [True, False]
-    assert metrical["validation"]["mean"] == pytest.approx(np.mean(finished[1].values))
+    assert metrical["validation"]["mean"] == pytest.approx(np.mean(fitted[1].values))
     assert (metrical["name"], metrical["objective"]) == ("linear, ap", "ap")
     assert (metrical["trials"], metrical["seconds"]) == (3, 1.5)
     assert metrical["params"] == {"alpha": 2.0}
@@ -89,20 +98,20 @@ def test_what_it_says_of_the_data(tmp_path):
 
 def test_other_metrics_are_there_for_every_candidate(tmp_path):
     here = problem(tmp_path)
-    finished = two(here)
-    found = results_of(finished, Choice(0, 0, ""), here, {})["other_metrics"]
+    fitted = two(here)
+    found = results_of(fitted, Choice(0, 0, ""), here, {})["other_metrics"]
     target = here.table.target[here.plan.parts.test]
     assert "ap" not in found
-    assert found["auc"] == pytest.approx([roc_auc_score(target, each.test) for each in finished])
-    first = [target[np.argsort(-each.test)[:10]].mean() for each in finished]
+    assert found["auc"] == pytest.approx([roc_auc_score(target, each.test) for each in fitted])
+    first = [target[np.argsort(-each.test)[:10]].mean() for each in fitted]
     assert found["precision@10"] == pytest.approx(first)
 
 
 def test_the_choice_says_how_many_folds_it_rests_on(tmp_path):
     here = problem(tmp_path)
-    finished = two(here)
-    some = [replace(each, judged=each.judged[:5]) for each in finished]
-    assert results_of(finished, Choice(0, 0, ""), here, {})["choice"].startswith(
+    fitted = two(here)
+    some = [replace(each, folds=each.folds[:5]) for each in fitted]
+    assert results_of(fitted, Choice(0, 0, ""), here, {})["choice"].startswith(
         "5-fold cross-validation × 2"
     )
     assert results_of(some, Choice(0, 0, ""), here, {})["choice"].startswith(
@@ -112,10 +121,10 @@ def test_the_choice_says_how_many_folds_it_rests_on(tmp_path):
 
 def test_looking_at_the_test_part_does_not_change_the_choice(tmp_path):
     here = problem(tmp_path)
-    finished = two(here)
-    best = choose(finished, "ap")
-    worse = [replace(each, test=-each.test) for each in finished]
-    before, after = (results_of(each, best, here, {}) for each in (finished, worse))
+    fitted = two(here)
+    best = choose(fitted, "ap")
+    worse = [replace(each, test=-each.test) for each in fitted]
+    before, after = (results_of(each, best, here, {}) for each in (fitted, worse))
     assert before["recommended"] == after["recommended"] == best.recommended
     for one, other in zip(before["candidates"], after["candidates"], strict=True):
         assert one["validation"] == other["validation"]
@@ -124,13 +133,13 @@ def test_looking_at_the_test_part_does_not_change_the_choice(tmp_path):
 
 def test_what_is_no_number_is_null_or_empty(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
-    finished = with_models(here)
-    first = replace(finished[0].judged[0], value=math.nan)
-    finished[0] = replace(finished[0], judged=(first, *finished[0].judged[1:]))
-    found = results_of(finished, Choice(1, 0, ""), here, {})
+    fitted = with_models(here)
+    first = replace(fitted[0].folds[0], value=math.nan)
+    fitted[0] = replace(fitted[0], folds=(first, *fitted[0].folds[1:]))
+    found = results_of(fitted, Choice(1, 0, ""), here, {})
     validation = found["candidates"][0]["validation"]
     assert (validation["mean"], validation["low"], validation["high"]) == (None, None, None)
-    write_results(out, found, finished, here)
+    write_results(out, found, fitted, here)
     assert json.loads((out / "results.json").read_text()) == found
     plain, metrical = csv.DictReader((out / "tables.csv").read_text().splitlines())
     assert plain["validation mean"] == ""
@@ -139,9 +148,9 @@ def test_what_is_no_number_is_null_or_empty(tmp_path):
 
 def test_the_files_go_together(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
-    finished = with_models(here)
-    found = results_of(finished, Choice(1, 0, "because"), here, {})
-    write_results(out, found, finished, here)
+    fitted = with_models(here)
+    found = results_of(fitted, Choice(1, 0, "because"), here, {})
+    write_results(out, found, fitted, here)
     assert {path.name for path in out.iterdir()} == {
         "model", "parts.npz", "predictions.npz", "results.json", "tables.csv"
     }  # fmt: skip
@@ -154,15 +163,15 @@ def test_the_files_go_together(tmp_path):
         }  # fmt: skip
         np.testing.assert_array_equal(arrays["row"], rows)
         np.testing.assert_array_equal(arrays["target"], here.table.target[rows])
-        np.testing.assert_array_equal(arrays["score_1"], finished[1].test)
-        np.testing.assert_array_equal(arrays["probability_0"], finished[0].probability)
+        np.testing.assert_array_equal(arrays["score_1"], fitted[1].test)
+        np.testing.assert_array_equal(arrays["probability_0"], fitted[0].probability)
 
 
 def test_the_table_has_a_row_for_each_and_no_difference_for_the_baseline(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
-    finished = with_models(here)
-    found = results_of(finished, Choice(1, 0, ""), here, {})
-    write_results(out, found, finished, here)
+    fitted = with_models(here)
+    found = results_of(fitted, Choice(1, 0, ""), here, {})
+    write_results(out, found, fitted, here)
     plain, metrical = csv.DictReader((out / "tables.csv").read_text().splitlines())
     assert (plain["candidate"], metrical["candidate"]) == ("linear, log-loss", "linear, ap")
     assert float(metrical["test value"]) == found["candidates"][1]["test"]["value"]
@@ -174,19 +183,19 @@ def test_the_table_has_a_row_for_each_and_no_difference_for_the_baseline(tmp_pat
 
 def test_with_lists_the_predictions_say_which(tmp_path):
     here, out = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5"), tmp_path / "run"
-    finished = with_models(here)
-    write_results(out, results_of(finished, Choice(0, 0, ""), here, {}), finished, here)
+    fitted = with_models(here)
+    write_results(out, results_of(fitted, Choice(0, 0, ""), here, {}), fitted, here)
     with np.load(out / "predictions.npz") as arrays:
         np.testing.assert_array_equal(arrays["group"], here.groups(here.plan.parts.test))
 
 
 def test_without_all_the_rest_there_are_no_results(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
-    finished = with_models(here)
-    found = results_of(finished, Choice(1, 0, ""), here, {})
+    fitted = with_models(here)
+    found = results_of(fitted, Choice(1, 0, ""), here, {})
     (out / "predictions.npz").mkdir(parents=True)  # a place where no file can be written
     with pytest.raises(OSError, match="predictions"):
-        write_results(out, found, finished, here)
+        write_results(out, found, fitted, here)
     assert load_model(out).about == {"number": 1}
     assert not (out / "results.json").exists()
     assert not (out / "tables.csv").exists()

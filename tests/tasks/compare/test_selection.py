@@ -11,7 +11,7 @@ from tests.tasks.compare.stubs import problem, settings, stubbed
 from rankwise.data import DataError
 from rankwise.metrics import logit_interval
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.fit import Finished, Judged
+from rankwise.tasks.compare.fit import Fitted, FoldScores
 from rankwise.tasks.compare.metrics import corrected
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.parts import rows_of_part
@@ -28,9 +28,9 @@ NOTHING = np.zeros(0)
 
 
 def done(objective, *values, model="linear", scores=NOTHING):
-    judged = tuple(Judged(scores, scores, value) for value in values)
+    folds = tuple(FoldScores(scores, scores, value) for value in values)
     candidate = Candidate(model, objective)
-    return Finished(candidate, {}, 1, 1.0, [], judged, NOTHING, NOTHING, NOTHING, None)
+    return Fitted(candidate, {}, 1, 1.0, [], folds, NOTHING, NOTHING, NOTHING, None)
 
 
 def test_the_metric_is_recommended_where_it_wins():
@@ -61,7 +61,7 @@ def test_log_loss_alone():
 def test_the_interval_over_folds_is_widened_by_what_they_share(tmp_path):
     values = [0.5, 0.7, 0.6, 0.6, 0.7, 0.5, 0.6, 0.6, 0.6, 0.6]
     here = problem(tmp_path)
-    assert here.plan.crosses
+    assert here.plan.cross_validated
     found = validation_of(done("ap", *values), here)
     # Student's quantile of nine degrees of freedom; a fold is a quarter of what is fitted on.
     variance = sum((value - 0.6) ** 2 for value in values) / 9

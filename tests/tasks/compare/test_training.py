@@ -8,7 +8,7 @@ from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.fit import judge
+from rankwise.tasks.compare.fit import evaluate_split
 from rankwise.tasks.compare.training import finish
 from rankwise.tasks.compare.tuning import Tuned
 
@@ -20,17 +20,18 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 
 
 def tuned(here, seconds, per_fit):
-    judged = tuple(
-        judge(PLAIN, {}, here, split, here.seeds) for split in here.plan.splits[: here.plan.tuned]
+    folds = tuple(
+        evaluate_split(PLAIN, {}, here, split, here.seeds)
+        for split in here.plan.splits[: here.plan.tuned]
     )
-    return Tuned({}, judged, 1, seconds, per_fit, [])
+    return Tuned({}, folds, 1, seconds, per_fit, [])
 
 
 def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
     here = problem(tmp_path)
     with_time = finish(PLAIN, here, tuned(here, 1.0, 0.01), 100.0, FREE)
     without = finish(PLAIN, here, tuned(here, 1.0, 0.01), 1.01, FREE)
-    assert (len(with_time.judged), len(without.judged)) == (10, 5)
+    assert (len(with_time.folds), len(without.folds)) == (10, 5)
     assert not with_time.cut
 
 

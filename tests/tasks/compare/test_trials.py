@@ -5,8 +5,8 @@ import pytest
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.fit import Judged
-from rankwise.tasks.compare.trials import Place, open_storage
+from rankwise.tasks.compare.fit import FoldScores
+from rankwise.tasks.compare.trials import TrialStore, open_storage
 
 PLAIN = Candidate("linear", "log_loss")
 
@@ -21,13 +21,13 @@ def test_a_damaged_file_of_trials_is_named(tmp_path):
 
 
 def test_the_scores_of_the_best_trial_are_kept_with_whether_its_time_was_up(tmp_path):
-    place = Place(None, tmp_path / "trials", "fold-1-")
+    place = TrialStore(None, tmp_path / "trials", "fold-1-")
     assert place.best(PLAIN, 3) is None
     scores = np.arange(4.0)
-    judged = [Judged(scores, -scores, 0.25, True), Judged(scores + 1, scores, 0.5)]
-    place.keep(PLAIN, 3, judged)
+    folds = [FoldScores(scores, -scores, 0.25, True), FoldScores(scores + 1, scores, 0.5)]
+    place.keep(PLAIN, 3, folds)
     assert place.best(PLAIN, 2) is None
-    assert Place(None, tmp_path / "trials", "fold-2-").best(PLAIN, 3) is None
+    assert TrialStore(None, tmp_path / "trials", "fold-2-").best(PLAIN, 3) is None
     first, second = place.best(PLAIN, 3)
     assert (first.value, first.cut, second.value, second.cut) == (0.25, True, 0.5, False)
     np.testing.assert_array_equal(first.ranked, -scores)

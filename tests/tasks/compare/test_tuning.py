@@ -8,7 +8,7 @@ from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 from rankwise.tasks.compare import tuning
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.trials import Place, open_storage
+from rankwise.tasks.compare.trials import TrialStore, open_storage
 from rankwise.tasks.compare.tuning import CandidateError, tune
 
 __all__ = ["stubbed"]
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 def tuned(tmp_path, name="study.db", *, candidate=PLAIN, seconds=1e6, **options):
     here = problem(tmp_path, **options)
     with open_storage(tmp_path / name) as storage:
-        place = Place(storage, tmp_path / f"{name}.trials")
-        return tune(candidate, here, place=place, seconds=seconds, cost=FREE)
+        store = TrialStore(storage, tmp_path / f"{name}.trials")
+        return tune(candidate, here, store=store, seconds=seconds, cost=FREE)
 
 
 def trials(tmp_path, name="study.db", candidate=PLAIN):
@@ -39,7 +39,7 @@ def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
     whole = [trial for trial in tried if trial.value is not None]
     best = max(whole, key=lambda trial: trial.value)
     assert found.params == best.params
-    assert sum(each.value for each in found.judged) / 5 == pytest.approx(best.value)
+    assert sum(each.value for each in found.folds) / 5 == pytest.approx(best.value)
     values = [value for _, value in found.curve]
     assert values == sorted(values)
     assert values[-1] == best.value
@@ -105,12 +105,12 @@ def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeyp
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     first = tuned(tmp_path, trials=3)
-    monkeypatch.setattr(tuning, "judge", None)  # nothing is fitted any more
+    monkeypatch.setattr(tuning, "evaluate_split", None)  # nothing is fitted any more
     again = tuned(tmp_path, trials=3)
     assert again.params == first.params
     assert again.seconds == first.seconds
-    assert [each.value for each in again.judged] == [each.value for each in first.judged]
-    for one, other in zip(again.judged, first.judged, strict=True):
+    assert [each.value for each in again.folds] == [each.value for each in first.folds]
+    for one, other in zip(again.folds, first.folds, strict=True):
         np.testing.assert_array_equal(one.scores, other.scores)
         np.testing.assert_array_equal(one.ranked, other.ranked)
 
@@ -133,8 +133,8 @@ def test_progress_is_told(tmp_path):
     told = []
     here = problem(tmp_path, trials=2)
     with open_storage(tmp_path / "study.db") as storage:
-        place = Place(storage, tmp_path)
-        tune(PLAIN, here, place=place, seconds=1e6, cost=FREE, on_trial=told.append)
+        store = TrialStore(storage, tmp_path)
+        tune(PLAIN, here, store=store, seconds=1e6, cost=FREE, on_trial=told.append)
     assert [each.trials for each in told] == [0, 1, 2]
     assert told[0].best is None
     assert told[-1].best >= told[1].best

@@ -11,7 +11,6 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import StubRanker, problem, settings, stubbed, table
 
 from rankwise.data import DataError
-from rankwise.metrics import Interval
 from rankwise.report.comparison.run import read_run
 from rankwise.report.files import read_arrays
 from rankwise.tasks.compare.candidates import Candidate
@@ -39,11 +38,12 @@ def test_weights_are_no_feature_and_count_in_every_metric(weighted) -> None:
         here.table.target[rows], scores, sample_weight=here.table.weight[rows]
     )
     assert here.value(scores, rows) == pytest.approx(wanted)
-    found = here.interval(scores, rows)
-    assert isinstance(found, Interval)
-    assert found.value == pytest.approx(wanted)
-    assert found.method == "bootstrap"  # the formula knows no weights
-    assert here.difference(scores, -scores, rows).value_a == pytest.approx(wanted)
+    assert here.estimate(scores, rows).mean == pytest.approx(wanted)
+    given = {"target": here.table.target[rows], "weight": here.table.weight[rows]}
+    assert interval("ap", scores, **given).method == "bootstrap"  # the formula knows no weights
+    assert difference("ap", scores, -scores, **given).value_a == pytest.approx(wanted)
+    expected = wanted - here.value(-scores, rows)
+    assert here.difference(scores, -scores, rows).mean == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["ap", "auc"])

@@ -1,17 +1,17 @@
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.evaluate import Evaluated, evaluate_run, evaluate_scores
+from rankwise.tasks.compare.evaluate import EvaluationResult, evaluate_run, evaluate_scores
 from rankwise.tasks.compare.model import Model, load_model
-from rankwise.tasks.compare.pipeline import Compared, Event, run
-from rankwise.tasks.compare.predict import Predicted, predict_file
+from rankwise.tasks.compare.pipeline import CompareResult, Event, run
+from rankwise.tasks.compare.predict import Predictions, predict_file
 from rankwise.tasks.compare.settings import Settings, seconds_of
 
 __all__ = [
-    "Compared",
+    "CompareResult",
     "Candidate",
-    "Evaluated",
+    "EvaluationResult",
     "Event",
     "Model",
-    "Predicted",
+    "Predictions",
     "Settings",
     "evaluate_run",
     "evaluate_scores",

@@ -1,7 +1,7 @@
-"""The time of a run, shared by its candidates; what it decides is written down.
+"""The time budget of a run, shared by its candidates; its decisions are written down.
 
-A run that is resumed reads what was decided, so that it comes to the same candidates, the same
-splits and the same shares however long the machine takes this time.
+A resumed run reads what was decided, so that it has the same candidates, the same splits and the
+same shares however fast the machine is this time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import Candidate
@@ -25,33 +25,49 @@ _TELLING = 0.1  # seconds of work from which the clock can be compared with the 
 _ROOM = 0.5  # share of the budget that the shortest fits may take where folds are chosen by
 
 
-class Budget:
-    """What was decided by the time, and what of it is spent."""
+class _Decision(TypedDict, total=False):
+    budget: float
+    shares: dict[str, float]
+    one_part: bool
+    left_out: dict[str, str]  # messages by candidate
+    announced: list[str]
 
-    def __init__(self, path: Path, record: dict[str, Any]) -> None:
+
+class _Record(_Decision):
+    """The content of ``timing.json``."""
+
+    pilot_seconds: float
+    costs: dict[str, list[float]]
+    seconds: dict[str, float]
+
+
+class Budget:
+    """The decisions of the time budget, and the seconds spent."""
+
+    def __init__(self, path: Path, record: _Record) -> None:
         self._path = path
         self._record = record
         self.costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
 
     @property
     def one_part(self) -> bool:
-        """Whether the choice is made by one validation part for want of time."""
+        """Whether the choice is made by one validation part for lack of time."""
         return bool(self._record["one_part"])
 
     @property
     def left_out(self) -> Mapping[str, str]:
-        """Candidates by name that one trial alone would take too long of, and that in words."""
+        """Candidates by name for which one trial alone takes too long, with the message."""
         return dict(self._record["left_out"])
 
     @property
     def announcements(self) -> list[str]:
-        """What a user should know before the training begins, beside what is left out."""
+        """Messages to show before the training begins, besides those on what is left out."""
         return list(self._record["announced"])
 
     def share(self, name: str, problem: Problem, left: Sequence[Candidate]) -> float:
-        """Seconds of the first of those left: its shortest trial, and as much more as the others.
+        """Return the seconds of the first of those left: its shortest trial and an equal share.
 
-        ``name`` is that of its place in the run.
+        ``name`` is its name in the store of trials.
         """
         shares: dict[str, float] = self._record["shares"]
         if name not in shares:
@@ -65,12 +81,12 @@ class Budget:
         return float(shares[name])
 
     def spend(self, name: str, seconds: float) -> None:
-        """Note what a place in the run has taken."""
+        """Record the seconds that a candidate has taken."""
         self._record["seconds"][name] = seconds
         self._write()
 
     def _overhead(self) -> float:
-        """Seconds of a candidate beside its share: keeping trials takes a while, too."""
+        """Return the mean seconds of a candidate beyond its share: storing trials takes time."""
         seconds, shares = self._record["seconds"], self._record["shares"]
         over = [max(0.0, seconds[name] - shares[name]) for name in seconds if name in shares]
         return sum(over) / len(over) if over else 0.0
@@ -90,10 +106,10 @@ def open_budget(
     rounds: int = 1,
     on_candidate: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Budget:
-    """Estimate what every candidate costs and decide, or read what was decided before.
+    """Estimate the cost of every candidate and decide, or read what was decided before.
 
-    ``rounds`` is how often all candidates are trained. With another budget than before the
-    candidates are decided upon again, but not the splits: what is done was done on these.
+    ``rounds`` is the number of times all candidates are trained. With another budget than before
+    the candidates are decided again, but not the splits: finished work used these.
     """
     path, seconds = folder / TIMING, problem.settings.budget
     record = _read(path)
@@ -105,7 +121,7 @@ def open_budget(
             on_candidate(candidate)
             costs[candidate.key] = measure(candidate, problem, _PILOT * seconds / len(trained))
         taken, worked = time.perf_counter() - began, time.process_time() - worked
-        # How busy the machine is with other work, where that can be told.
+        # How busy the machine is with other work, where that can be measured.
         busy = max(1.0, taken / worked) if worked > _TELLING else 1.0
         slow = {key: cost.times(busy) for key, cost in costs.items()}
         record = {
@@ -116,7 +132,7 @@ def open_budget(
     if record.get("budget") != seconds:
         costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
         decided = _decide(problem, trained, costs, rounds, record)
-        record |= {"budget": seconds, "shares": {}, **decided}
+        record = {**record, **decided, "budget": seconds, "shares": {}}
         write_json(path, record)
     return Budget(path, record)
 
@@ -126,8 +142,8 @@ def _decide(
     trained: Sequence[Candidate],
     costs: Mapping[str, Cost],
     rounds: int,
-    before: Mapping[str, Any],
-) -> dict[str, Any]:
+    before: _Record,
+) -> _Decision:
     settings, plan, pilot = problem.settings, problem.plan, float(before["pilot_seconds"])
     available = _training(settings.budget) - pilot
 
@@ -136,14 +152,14 @@ def _decide(
 
     announced = []
     folds = sum(map(needed, trained))
-    one_part = bool(before.get("one_part", plan.crosses and folds > _ROOM * available))
+    one_part = bool(before.get("one_part", plan.cross_validated and folds > _ROOM * available))
     if one_part:
         longer = _as_budget(folds / _ROOM + pilot)
         announced.append(
-            f"--budget {_as_budget(settings.budget)} is too short for {plan.words(plan.tuned)}: "
+            f"--budget {_as_budget(settings.budget)} is too short for {plan.describe(plan.tuned)}: "
             f"the choice is made by one validation part; pass --budget {longer} for folds"
         )
-        plan = plan.one_part()
+        plan = plan.single_split()
     total, left_out = 0.0, {}
     by_cost = sorted(trained, key=needed)
     first = next((each for each in by_cost if each.is_log_loss), by_cost[0])
@@ -170,13 +186,13 @@ def _decide(
 
 
 def _training(budget: float) -> float:
-    """What is left of a budget beside the importance of the columns."""
+    """Return the part of a budget for training; the rest is for column importance."""
     return (1 - SHARE) * budget
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> _Record | None:
     try:
-        found: dict[str, Any] = json.loads(path.read_text())
+        found: _Record = json.loads(path.read_text())
         return found if {"pilot_seconds", "costs", "seconds"} <= set(found) else None
     except (OSError, ValueError, TypeError):
         return None
@@ -187,7 +203,7 @@ def _shown(seconds: float) -> str:
 
 
 def _as_budget(seconds: float) -> str:
-    """A time as ``--budget`` takes it, rounded up."""
+    """Format a time as ``--budget`` takes it, rounded up."""
     if seconds < 10:
         return f"{math.ceil(10 * seconds) / 10:g}s"
     if seconds <= 120:

@@ -1,4 +1,4 @@
-"""What a fit of a candidate costs, estimated by short fits on few rows before it is paid."""
+"""The cost of fitting a candidate, estimated by short fits on few rows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
-from rankwise.tasks.compare.problem import Plan, Problem
-
-Rows = NDArray[np.int64]
+from rankwise.tasks.compare.problem import Plan, Problem, Rows
 
 _SIZES = (500, 4_000, 32_000)  # rows of the fits
 _GROWTH = 8  # from one to the next
-_LEAST = 8  # rows of a class, if there are
-_CAUTION = 1.25  # scoring is no training and cannot be cut short: rather too early than too late
+_LEAST = 8  # minimum number of rows of a class, if there are
+_CAUTION = 1.25  # scoring cannot be cut short: rather too early than too late
 _HELD_OUT = 0.2  # share of the rows of a fit that are scored once more for its calibration
 
 
@@ -30,34 +27,34 @@ class Cost:
     per_scored_row: float
 
     def times(self, factor: float) -> Cost:
-        """On a machine that is so many times slower."""
+        """Return the cost on a machine that is slower by a factor."""
         return Cost(factor * self.fixed, factor * self.per_row, factor * self.per_scored_row)
 
     def fit(self, rows: int) -> float:
-        """Seconds of the shortest useful fit."""
+        """Return the seconds of the shortest useful fit."""
         return self.fixed + self.per_row * rows
 
     def after(self, fitted: int, scored: int) -> float:
-        """Seconds that follow the training: scores of the rows it was fitted on and of others."""
+        """Return the seconds after the training: scoring the rows it was fitted on and others."""
         return _CAUTION * self.per_scored_row * ((1 + _HELD_OUT) * fitted + scored)
 
     def trial(self, plan: Plan, seeds: int = 1) -> float:
-        """Seconds of one trial of the shortest useful length, with the last fits on all rows.
+        """Return the seconds of one trial of the shortest useful length, with the final fits.
 
         Options are tuned with one seed; with several the splits are fitted again by each.
         """
-        tried = sum(self._judged(*split) for split in plan.splits[: plan.tuned])
-        last = self._judged(plan.parts.development, plan.parts.test)
+        tried = sum(self._split(*split) for split in plan.splits[: plan.tuned])
+        last = self._split(plan.parts.development, plan.parts.test)
         return tried + seeds * last + (seeds * tried if seeds > 1 else 0.0)
 
-    def _judged(self, fitted: Rows, judged: Rows) -> float:
-        return self.fit(len(fitted)) + self.per_scored_row * len(judged)
+    def _split(self, train: Rows, validation: Rows) -> float:
+        return self.fit(len(train)) + self.per_scored_row * len(validation)
 
 
 def warm_up(candidate: Candidate, problem: Problem) -> None:
-    """Fit once on few rows: what a process loads at its first fit is no cost of the next ones."""
+    """Fit once on few rows: a process loads libraries at its first fit only."""
     try:
-        _timed(candidate, problem, _some(problem, problem.plan.splits[0][0], _SIZES[0]))
+        _timed(candidate, problem, _some(problem, _SIZES[0]))
     except (ValueError, ArithmeticError):
         return  # the trials will fail, too, and say why
 
@@ -77,7 +74,7 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
         for size in _SIZES:
             if len(points) > 1 and time.perf_counter() + _GROWTH * points[-1][1] > ends:
                 break
-            some = _some(problem, rows, size)
+            some = _some(problem, size)
             points.append((len(some), *_timed(candidate, problem, some)))
             if len(some) == len(rows):
                 break
@@ -91,7 +88,7 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
 
 
 def _timed(candidate: Candidate, problem: Problem, rows: Rows) -> tuple[float, float]:
-    """Seconds of a short fit, and of scoring its rows."""
+    """Return the seconds of a short fit, and of scoring its rows."""
     began = time.process_time()
     members = fit_members(candidate, {}, problem, rows, problem.seeds[:1], short=True)
     fitted = time.process_time()
@@ -99,19 +96,8 @@ def _timed(candidate: Candidate, problem: Problem, rows: Rows) -> tuple[float, f
     return fitted - began, time.process_time() - fitted
 
 
-def _some(problem: Problem, rows: Rows, size: int) -> Rows:
-    """Some of the rows with both classes; whole lists, where there are lists."""
-    if size >= len(rows):
-        return rows
+def _some(problem: Problem, size: int) -> Rows:
+    """Draw training rows with both classes; whole lists, where there are lists."""
+    rows = problem.plan.splits[0][0]
     rng = np.random.default_rng(problem.settings.seed)
-    groups = problem.groups(rows)
-    if groups is not None:
-        ids, which = np.unique(groups, return_inverse=True)
-        place = rng.permutation(len(ids))[which]
-        return rows[place < max(_LEAST, size * len(ids) // len(rows))]
-    positive = problem.table.target[rows] > 0
-    chosen = []
-    for members in (rows[positive], rows[~positive]):
-        count = max(_LEAST, round(size * len(members) / len(rows)))
-        chosen.append(rng.permutation(members)[:count])
-    return np.sort(np.concatenate(chosen))
+    return problem.sample(rows, size / len(rows), _LEAST, rng)

@@ -22,8 +22,8 @@ from rankwise.tasks.compare.metrics import (
     every_metric,
     interval,
     is_graded,
-    named,
     require_weights,
+    resolve_metric,
     takes_weights,
 )
 from rankwise.tasks.compare.parts import require_run
@@ -31,7 +31,7 @@ from rankwise.tasks.compare.predict import IN_TRAINING
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class EvaluationResult:
     """What scores are worth, and on how many rows that rests."""
 
     path: Path
@@ -104,14 +104,14 @@ def evaluate_scores(
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
-) -> Evaluated:
+) -> EvaluationResult:
     """Every metric that suits the data, or those named, with 95 % intervals.
 
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
     predict`` has marked as trained on are counted.
     """
     for name in metrics or ():
-        named(name, grouped=group is not None)
+        resolve_metric(name, grouped=group is not None)
     metrics = [canonical_metric(name) for name in metrics or ()]
     graded = bool(metrics) and all(map(is_graded, metrics))
     table = read_table(
@@ -123,7 +123,7 @@ def evaluate_scores(
         raise DataError(f"{path}: there are no scores in it")
     found = {name: interval(name, scores, table.target, table.groups, seed=seed) for name in names}
     lists, left_out, whole = _lists(table.target, table.groups, graded=table.graded)
-    return Evaluated(
+    return EvaluationResult(
         table.path,
         len(table),
         table.positives,
@@ -138,7 +138,7 @@ def evaluate_scores(
 
 def evaluate_run(
     folder: Path, *, metrics: Sequence[str] | None = None, seed: int | None = None
-) -> Evaluated:
+) -> EvaluationResult:
     """Evaluate the recommended model of a comparison on the test rows that it held out.
 
     The scores are those that the run kept; with the run's own seed, which is the default, the
@@ -152,7 +152,7 @@ def evaluate_run(
     target, groups = run.predictions.target, run.predictions.group
     graded = run.config.get("positive_value") is None
     for name in metrics or ():
-        named(name, grouped=run.grouped)
+        resolve_metric(name, grouped=run.grouped)
         if run.config.get("weight"):
             require_weights(canonical_metric(name), run.predictions.weight)
         if graded and not is_graded(name):
@@ -171,7 +171,7 @@ def evaluate_run(
         name: interval(name, scores, target, groups, weight=weight, seed=drawn) for name in names
     }
     lists, left_out, whole = _lists(target, groups, graded=graded)
-    return Evaluated(
+    return EvaluationResult(
         folder,
         len(target),
         int(np.count_nonzero(target)),

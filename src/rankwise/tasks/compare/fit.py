@@ -1,4 +1,4 @@
-"""One candidate with its options, fitted on some rows and judged by others."""
+"""Fit a candidate on some rows, evaluate it on others, and keep what it came to."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import rankwise.estimators
 from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time, time_limit
-from rankwise.report import write_json
-from rankwise.report.files import read_arrays, write_arrays
+from rankwise.report import read_arrays, write_arrays, write_json
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
 from rankwise.tasks.compare.model import (
     Member,
@@ -29,28 +26,54 @@ from rankwise.tasks.compare.model import (
     mean_of_ranks,
     renamed,
 )
-from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.search_space import length_of, shortest
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from rankwise.tasks.compare.problem import Floats, Problem, Rows
+from rankwise.tasks.compare.search_space import Params, length_of, shortest
 
 SMALL = 50_000  # rows from which several threads pay for trees
+_RECORD = ("params", "trials", "seconds", "curve", "values", "cut")
+_ARRAYS = ("test", "test_ranked", "probability")
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Scores of rows that the model has not seen."""
+class FoldScores:
+    """Scores of the validation rows of a split, which the model has not seen."""
 
     scores: Floats
     ranked: Floats  # the same as log-odds of ranks, to be averaged with those of other models
     value: float  # of the metric
-    cut: bool = False  # whether the training was ended by the time, not by itself
+    cut: bool = False  # whether the training was ended by the time limit
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted candidate: chosen options, scores of every split, scores of the test part."""
+
+    candidate: Candidate
+    params: Params
+    trials: int
+    seconds: float
+    curve: list[list[float]]
+    folds: tuple[FoldScores, ...]
+    test: Floats
+    test_ranked: Floats
+    probability: Floats
+    model: Model
+    cut: bool = False  # whether one of its trainings was ended by the time limit
+
+    @property
+    def values(self) -> list[float]:
+        """The metric on every split."""
+        return [each.value for each in self.folds]
+
+    @property
+    def mean(self) -> float:
+        """The mean of the metric over the splits, which candidates are chosen by."""
+        return float(np.mean(self.values))
 
 
 def ranker_of(
     candidate: Candidate,
-    params: Mapping[str, Any],
+    params: Params,
     *,
     metric: str,
     seed: int,
@@ -58,7 +81,7 @@ def ranker_of(
     text: tuple[str, ...] = (),
     short: bool = False,
 ) -> Ranker:
-    """The estimator of a candidate, to be fitted on so many rows, as long as usual or shortly."""
+    """Return the estimator of a candidate for ``rows`` training rows, of usual or short length."""
     made: Ranker = getattr(rankwise.estimators, CLASSES[candidate.model])(
         objective=candidate.objective, metric=metric, random_state=seed, **params
     )
@@ -73,14 +96,14 @@ def ranker_of(
 
 def fit_members(
     candidate: Candidate,
-    params: Mapping[str, Any],
+    params: Params,
     problem: Problem,
     rows: Rows,
     seeds: range,
     *,
     short: bool = False,
 ) -> tuple[Member, ...]:
-    """One fitted ranker per seed."""
+    """Fit one ranker per seed."""
     table = problem.table
     features = table.of(rows)
     # Log-loss knows two classes: of relevances, some and none.
@@ -109,7 +132,7 @@ def fit_members(
 
 
 def scored(members: tuple[Member, ...], problem: Problem, rows: Rows) -> tuple[Floats, Floats]:
-    """Scores of some rows by the mean of the members, and the same as log-odds of ranks."""
+    """Return scores of some rows by the mean of the members, and as log-odds of ranks."""
     features = problem.table.of(rows)
     each = [member.scores(features) for member in members]
     knots = [member.knots for member in members]
@@ -117,121 +140,90 @@ def scored(members: tuple[Member, ...], problem: Problem, rows: Rows) -> tuple[F
     return mean_of_ranks(each, knots), ranked
 
 
-def judge(
+def evaluate_split(
     candidate: Candidate,
-    params: Mapping[str, Any],
+    params: Params,
     problem: Problem,
     split: tuple[Rows, Rows],
     seeds: range,
     *,
     seconds: float = math.inf,
-) -> Judged:
-    """Fit on the first rows of a split for at most ``seconds``, judge by the others."""
-    fitted, judged = split
+) -> FoldScores:
+    """Fit on the training rows of a split for at most ``seconds``, score its validation rows."""
+    train, validation = split
     with time_limit(seconds) as limit:
-        members = fit_members(candidate, params, problem, fitted, seeds)
-    scores, ranked = scored(members, problem, judged)
-    return Judged(scores, ranked, problem.value(scores, judged), limit.reached)
+        members = fit_members(candidate, params, problem, train, seeds)
+    scores, ranked = scored(members, problem, validation)
+    return FoldScores(scores, ranked, problem.value(scores, validation), limit.reached)
 
 
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """What a candidate came to: chosen options, scores of every split, scores of the test part."""
-
-    candidate: Candidate
-    params: dict[str, Any]
-    trials: int
-    seconds: float
-    curve: list[list[float]]
-    judged: tuple[Judged, ...]
-    test: Floats
-    test_ranked: Floats
-    probability: Floats
-    model: Model
-    cut: bool = False  # whether a training of it was ended by the time
-
-    @property
-    def values(self) -> list[float]:
-        """The metric on every split."""
-        return [each.value for each in self.judged]
-
-    @property
-    def mean(self) -> float:
-        """What candidates are chosen by."""
-        return float(np.mean(self.values))
+def fold_arrays(folds: Sequence[FoldScores]) -> dict[str, Floats]:
+    """Return the scores of splits as named arrays."""
+    pairs = [(f"scores_{n}", each.scores) for n, each in enumerate(folds)]
+    return dict(pairs) | {f"ranked_{n}": each.ranked for n, each in enumerate(folds)}
 
 
-def save_finished(folder: Path, finished: Finished) -> None:
+def folds_of(
+    arrays: Mapping[str, Floats], values: Sequence[float], cuts: Sequence[bool]
+) -> tuple[FoldScores, ...]:
+    """Return the splits whose arrays :func:`fold_arrays` named."""
+    known = enumerate(zip(values, cuts, strict=True))
+    return tuple(
+        FoldScores(arrays[f"scores_{n}"], arrays[f"ranked_{n}"], float(value), bool(cut))
+        for n, (value, cut) in known
+    )
+
+
+def save_candidate(folder: Path, fitted: Fitted) -> None:
     """Write into a folder of its own, which is there whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
         made = Path(name) / "candidate"
         made.mkdir()
-        record = {
-            "name": finished.candidate.name,
-            "params": finished.params,
-            "trials": finished.trials,
-            "seconds": finished.seconds,
-            "curve": finished.curve,
-            "values": finished.values,
-            "cut": finished.cut,
-        }
-        write_json(made / "result.json", record)
-        arrays = {
-            "test": finished.test,
-            "test_ranked": finished.test_ranked,
-            "probability": finished.probability,
-        }
-        for number, each in enumerate(finished.judged):
-            arrays |= {f"scores_{number}": each.scores, f"ranked_{number}": each.ranked}
-        write_arrays(made / "scores.npz", arrays)
-        finished.model.save(made / "model")
+        record = {key: getattr(fitted, key) for key in _RECORD}
+        write_json(made / "result.json", {"name": fitted.candidate.name, **record})
+        arrays = {key: getattr(fitted, key) for key in _ARRAYS}
+        write_arrays(made / "scores.npz", arrays | fold_arrays(fitted.folds))
+        fitted.model.save(made / "model")
         renamed(made, folder)
 
 
-def load_finished(folder: Path, candidate: Candidate) -> Finished | None:
-    """What :func:`save_finished` wrote; None where there is nothing, or nothing whole."""
+def load_candidate(folder: Path, candidate: Candidate) -> Fitted | None:
+    """Read what :func:`save_candidate` wrote; None where there is nothing, or nothing whole."""
     try:
         record = json.loads((folder / "result.json").read_text())
         arrays = read_arrays(folder / "scores.npz")
-        judged = tuple(
-            Judged(arrays[f"scores_{number}"], arrays[f"ranked_{number}"], value)
-            for number, value in enumerate(record["values"])
-        )
-        return Finished(
+        values = record["values"]
+        return Fitted(
             candidate=candidate,
-            params=record["params"],
-            trials=record["trials"],
-            seconds=record["seconds"],
-            curve=record["curve"],
-            judged=judged,
+            folds=folds_of(arrays, values, [False] * len(values)),
+            model=load_model(folder / "model"),
+            **{key: record[key] for key in _RECORD if key != "values"},
             test=arrays["test"],
             test_ranked=arrays["test_ranked"],
             probability=arrays["probability"],
-            model=load_model(folder / "model"),
-            cut=record["cut"],
         )
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
 
 
-def ensemble(candidate: Candidate, parts: Sequence[Finished], problem: Problem) -> Finished:
-    """The candidate that is the mean of the ranks of others, which are done."""
-    judged = []
-    for number, (_, rows) in enumerate(problem.plan.splits[: len(parts[0].judged)]):
-        mean: Floats = np.mean([part.judged[number].ranked for part in parts], axis=0)
-        judged.append(Judged(mean, mean, problem.value(mean, rows)))
+def ensemble(candidate: Candidate, parts: Sequence[Fitted], problem: Problem) -> Fitted:
+    """Average the ranks of candidates that are fitted."""
+    folds = []
+    for number, (_, rows) in enumerate(problem.plan.splits[: len(parts[0].folds)]):
+        mean: Floats = np.mean([part.folds[number].ranked for part in parts], axis=0)
+        folds.append(FoldScores(mean, mean, problem.value(mean, rows)))
     test: Floats = np.mean([part.test_ranked for part in parts], axis=0)
     first = parts[0].model
     members = tuple(member for part in parts for member in part.model.members)
     about = {**first.about, "candidate": candidate.name}
-    return Finished(
+    return Fitted(
         candidate=candidate,
         params={},
         trials=sum(part.trials for part in parts),
         seconds=sum(part.seconds for part in parts),
         curve=[],
-        judged=tuple(judged),
+        folds=tuple(folds),
         test=test,
         test_ranked=test,
         probability=np.mean([part.probability for part in parts], axis=0),

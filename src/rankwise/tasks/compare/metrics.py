@@ -36,7 +36,7 @@ NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 1e7  # resampled items: one or two seconds a comparison
 
 
-def named(name: str, *, grouped: bool) -> Metric:
+def resolve_metric(name: str, *, grouped: bool) -> Metric:
     """The metric of a name; :class:`DataError` where there is none, or where it needs lists."""
     try:
         found = metric(name)
@@ -197,7 +197,7 @@ class Estimate:
         return replace(self, low=max(least, self.low), high=min(most, self.high))
 
 
-def corrected(values: Sequence[float], fitted: int, judged: int) -> Estimate:
+def corrected(values: Sequence[float], fitted: int, folds: int) -> Estimate:
     """Student's interval and test, the variance of the mean enlarged by what the folds share.
 
     Var = (1/J + n_judged/n_fitted) · s², J the number of folds   (Nadeau & Bengio 2003, Eq. 9).
@@ -207,7 +207,7 @@ def corrected(values: Sequence[float], fitted: int, judged: int) -> Estimate:
     mean = float(found.mean())
     if math.isnan(mean) or len(found) < 2:
         return Estimate(mean, math.nan, math.nan)
-    error = math.sqrt((1 / len(found) + judged / fitted) * found.var(ddof=1))
+    error = math.sqrt((1 / len(found) + folds / fitted) * found.var(ddof=1))
     reach = student.ppf(0.975, len(found) - 1) * error
     if error == 0:
         return Estimate(mean, mean, mean, float(mean == 0))

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from rankwise.estimators.limits import threads_for
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
 from rankwise.tasks.compare.config import open_run, start_run
-from rankwise.tasks.compare.fit import Finished, ensemble
+from rankwise.tasks.compare.fit import Fitted, ensemble
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
-from rankwise.tasks.compare.remarks import notes_on, same_as_baseline, too_few, verdict_of
-from rankwise.tasks.compare.results import results_of, write_results
+from rankwise.tasks.compare.remarks import (
+    result_remarks,
+    training_remarks,
+    undecided,
+    verdict_of,
+)
+from rankwise.tasks.compare.results import Results, results_of, write_results
 from rankwise.tasks.compare.selection import CrossValidated, Evaluation, HeldOut, choose
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer
-from rankwise.tasks.compare.trials import Place, open_storage
+from rankwise.tasks.compare.trials import TrialStore, open_storage
 from rankwise.tasks.compare.tuning import Progress
 
 STUDY = "study.db"
@@ -30,7 +34,7 @@ CANDIDATES = "candidates"
 
 @dataclass(frozen=True)
 class Event:
-    """What is being done: a candidate's number of how many, and how far it is."""
+    """The progress of a run: the step it is at, by name and number."""
 
     name: str
     number: int
@@ -39,12 +43,12 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What a comparison found, and where it is written."""
+class CompareResult:
+    """The results of a comparison, and where they are written."""
 
     folder: Path
-    results: dict[str, Any]
-    page: Path
+    results: Results
+    report: Path
 
 
 def run(
@@ -54,68 +58,65 @@ def run(
     resume: bool = False,
     on_read: Callable[[Problem], None] = lambda problem: None,
     on_event: Callable[[Event], None] = lambda event: None,
-    on_note: Callable[[str], None] = lambda words: None,
-) -> Compared:
+    on_warning: Callable[[str], None] = lambda words: None,
+) -> CompareResult:
     """Compare into the folder ``out``; one that holds a run already is only touched to resume it.
 
     A candidate is written when it is done, and every trial of those that are not: after a stop
-    nothing of either is repeated. ``on_read`` is called once, when the table is read; ``on_note``
-    gets what the budget does not allow, before the training begins.
+    nothing of either is repeated. ``on_read`` is called once, when the table is read;
+    ``on_warning`` gets what the budget does not allow, before the training begins.
     """
     chosen = candidates(settings.metric, settings.candidates)
     problem = read_problem(settings)
     with open_run(out, resume=resume) as folder:
         start_run(out, problem, resume=resume)
         on_read(problem)
-        compared = _compared(problem, chosen, out, on_event, on_note)
+        compared = _compare(problem, chosen, out, on_event, on_warning)
         folder.finish()
         return compared
 
 
-def _compared(
+def _compare(
     problem: Problem,
     chosen: Sequence[Candidate],
     out: Path,
     on_event: Callable[[Event], None],
-    on_note: Callable[[str], None],
-) -> Compared:
+    on_warning: Callable[[str], None],
+) -> CompareResult:
     settings = problem.settings
+    alone = [each for each in chosen if not each.parts]
     with threads_for(len(problem.table) * len(problem.table.names)):
         rounds = _rounds(problem)
-        told = _Told(on_event, rounds=len(rounds))
-        budget = _budget(out, chosen, problem, len(rounds), told)
+        reporter = _Reporter(on_event, len(rounds), [each.name for each in alone])
+        budget = open_budget(
+            out, problem, alone, rounds=len(rounds), on_candidate=reporter.estimating
+        )
         for words in (*budget.announcements, *budget.left_out.values()):
-            on_note(words)
-        trained, failed = _trained(out, chosen, rounds, budget, told)
-        told.testing()
-        ordered, evaluation = _evaluated(chosen, trained, settings)
-        left_out = {**budget.left_out, **failed}
-        if not any(each.candidate.is_log_loss for each in ordered):
+            on_warning(words)
+        alone = [each for each in alone if each.name not in budget.left_out]
+        reporter.names = [each.name for each in alone]
+        trained, failed = _train(out, alone, rounds, budget, reporter)
+        reporter.testing()
+        fitted, evaluation = _evaluate(chosen, trained, settings)
+        if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
         chosen_in = trained[0][0]
-        choice = choose(ordered, settings.metric)
-        results = results_of(ordered, choice, chosen_in, left_out, evaluation)
-        results["decided"] = too_few(evaluation, problem) is None
+        choice = choose(fitted, settings.metric)
+        left_out = {**budget.left_out, **failed}
+        results = results_of(fitted, choice, chosen_in, left_out, evaluation)
+        results["decided"] = undecided(evaluation, problem) is None
         results["verdict"] = verdict_of(results, evaluation, problem)
         results["importance"] = importance_of(out, choice.recommended, problem, evaluation)
-        results["remarks"] = notes_on(ordered, chosen_in, failed, budget)
-        if isinstance(evaluation, CrossValidated):
-            results["remarks"].insert(0, _of_the_choice(evaluation, settings.metric))
-        if (same := same_as_baseline(results, evaluation)) is not None:
-            results["remarks"].insert(0, same)
-        write_results(out, results, ordered, chosen_in, evaluation)
-    return Compared(out, results, write_report(out))
-
-
-def _of_the_choice(evaluation: CrossValidated, metric: str) -> str:
-    return (
-        f"chosen anew within every fold, the recommended candidate has {metric} "
-        f"{evaluation.of_the_choice():.4f}: the best of several looks a little better than it is"
-    )
+        results["remarks"] = [
+            *result_remarks(results, evaluation),
+            *training_remarks(fitted, chosen_in, failed, budget),
+        ]
+        write_results(out, results, fitted, chosen_in, evaluation)
+    return CompareResult(out, results, write_report(out))
 
 
 def _rounds(problem: Problem) -> list[tuple[str, Problem]]:
-    """How often all candidates are trained: once, or once on all rows and then once a fold."""
+    """Return what all candidates are trained on: all rows, and with repeats every fold."""
     settings = problem.settings
     if not settings.repeats:
         return [("", problem)]
@@ -124,74 +125,67 @@ def _rounds(problem: Problem) -> list[tuple[str, Problem]]:
     return [("", problem), *folds]  # first what is kept
 
 
-class _Told:
-    """Reports how far a run is."""
+@dataclass
+class _Reporter:
+    """Reports the progress of a run."""
 
-    def __init__(self, on_event: Callable[[Event], None], rounds: int) -> None:
-        self.on_event, self.rounds, self.round = on_event, rounds, 0
-        self.names: list[str] = []
+    on_event: Callable[[Event], None]
+    rounds: int
+    names: list[str] = field(default_factory=list)
+    round: int = 0
 
-    def candidate(self, candidate: Candidate, progress: Progress) -> None:
+    def _report(self, name: str, number: int, progress: Progress | None = None) -> None:
+        total = self.rounds * len(self.names)
+        self.on_event(Event(name, number, total, progress or Progress(0, None, 0.0)))
+
+    def training(self, candidate: Candidate, progress: Progress) -> None:
         place = self.names.index(candidate.name) + self.round * len(self.names)
-        self.on_event(Event(candidate.name, place, self.rounds * len(self.names), progress))
+        self._report(candidate.name, place, progress)
 
     def estimating(self, candidate: Candidate) -> None:
-        name = f"estimating the cost of {candidate.name}"
-        self.on_event(Event(name, 0, self.rounds * len(self.names), Progress(0, None, 0.0)))
+        self._report(f"estimating the cost of {candidate.name}", 0)
 
     def testing(self) -> None:
-        total = self.rounds * len(self.names)
-        self.on_event(Event("testing", total, total, Progress(0, None, 0.0)))
+        self._report("testing", self.rounds * len(self.names))
 
 
-def _budget(
-    out: Path, chosen: Sequence[Candidate], problem: Problem, rounds: int, told: _Told
-) -> Budget:
-    alone = [each for each in chosen if not each.parts]
-    told.names = [each.name for each in alone]
-    return open_budget(out, problem, alone, rounds=rounds, on_candidate=told.estimating)
-
-
-def _trained(
+def _train(
     out: Path,
     chosen: Sequence[Candidate],
     rounds: Sequence[tuple[str, Problem]],
     budget: Budget,
-    told: _Told,
-) -> tuple[list[tuple[Problem, dict[str, Finished]]], dict[str, str]]:
-    """The candidates of every round that are done, by name, and why others could not be."""
-    alone = [each for each in chosen if not each.parts and each.name not in budget.left_out]
-    told.names = [each.name for each in alone]
-    done: list[tuple[Problem, dict[str, Finished]]] = []
+    reporter: _Reporter,
+) -> tuple[list[tuple[Problem, dict[str, Fitted]]], dict[str, str]]:
+    """Return the candidates of every round that are done, by name, and why others failed."""
+    done: list[tuple[Problem, dict[str, Fitted]]] = []
     failed: dict[str, str] = {}
     with open_storage(out / STUDY) as storage:
-        for place, (prefix, problem) in enumerate(rounds):
-            told.round = place
+        for reporter.round, (prefix, problem) in enumerate(rounds):
             if budget.one_part:
-                problem = replace(problem, plan=problem.plan.one_part())  # noqa: PLW2901
-            trials = Place(storage, out / TRIALS, prefix)
-            trainer = Trainer(out / CANDIDATES, budget, trials, told.candidate)
-            finished, not_done = trainer.train(alone, problem, len(rounds) - place)
+                problem = replace(problem, plan=problem.plan.single_split())  # noqa: PLW2901
+            store = TrialStore(storage, out / TRIALS, prefix)
+            trainer = Trainer(out / CANDIDATES, budget, store, reporter.training)
+            fitted, not_done = trainer.train(chosen, problem, len(rounds) - reporter.round)
             failed |= not_done
-            done.append((problem, finished))
+            done.append((problem, fitted))
     return done, failed
 
 
-def _evaluated(
+def _evaluate(
     chosen: Sequence[Candidate],
-    trained: Sequence[tuple[Problem, dict[str, Finished]]],
+    trained: Sequence[tuple[Problem, dict[str, Fitted]]],
     settings: Settings,
-) -> tuple[list[Finished], Evaluation]:
-    """Those done in every round, with the ensembles of them, and what they are worth."""
-    names = set.intersection(*(set(finished) for _, finished in trained))
+) -> tuple[list[Fitted], Evaluation]:
+    """Return those done in every round, with the ensembles of them, and their evaluation."""
+    names = set.intersection(*(set(fitted) for _, fitted in trained))
+    known = [each for each in chosen if names.issuperset(each.parts or (each.name,))]
     rounds = []
-    for problem, finished in trained:
-        for candidate in chosen:
-            if candidate.parts and names.issuperset(candidate.parts):
-                parts = [finished[part] for part in candidate.parts]
-                finished[candidate.name] = ensemble(candidate, parts, problem)
-        known = [each for each in chosen if names.issuperset(each.parts or (each.name,))]
-        rounds.append((problem, [finished[each.name] for each in known]))
+    for problem, fitted in trained:
+        for each in known:
+            if each.parts:
+                parts = [fitted[part] for part in each.parts]
+                fitted[each.name] = ensemble(each, parts, problem)
+        rounds.append((problem, [fitted[each.name] for each in known]))
     (first, ordered), *folds = rounds
     if not folds:
         return ordered, HeldOut(ordered, first)

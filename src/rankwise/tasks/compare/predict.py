@@ -21,7 +21,7 @@ from rankwise.tasks.compare.model import Model, load_model
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class Predictions:
     """A score and a probability for every row, after the columns that were kept."""
 
     frame: pl.DataFrame
@@ -53,7 +53,7 @@ def predict_file(
     *,
     keep: Sequence[str] = (),
     rows: NDArray[np.int64] | None = None,
-) -> Predicted:
+) -> Predictions:
     """Score the rows of a file by a model that was saved.
 
     The columns are found by their names, in any order, and read as they were in training; others
@@ -78,7 +78,7 @@ def predict_file(
     marks, warning = _seen(loaded, features)
     scores = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
     made = pl.DataFrame({**scores, **marks})
-    return Predicted(kept.hstack(made) if kept.width else made, warning, remarks)
+    return Predictions(kept.hstack(made) if kept.width else made, warning, remarks)
 
 
 def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]], str | None]:

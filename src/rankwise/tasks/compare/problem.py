@@ -1,25 +1,26 @@
-"""What all candidates have in common: the table, its parts, and what was asked."""
+"""The learning problem that all candidates share: the table, its splits, the metric."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import FOLDS, DataError, Split, Table, few, folds, read_table, split
-from rankwise.metrics import Comparison, Interval
 from rankwise.tasks.compare import metrics as measures
+from rankwise.tasks.compare.metrics import Estimate
 from rankwise.tasks.compare.settings import Settings
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
+REPEATS = 2  # of cross-validation, where the choice is made by folds
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table cut into parts, and the metric that decides."""
+    """A table split into parts, and the metric that decides."""
 
     settings: Settings
     table: Table
@@ -41,23 +42,26 @@ class Problem:
         return range(self.settings.seed, self.settings.seed + self.settings.seeds)
 
     def groups(self, rows: Rows) -> NDArray[np.int64] | None:
-        """The lists of some rows, if there are lists."""
+        """Return the lists of some rows, if there are lists."""
         return None if self.table.groups is None else self.table.groups[rows]
 
     def weight(self, rows: Rows) -> Floats | None:
-        """How much some rows count, if there are weights."""
+        """Return the weights of some rows, if there are weights."""
         return None if self.table.weight is None else self.table.weight[rows]
 
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
-        """The metric (or another) of the scores of some rows."""
-        name = metric or self.metric
+        """Return the metric (or another) of the scores of some rows."""
         return measures.value(
-            name, scores, self.table.target[rows], self.groups(rows), weight=self.weight(rows)
+            metric or self.metric,
+            scores,
+            self.table.target[rows],
+            self.groups(rows),
+            weight=self.weight(rows),
         )
 
-    def interval(self, scores: Floats, rows: Rows) -> Interval:
-        """The metric with its 95 % interval."""
-        return measures.interval(
+    def estimate(self, scores: Floats, rows: Rows) -> Estimate:
+        """Return the metric with its 95 % interval."""
+        found = measures.interval(
             self.metric,
             scores,
             self.table.target[rows],
@@ -65,10 +69,11 @@ class Problem:
             weight=self.weight(rows),
             seed=self.settings.seed,
         )
+        return Estimate(found.value, found.low, found.high)
 
-    def difference(self, scores: Floats, others: Floats, rows: Rows) -> Comparison:
-        """The metric of the first scores minus that of the second."""
-        return measures.difference(
+    def difference(self, scores: Floats, others: Floats, rows: Rows) -> Estimate:
+        """Return the metric of the first scores minus that of the second."""
+        found = measures.difference(
             self.metric,
             scores,
             others,
@@ -77,10 +82,26 @@ class Problem:
             weight=self.weight(rows),
             seed=self.settings.seed,
         )
+        return Estimate(found.difference, found.low, found.high, found.p_value)
+
+    def sample(self, rows: Rows, share: float, least: int, rng: np.random.Generator) -> Rows:
+        """Draw a share of the rows of each class, or of the lists; of each at least some."""
+        if share >= 1:
+            return rows
+        groups = self.groups(rows)
+        if groups is not None:
+            ids, which = np.unique(groups, return_inverse=True)
+            return rows[rng.permutation(len(ids))[which] < max(least, round(share * len(ids)))]
+        positive = self.table.target[rows] > 0
+        drawn = [
+            rng.permutation(part)[: max(least, round(share * len(part)))]
+            for part in (rows[positive], rows[~positive])
+        ]
+        return np.sort(np.concatenate(drawn))
 
 
 def read_problem(settings: Settings) -> Problem:
-    """Read and split; nothing is written yet."""
+    """Read the table and split it; nothing is written yet."""
     table = read_table(
         settings.data,
         target=settings.target,
@@ -105,46 +126,43 @@ def read_problem(settings: Settings) -> Problem:
     return Problem(settings, table, plan(table, settings.seed))
 
 
-REPEATS = 2
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The three parts of the table, and how the choice is made without the last one."""
 
     parts: Split
-    splits: tuple[tuple[Rows, Rows], ...]  # rows to fit on, rows to judge by
-    tuned: int  # how many of the splits the options are tuned on; the choice sees more
+    splits: tuple[tuple[Rows, Rows], ...]  # rows to fit on, rows to evaluate on
+    tuned: int  # number of splits that options are tuned on; the choice uses all
 
     @property
-    def crosses(self) -> bool:
+    def cross_validated(self) -> bool:
         """Whether the choice is made by cross-validation."""
         return len(self.splits) > 1
 
-    def one_part(self) -> Plan:
-        """The same parts, with a choice by the validation part alone, which takes one fit."""
+    def single_split(self) -> Plan:
+        """Return the same parts with a choice by the validation part alone, one fit each."""
         return Plan(self.parts, ((self.parts.train, self.parts.validation),), 1)
 
-    def words(self, splits: int) -> str:
-        """How a choice by so many splits is made, for a reader."""
-        if not self.crosses:
+    def describe(self, splits: int) -> str:
+        """Return how a choice by a number of splits is made, for a reader."""
+        if not self.cross_validated:
             return f"one validation part ({self.parts.kind} split)"
         repeats = f" × {splits // self.tuned}" if splits > self.tuned else ""
         return f"{self.tuned}-fold cross-validation{repeats} ({self.parts.kind} split)"
 
-    def as_json(self) -> dict[str, Any]:
-        """As a file holds it."""
+    def as_json(self) -> dict[str, str | int]:
+        """Return the sizes of the parts and how the choice is made, for ``config.json``."""
         return {
             "kind": self.parts.kind,
             "train": len(self.parts.train),
             "validation": len(self.parts.validation),
             "test": len(self.parts.test),
-            "choice": self.words(len(self.splits)),
+            "choice": self.describe(len(self.splits)),
         }
 
 
 def plan_for(table: Table, seed: int) -> Plan:
-    """60 % to train on, 20 % to choose by, 20 % to test on.
+    """Split 60 % to train on, 20 % to choose by, 20 % to test on.
 
     Where the validation part has fewer than 100 positives (lists with one, if there are groups),
     one part would choose by luck: the choice is then made by 5-fold cross-validation of the first
@@ -166,15 +184,15 @@ def plan_for(table: Table, seed: int) -> Plan:
 
 
 def plan_of_all(table: Table, seed: int) -> Plan:
-    """All rows to learn from, chosen by cross-validation, and none left to test on."""
+    """Plan to train on all rows, choosing by cross-validation, with none left to test on."""
     return _inside(table, np.arange(len(table)), np.arange(0), seed)
 
 
 def plans_of_folds(table: Table, seed: int, repeats: int) -> list[Plan]:
-    """Repeated cross-validation of all rows: every fold is a test part once a repeat.
+    """Plan repeated cross-validation of all rows: every fold is a test part once per repeat.
 
     Within the other folds the choice is made by cross-validation again (nested), so that a test
-    part has no say in the options that it tests.
+    part has no influence on the options that it tests.
     """
     rows = np.arange(len(table))
     return [
@@ -194,12 +212,12 @@ def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
 
 
 def _count(table: Table, rows: Rows) -> int:
-    """Folds, each with two positives at least."""
-    return max(2, min(FOLDS, units(table, rows) // 2))
+    """Return the number of folds, each with at least two positives."""
+    return max(2, min(FOLDS, count_positives(table, rows) // 2))
 
 
-def units(table: Table, rows: Rows) -> int:
-    """Positives, or lists with one: what folds are dealt, and what a value rests on."""
+def count_positives(table: Table, rows: Rows) -> int:
+    """Count the positives, or the lists with one: the sample size of a metric."""
     positive = table.target[rows] > 0
     if table.groups is None:
         return int(positive.sum())

@@ -1,17 +1,17 @@
-"""How sure one can be of the recommendation, in words."""
+"""The verdict on the recommendation, and remarks a reader should know before believing it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from rankwise.tasks.compare.budget import Budget
-from rankwise.tasks.compare.fit import Finished
-from rankwise.tasks.compare.problem import Problem, units
-from rankwise.tasks.compare.selection import Evaluation
+from rankwise.tasks.compare.fit import Fitted
+from rankwise.tasks.compare.problem import Problem, count_positives
+from rankwise.tasks.compare.results import Results
+from rankwise.tasks.compare.selection import CrossValidated, Evaluation
 
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
 _VISIBLE = 0.0005  # differences below it are shown as zero
@@ -22,23 +22,19 @@ _KEPT = {
 }
 
 
-def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, problem: Problem) -> str:
-    """What the tested rows say of the recommended candidate against the best log-loss model."""
-    rows = results["candidates"]
-    best = results["recommended"]
-    base = next(number for number, row in enumerate(rows) if row["baseline"])
-    said = []
-    if (few := too_few(evaluation, problem)) is not None:
-        said.append(few)
-    if best == base:
+def verdict_of(results: Results, evaluation: Evaluation, problem: Problem) -> str:
+    """Return what the tested rows say of the recommended candidate against the baseline."""
+    rows, best, base = results["candidates"], results["recommended"], _baseline(results)
+    few = undecided(evaluation, problem)
+    said = [] if few is None else [few]
+    gain = rows[best]["difference"]
+    if best == base or gain is None:
         if any(row["objective"] != rows[base]["objective"] for row in rows):
             said.append("Training on the metric itself did not pay here.")
-        return " ".join(said)
-    if (why := _zero(rows, best, base, evaluation, problem.metric)) is not None:
-        return " ".join([*said, why])
-    gain, name = rows[best]["difference"], rows[base]["name"]
-    if not said and gain["low"] is not None:
-        place = f"On {evaluation.words}"
+    elif (why := _why_zero(results, evaluation)) is not None:
+        said.append(why)
+    elif not said and gain["low"] is not None and gain["high"] is not None:
+        place, name = f"On {evaluation.description}", rows[base]["name"]
         if gain["low"] > 0:
             said.append(f"{place} it is clearly better than {name}.")
         elif gain["high"] < 0:
@@ -48,10 +44,58 @@ def verdict_of(results: Mapping[str, Any], evaluation: Evaluation, problem: Prob
     return " ".join(said)
 
 
-def same_as_baseline(results: Mapping[str, Any], evaluation: Evaluation) -> str | None:
-    """Which candidates have a difference of zero because they rank as the baseline does."""
-    rows = results["candidates"]
-    base = next(number for number, row in enumerate(rows) if row["baseline"])
+def undecided(evaluation: Evaluation, problem: Problem) -> str | None:
+    """Return that nothing can be decided and what to do about it; None where something can be."""
+    table, settings = problem.table, problem.settings
+    tested = count_positives(table, evaluation.rows)
+    if tested >= FEW:
+        return None
+    noun = "positives" if table.groups is None else "lists with a positive"
+    place = evaluation.description
+    said = f"Nothing can be decided: {place} has {tested} {noun}, fewer than {FEW}."
+    if settings.repeats:
+        return f"{said} More rows are needed."
+    if settings.time is not None:
+        return f"{said} Test on a longer time: more rows are needed."
+    every = count_positives(table, problem.all_rows)
+    return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
+
+
+def result_remarks(results: Results, evaluation: Evaluation) -> list[str]:
+    """Return the remarks on the results of a run, besides those on its training."""
+    remarks = [] if (same := same_as_baseline(results, evaluation)) is None else [same]
+    if isinstance(evaluation, CrossValidated):
+        remarks.append(
+            f"chosen anew within every fold, the recommended candidate has {results['metric']} "
+            f"{evaluation.nested_value():.4f}: the best of several looks a little better than it is"
+        )
+    return remarks
+
+
+def training_remarks(
+    fitted: Sequence[Fitted],
+    problem: Problem,
+    failed: Mapping[str, str],
+    budget: Budget | None = None,
+) -> list[str]:
+    """Return what the budget did not allow, candidates that failed, columns left out."""
+    remarks = [] if budget is None else budget.announcements
+    if budget is not None and budget.left_out:
+        remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
+    remarks += [f"left out, it failed: {why}" for why in failed.values()]
+    if short := [each.candidate.name for each in fitted if each.cut and not each.candidate.parts]:
+        names = "; ".join(short)
+        remarks.append(f"cut short by --budget, and maybe better with more of it: {names}")
+    remarks += filter(None, (_no_better_than_chance(each, problem) for each in fitted))
+    remarks += problem.table.slips
+    if left_out := ", ".join(problem.table.left_out):
+        remarks.append(f"columns left out (the table of columns says why): {left_out}")
+    return remarks
+
+
+def same_as_baseline(results: Results, evaluation: Evaluation) -> str | None:
+    """Return which candidates differ by zero because they rank as the baseline does."""
+    rows, base = results["candidates"], _baseline(results)
     same = [
         row["name"]
         for number, row in enumerate(rows)
@@ -62,67 +106,35 @@ def same_as_baseline(results: Mapping[str, Any], evaluation: Evaluation) -> str 
     return f"difference 0, ranks every tested row as {rows[base]['name']} does: {'; '.join(same)}"
 
 
-def too_few(evaluation: Evaluation, problem: Problem) -> str | None:
-    """That nothing can be decided and what to do about it; None where something can be."""
-    table, settings = problem.table, problem.settings
-    noun = "positives" if table.groups is None else "lists with a positive"
-    tested, every = units(table, evaluation.rows), units(table, problem.all_rows)
-    if tested >= FEW:
-        return None
-    said = f"Nothing can be decided: {evaluation.words} has {tested} {noun}, fewer than {FEW}."
-    if settings.repeats:
-        return f"{said} More rows are needed."
-    if settings.time is not None:
-        return f"{said} Test on a longer time: more rows are needed."
-    return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
+def _baseline(results: Results) -> int:
+    return next(number for number, row in enumerate(results["candidates"]) if row["baseline"])
 
 
-def _zero(
-    rows: list[dict[str, Any]], best: int, base: int, evaluation: Evaluation, metric: str
-) -> str | None:
-    """Why the difference is zero, where it is."""
-    gain = rows[best]["difference"]["value"]
+def _why_zero(results: Results, evaluation: Evaluation) -> str | None:
+    """Return why the difference is zero, where it is."""
+    best, base = results["recommended"], _baseline(results)
+    one, other = (results["candidates"][number] for number in (best, base))
+    gain, value = (one["difference"] or {}).get("value"), one["test"]["value"]
     if gain is None or abs(gain) >= _VISIBLE:
         return None
-    one, other = rows[best]["name"], rows[base]["name"]
     if evaluation.same_ranking(best, base):
-        same = rows[best]["model"] == rows[base]["model"]
-        why = _KEPT.get(rows[best]["model"]) if same else None
-        reason = f": {why}" if why else ""
-        return f"{one} ranks every tested row as {other} does, so the difference is 0{reason}."
-    if math.isclose(rows[best]["test"]["value"], 1.0):
-        return f"Both rank every positive above every negative, so the difference to {other} is 0."
+        why = _KEPT.get(one["model"]) if one["model"] == other["model"] else None
+        return (
+            f"{one['name']} ranks every tested row as {other['name']} does, so the difference is 0"
+            f"{f': {why}' if why else ''}."
+        )
+    if value is not None and math.isclose(value, 1.0):
+        name = other["name"]
+        return f"Both rank every positive above every negative, so the difference to {name} is 0."
     return (
-        f"{one} and {other} rank some tested rows differently, but {metric} changes by less than "
-        f"{_VISIBLE}: take the simpler one."
+        f"{one['name']} and {other['name']} rank some tested rows differently, but "
+        f"{results['metric']} changes by less than {_VISIBLE}: take the simpler one."
     )
 
 
-def notes_on(
-    finished: Sequence[Finished],
-    problem: Problem,
-    failed: Mapping[str, str],
-    budget: Budget | None = None,
-) -> list[str]:
-    """What the budget did not allow, candidates that failed or learned nothing, odd columns."""
-    notes = [] if budget is None else budget.announcements
-    if budget is not None and budget.left_out:
-        notes.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
-    notes += [f"left out, it failed: {why}" for why in failed.values()]
-    if short := [each.candidate.name for each in finished if each.cut and not each.candidate.parts]:
-        notes.append(f"cut short by --budget, and maybe better with more of it: {'; '.join(short)}")
-    notes += [note for each in finished if (note := _no_better_than_chance(each, problem))]
-    table = problem.table
-    notes += table.slips
-    if table.left_out:
-        columns = ", ".join(table.left_out)
-        notes.append(f"columns left out (the table of columns says why): {columns}")
-    return notes
-
-
-def _no_better_than_chance(each: Finished, problem: Problem) -> str | None:
-    """A candidate that has learned nothing makes every other look good beside it."""
-    splits = problem.plan.splits[: len(each.judged)]
+def _no_better_than_chance(each: Fitted, problem: Problem) -> str | None:
+    """Return a warning on a candidate that did not learn, next to which every other looks good."""
+    splits = problem.plan.splits[: len(each.folds)]
     chance = [problem.value(np.zeros(len(rows)), rows) for _, rows in splits]
     bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
     if not bad:

@@ -1,4 +1,4 @@
-"""The files of a run: results, predictions, the recommended model."""
+"""The results of a run, and the files that hold them: results, predictions, recommended model."""
 
 from __future__ import annotations
 
@@ -6,33 +6,72 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from rankwise.report import write_csv, write_json
-from rankwise.report.files import write_arrays
-from rankwise.tasks.compare.fit import Finished
-from rankwise.tasks.compare.metrics import every_metric, takes_weights
+from rankwise.report import write_arrays, write_csv, write_json
+from rankwise.tasks.compare.fit import Fitted
+from rankwise.tasks.compare.importance import ImportanceResult
+from rankwise.tasks.compare.metrics import Estimate, every_metric, takes_weights
 from rankwise.tasks.compare.parts import write_parts
 from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.search_space import Params
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
+
+Numbers = dict[str, float | None]  # with an interval; what is not defined is null
+
+
+class CandidateResult(TypedDict):
+    """A row of ``results.json``."""
+
+    name: str
+    model: str
+    objective: str
+    baseline: bool
+    validation: Numbers
+    test: Numbers
+    difference: Numbers | None
+    seconds: float
+    cut_short: bool
+    trials: int
+    params: Params
+    curve: list[list[float]]
+
+
+class Results(TypedDict):
+    """The content of ``results.json``."""
+
+    metric: str
+    data: dict[str, object]
+    columns: list[dict[str, object]]
+    evaluation: str
+    choice: str
+    candidates: list[CandidateResult]
+    recommended: int
+    why: str
+    left_out: dict[str, str]
+    other_metrics: dict[str, list[float | None]]
+    decided: NotRequired[bool]
+    verdict: NotRequired[str]
+    importance: NotRequired[ImportanceResult]
+    remarks: NotRequired[list[str]]
 
 
 def results_of(
-    finished: Sequence[Finished],
+    fitted: Sequence[Fitted],
     choice: Choice,
     problem: Problem,
     left_out: Mapping[str, str],
     evaluation: Evaluation,
-) -> dict[str, Any]:
-    """Everything that was found. The tested rows are looked at here, once, after the choice."""
+) -> Results:
+    """Evaluate all candidates on the tested rows, once, after the choice."""
     table, parts = problem.table, problem.plan.parts
-    base = finished[choice.baseline]
+    numbers = range(len(fitted))
     grouped = table.groups is not None
     names = every_metric(len(evaluation.rows), grouped=grouped, graded=table.graded)
-    others = {
-        name: [_number(evaluation.value(number, name)) for number in range(len(finished))]
-        for name in names
-        if name != problem.metric and takes_weights(name, table.weight)
+    counts = {
+        "rows_without_target": table.without_target,
+        "rows_of_weight_0": table.without_weight,
+        "periods": parts.periods(table),  # from when to when, where there is a time column
     }
     return {
         "metric": problem.metric,
@@ -44,84 +83,66 @@ def results_of(
             "train": len(parts.train),
             "validation": len(parts.validation),
             "test": len(evaluation.rows),
-            **_left_out_rows(problem),
-            **_periods(problem),
+            **{name: value for name, value in counts.items() if value},
         },
         "columns": [asdict(column) for column in table.columns],
-        "evaluation": evaluation.words,
-        "choice": problem.plan.words(len(base.judged)),
+        "evaluation": evaluation.description,
+        "choice": problem.plan.describe(len(fitted[choice.baseline].folds)),
         "candidates": [
-            _candidate(number, finished, choice.baseline, problem, evaluation)
-            for number in range(len(finished))
+            _candidate(number, fitted[number], choice.baseline, problem, evaluation)
+            for number in numbers
         ],
         "recommended": choice.recommended,
         "why": choice.why,
         "left_out": dict(left_out),
-        "other_metrics": others,
+        "other_metrics": {
+            name: [_number(evaluation.value(number, name)) for number in numbers]
+            for name in names
+            if name != problem.metric and takes_weights(name, table.weight)
+        },
     }
 
 
 def write_results(
     folder: Path,
-    results: Mapping[str, Any],
-    finished: Sequence[Finished],
+    results: Results,
+    fitted: Sequence[Fitted],
     problem: Problem,
     evaluation: Evaluation,
 ) -> None:
-    """The model first, the results last: who finds results finds what belongs to them."""
+    """Write the model first, the results last: who finds results finds what belongs to them."""
     table, rows = problem.table, evaluation.rows
-    finished[results["recommended"]].model.save(folder / "model")
-    arrays = {"target": table.target[rows], "row": table.in_file(rows)}
-    weight = problem.weight(rows)
-    if weight is not None:
-        arrays["weight"] = weight
-    groups = problem.groups(rows)
-    if groups is not None:
-        arrays["group"] = groups
-    for number in range(len(finished)):
-        arrays[f"score_{number}"] = evaluation.scores(number)
-        arrays[f"probability_{number}"] = evaluation.probabilities(number)
-    write_arrays(folder / "predictions.npz", arrays)
+    fitted[results["recommended"]].model.save(folder / "model")
+    columns = {
+        "target": table.target[rows],
+        "row": table.in_file(rows),
+        "weight": problem.weight(rows),
+        "group": problem.groups(rows),
+    }
+    for number in range(len(fitted)):
+        columns[f"score_{number}"] = evaluation.scores(number)
+        columns[f"probability_{number}"] = evaluation.probabilities(number)
+    known = {name: column for name, column in columns.items() if column is not None}
+    write_arrays(folder / "predictions.npz", known)
     write_parts(folder, problem.plan.parts.in_file(table))
     write_csv(folder / "tables.csv", [_row(each) for each in results["candidates"]])
     write_json(folder / "results.json", results)
 
 
-def _left_out_rows(problem: Problem) -> dict[str, int]:
-    table = problem.table
-    found = {
-        "rows_without_target": table.without_target,
-        "rows_of_weight_0": table.without_weight,
-    }
-    return {name: count for name, count in found.items() if count}
-
-
-def _periods(problem: Problem) -> dict[str, dict[str, str]]:
-    """From when to when each part goes, where there is a time column."""
-    found = problem.plan.parts.periods(problem.table)
-    return {"periods": found} if found else {}
-
-
 def _candidate(
-    number: int,
-    finished: Sequence[Finished],
-    base: int,
-    problem: Problem,
-    evaluation: Evaluation,
-) -> dict[str, Any]:
-    each = finished[number]
-    chosen, test = validation_of(each, problem), evaluation.estimate(number)
+    number: int, each: Fitted, base: int, problem: Problem, evaluation: Evaluation
+) -> CandidateResult:
     against = None
     if number != base:
-        found = evaluation.difference(number, base)
-        against = _numbers(value=found.mean, low=found.low, high=found.high, p=found.p)
+        difference = evaluation.difference(number, base)
+        against = _numbers(difference) | {"p": _number(difference.p)}
     return {
         "name": each.candidate.name,
         "model": each.candidate.model,
         "objective": each.candidate.objective,
         "baseline": number == base,
-        "validation": _numbers(mean=chosen.mean, low=chosen.low, high=chosen.high),
-        "test": _numbers(value=test.mean, low=test.low, high=test.high),
+        "validation": _numbers(validation_of(each, problem), "mean"),
+        "test": _numbers(evaluation.estimate(number)),
         "difference": against,
         "seconds": each.seconds,
         "cut_short": each.cut,
@@ -131,7 +152,7 @@ def _candidate(
     }
 
 
-def _row(candidate: Mapping[str, Any]) -> dict[str, object]:
+def _row(candidate: CandidateResult) -> dict[str, object]:
     against = candidate["difference"] or {}
     return {
         "candidate": candidate["name"],
@@ -143,10 +164,10 @@ def _row(candidate: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _numbers(**values: float) -> dict[str, float | None]:
-    return {name: _number(value) for name, value in values.items()}
+def _numbers(found: Estimate, point: str = "value") -> Numbers:
+    return {point: _number(found.mean), "low": _number(found.low), "high": _number(found.high)}
 
 
 def _number(value: float) -> float | None:
-    """JSON has no word for what is not a number."""
+    """Return a number as JSON takes it: NaN and infinity become null."""
     return value if math.isfinite(value) else None

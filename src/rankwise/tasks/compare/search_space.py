@@ -1,16 +1,18 @@
-"""The options that are tuned: few, and wide enough to matter."""
+"""The search space: the options that are tuned, few, and wide enough to matter."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from optuna.trial import Trial
 
 import rankwise.estimators
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
+
+Option = float | list[int]  # of an estimator: a number, or the widths of layers
+Params = Mapping[str, Option]
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Span:
     whole: bool = False
 
     def suggest(self, name: str, trial: Trial) -> float | int:
-        """One of them."""
+        """Draw one of them."""
         if self.whole:
             return trial.suggest_int(name, int(self.low), int(self.high), log=True)
         return trial.suggest_float(name, self.low, self.high, log=True)
@@ -50,48 +52,48 @@ SPACES: dict[str, Mapping[str, Span]] = {
 METRIC_SPACES: dict[str, Mapping[str, Span]] = {
     "linear": {"proximity": Span(1e-4, 1.0)},
 }
-"""Options of a kind of model beside these, when it is trained on a metric."""
+"""Further options of a kind of model when it is trained on a metric."""
 
 
 SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
 """The length of a training below which a model has hardly begun to learn."""
 
 
-def shortest(params: Mapping[str, Any]) -> dict[str, int]:
-    """The least useful length of a training, of an estimator with these options."""
+def shortest(params: Mapping[str, object]) -> dict[str, int]:
+    """Return the least useful length of a training, of an estimator with these options."""
     return {name: length for name, length in SHORTEST.items() if name in params}
 
 
 def space_of(candidate: Candidate) -> dict[str, Span]:
-    """The options of a candidate with what they may be."""
-    beside = {} if candidate.is_log_loss else METRIC_SPACES.get(candidate.model, {})
-    return {**SPACES[candidate.model], **beside}
+    """Return the options of a candidate with their ranges."""
+    more = {} if candidate.is_log_loss else METRIC_SPACES.get(candidate.model, {})
+    return {**SPACES[candidate.model], **more}
 
 
-def defaults(candidate: Candidate) -> dict[str, Any]:
-    """What is tried first: the estimator's own choice."""
+def defaults(candidate: Candidate) -> dict[str, float]:
+    """Return the estimator's own options, which are tried first."""
     own = getattr(rankwise.estimators, CLASSES[candidate.model])().get_params()
     if "hidden" in own:
         own[WIDTH] = own["hidden"][0]
     return {name: own[name] for name in space_of(candidate)}
 
 
-def suggested(candidate: Candidate, trial: Trial) -> dict[str, Any]:
-    """What a trial draws."""
+def suggested(candidate: Candidate, trial: Trial) -> dict[str, float]:
+    """Draw the options of a trial."""
     return {name: span.suggest(name, trial) for name, span in space_of(candidate).items()}
 
 
-def options_of(drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """What was drawn as options of the estimator: a width is that of two layers."""
-    options = dict(drawn)
-    if WIDTH in options:
-        width = options.pop(WIDTH)
+def options_of(drawn: Mapping[str, float]) -> dict[str, Option]:
+    """Turn what was drawn into options of the estimator: a width is that of two layers."""
+    options: dict[str, Option] = {name: v for name, v in drawn.items() if name != WIDTH}
+    if WIDTH in drawn:
+        width = int(drawn[WIDTH])
         options["hidden"] = [width, max(1, width // 2)]
     return options
 
 
-def length_of(params: Mapping[str, Any], rows: int) -> dict[str, int]:
-    """How long a model of batches is trained on so many rows, whatever its objective.
+def length_of(params: Mapping[str, int], rows: int) -> dict[str, int]:
+    """Return the epochs and patience of a model of batches, whatever its objective.
 
     A small table has few batches an epoch. By epochs alone log-loss, which starts from nothing,
     was stopped before it had learned (on 2 400 rows after 44 steps, at a worse AP than chance),

@@ -80,9 +80,9 @@ class Settings(TaskSettings):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         from rankwise.naming import canonical_metric  # noqa: PLC0415  (torch, for the help)
-        from rankwise.tasks.compare.metrics import named  # noqa: PLC0415
+        from rankwise.tasks.compare.metrics import resolve_metric  # noqa: PLC0415
 
-        named(self.metric, grouped=self.group is not None)
+        resolve_metric(self.metric, grouped=self.group is not None)
         object.__setattr__(self, "metric", canonical_metric(self.metric))
         if self.repeats and self.time is not None:
             raise UsageError(

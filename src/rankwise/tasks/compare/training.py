@@ -1,4 +1,4 @@
-"""The candidates of one problem: tuned, judged and fitted, each within its share of the time."""
+"""Train the candidates of one problem: tune, evaluate and fit each within its share of time."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import (
-    Finished,
+    Fitted,
+    evaluate_split,
     fit_members,
-    judge,
-    load_finished,
-    save_finished,
+    load_candidate,
+    save_candidate,
     scored,
 )
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.selection import on_common_splits
 from rankwise.tasks.compare.training_rows import TrainingRows
-from rankwise.tasks.compare.trials import Place
+from rankwise.tasks.compare.trials import TrialStore
 from rankwise.tasks.compare.tuning import CandidateError, Progress, Tuned, fits_of_last, tune
 
 
 @dataclass(frozen=True, eq=False)
 class Trainer:
-    """Trains candidates within a budget, and keeps what is done."""
+    """Trains candidates within a budget, and keeps those that are done."""
 
     folder: Path  # of the candidates that are done
     budget: Budget
-    place: Place  # of the trials
+    store: TrialStore
     on_progress: Callable[[Candidate, Progress], None]
 
     def train(
         self, candidates: Sequence[Candidate], problem: Problem, rounds_left: int = 1
-    ) -> tuple[dict[str, Finished], dict[str, str]]:
-        """Candidates by name that are done, now or in an earlier run, and why others failed.
+    ) -> tuple[dict[str, Fitted], dict[str, str]]:
+        """Return candidates by name that are done, now or in an earlier run, and why others failed.
 
         They are trained ``rounds_left`` times in all before the budget must be used up.
         """
-        finished: dict[str, Finished] = {}
+        fitted: dict[str, Fitted] = {}
         failed: dict[str, str] = {}
         for place, candidate in enumerate(candidates):
-            folder = self.folder / self.place.name(candidate)
-            done = load_finished(folder, candidate)
+            folder = self.folder / self.store.name(candidate)
+            done = load_candidate(folder, candidate)
             if done is None:
                 left = [*candidates[place:], *(rounds_left - 1) * list(candidates)]
                 try:
@@ -58,13 +58,13 @@ class Trainer:
                 except CandidateError as error:
                     failed[candidate.name] = str(error)
                     continue
-                save_finished(folder, done)
-            finished[candidate.name] = done
-        common = on_common_splits(list(finished.values()))
-        return dict(zip(finished, common, strict=True)), failed
+                save_candidate(folder, done)
+            fitted[candidate.name] = done
+        common = on_common_splits(list(fitted.values()))
+        return dict(zip(fitted, common, strict=True)), failed
 
-    def _trained(self, candidate: Candidate, problem: Problem, left: list[Candidate]) -> Finished:
-        name = self.place.name(candidate)
+    def _trained(self, candidate: Candidate, problem: Problem, left: list[Candidate]) -> Fitted:
+        name = self.store.name(candidate)
         share = self.budget.share(name, problem, left)
         cost = self.budget.costs[candidate.key]
         began, used = time.perf_counter(), 0.0
@@ -72,7 +72,7 @@ class Trainer:
             tuned = tune(
                 candidate,
                 problem,
-                place=self.place,
+                store=self.store,
                 seconds=share,
                 cost=cost,
                 on_trial=lambda progress: self.on_progress(candidate, progress),
@@ -85,26 +85,26 @@ class Trainer:
 
 def finish(
     candidate: Candidate, problem: Problem, tuned: Tuned, seconds: float, cost: Cost
-) -> Finished:
-    """With its options chosen: judge on more splits if there is time, fit on all but the test.
+) -> Fitted:
+    """Evaluate the chosen options on more splits if there is time, fit on all but the test part.
 
-    The last fit has the time that is left, and never less than those that it was chosen by had.
+    The final fit has the time that is left, and never less than those that it was chosen by had.
     """
     began = time.perf_counter()
     plan, seeds, params = problem.plan, problem.seeds, tuned.params
-    judged = list(tuned.judged) if len(seeds) == 1 else []  # tuned with the first seed alone
+    folds = list(tuned.folds) if len(seeds) == 1 else []  # tuned with the first seed alone
     per_fit = tuned.per_fit * len(seeds)
     last = per_fit * fits_of_last(problem)
     ends = began + seconds - tuned.seconds
-    further = per_fit * (len(plan.splits) - len(judged))
+    further = per_fit * (len(plan.splits) - len(folds))
     wanted = len(plan.splits) if began + further + last <= ends else plan.tuned
-    rest = plan.splits[len(judged) : wanted]
+    rest = plan.splits[len(folds) : wanted]
     for step, split in enumerate(rest):
         part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
-        training = part - len(seeds) * cost.after(*map(len, split))
-        judged.append(judge(candidate, params, problem, split, seeds, seconds=training))
+        limit = part - len(seeds) * cost.after(*map(len, split))
+        folds.append(evaluate_split(candidate, params, problem, split, seeds, seconds=limit))
     after = len(seeds) * cost.after(len(plan.parts.development), 2 * len(plan.parts.test))
-    with time_limit(max(last, ends - time.perf_counter()) - after) as limit:
+    with time_limit(max(last, ends - time.perf_counter()) - after) as final:
         members = fit_members(candidate, params, problem, plan.parts.development, seeds)
     about = {
         "candidate": candidate.name,
@@ -117,27 +117,27 @@ def finish(
     if len(plan.parts.test):
         test, ranked = scored(members, problem, plan.parts.test)
         probability = model.probabilities(problem.table.of(plan.parts.test))
-    return Finished(
+    return Fitted(
         candidate=candidate,
         params=params,
         trials=tuned.trials,
         seconds=tuned.seconds + time.perf_counter() - began,
         curve=tuned.curve,
-        judged=tuple(judged),
+        folds=tuple(folds),
         test=test,
         test_ranked=ranked,
         probability=probability,
         model=model,
-        cut=limit.reached or any(each.cut for each in judged),
+        cut=final.reached or any(each.cut for each in folds),
     )
 
 
 def _training_rows(problem: Problem) -> TrainingRows:
-    """The rows of the last fit; without a test part a fold says how often rows repeat."""
+    """Return the rows of the final fit; without a test part a fold says how often rows repeat."""
     table, parts = problem.table, problem.plan.parts
     known = TrainingRows.of(table, parts)
     if len(parts.test):
         return known
-    fitted, judged = problem.plan.splits[0]
-    fold = TrainingRows.of(table, Split(fitted, fitted[:0], judged, parts.kind))
+    train, validation = problem.plan.splits[0]
+    fold = TrainingRows.of(table, Split(train, train[:0], validation, parts.kind))
     return replace(known, held_out=fold.held_out, repeated=fold.repeated)

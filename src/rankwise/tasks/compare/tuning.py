@@ -1,13 +1,12 @@
-"""The options of one candidate, tuned by optuna within its share of the time."""
+"""Tune the options of a candidate with optuna, within its share of the time."""
 
 from __future__ import annotations
 
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import optuna
@@ -15,15 +14,15 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate
 from rankwise.tasks.compare.costs import Cost
-from rankwise.tasks.compare.fit import Judged, judge
+from rankwise.tasks.compare.fit import FoldScores, evaluate_split
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.search_space import defaults, options_of, suggested
-from rankwise.tasks.compare.trials import Place
+from rankwise.tasks.compare.search_space import Params, defaults, options_of, suggested
+from rankwise.tasks.compare.trials import TrialStore
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
-_LAST_FIT = 1.1  # how much longer than the others the fit on all rows may take, beside its rows
-_BEFORE_PRUNING = 4  # trials that are always judged on every fold
+_LAST_FIT = 1.1  # factor by which the fit on all rows may take longer than its rows explain
+_BEFORE_PRUNING = 4  # trials that are always evaluated on every fold
 
 
 class CandidateError(RuntimeError):
@@ -32,7 +31,7 @@ class CandidateError(RuntimeError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the tuning of a candidate is."""
+    """The progress of the tuning of a candidate."""
 
     trials: int
     best: float | None
@@ -41,10 +40,10 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """The best options, what they were worth on the tuned splits, and what it took."""
+    """The best options, their scores on the tuned splits, and the time they took."""
 
-    params: dict[str, Any]
-    judged: tuple[Judged, ...]  # by the best options, on every tuned split
+    params: Params
+    folds: tuple[FoldScores, ...]  # of the best options, on every tuned split
     trials: int
     seconds: float
     per_fit: float  # seconds of one fit
@@ -52,7 +51,7 @@ class Tuned:
 
 
 def fits_of_last(problem: Problem) -> float:
-    """The fit on all rows but the test part, in fits of a split."""
+    """Return the cost of the fit on all rows but the test part, in fits of a split."""
     plan = problem.plan
     return _LAST_FIT * len(plan.parts.development) / len(plan.splits[0][0])
 
@@ -61,20 +60,20 @@ def tune(
     candidate: Candidate,
     problem: Problem,
     *,
-    place: Place,
+    store: TrialStore,
     seconds: float,
     cost: Cost,
     on_trial: Callable[[Progress], None] = lambda progress: None,
 ) -> Tuned:
     """Try options until the time or the number of trials is used up; :func:`_known` come first.
 
-    Every finished trial is kept in its place and is not repeated: a later call goes on where
+    Every finished trial is stored and is not repeated: a later call resumes where
     an earlier one was stopped, and draws the options that it would have drawn. Time is left for
     what follows the tuning, the other splits and the last fit; a trial that would take it is cut
     short.
     """
     plan, trials, seeds = problem.plan, problem.settings.trials, problem.settings.seeds
-    study, known = _study(candidate, place), _known(candidate, place)
+    study, known = _study(candidate, store), _known(candidate, store)
     last = seeds * fits_of_last(problem) + (seeds * plan.tuned if seeds > 1 else 0)
     fits_after = seeds * (len(plan.splits) - plan.tuned) + last
     while True:
@@ -93,41 +92,43 @@ def tune(
             allowed = seconds - used - per_fit * last
         else:
             allowed = seconds * plan.tuned / (plan.tuned + last)
-        _try(study, candidate, problem, _Pace(allowed, cost), place)
+        _try(study, candidate, problem, _Limit(allowed, cost), store)
     if at_best is None:
         why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
         raise CandidateError(f"{candidate.name}: {why}")
     params = options_of(at_best.params)
-    judged = place.best(candidate, at_best.number)
-    if judged is None:  # the file is gone
-        pace = _Pace(per_fit * plan.tuned, cost)
-        judged = tuple(pace.judged(candidate, params, problem))
-    return Tuned(params, judged, len(done), used, per_fit, _curve(done))
+    folds = store.best(candidate, at_best.number)
+    if folds is None:  # the file is gone
+        limit = _Limit(per_fit * plan.tuned, cost)
+        folds = tuple(limit.evaluate(candidate, params, problem))
+    return Tuned(params, folds, len(done), used, per_fit, _curve(done))
 
 
 @dataclass(frozen=True)
-class _Pace:
-    """How long a trial may take."""
+class _Limit:
+    """The time that a trial may take."""
 
     seconds: float
     cost: Cost
 
-    def judged(
-        self, candidate: Candidate, options: Mapping[str, Any], problem: Problem
-    ) -> Iterator[Judged]:
-        """One fit after another on the tuned splits, each within its part of the time."""
+    def evaluate(
+        self, candidate: Candidate, options: Params, problem: Problem
+    ) -> Iterator[FoldScores]:
+        """Fit on one tuned split after another, each within its part of the time."""
         ends, plan = time.perf_counter() + self.seconds, problem.plan
         for step, split in enumerate(plan.splits[: plan.tuned]):
             part = (ends - time.perf_counter()) / (plan.tuned - step)
             training = part - self.cost.after(*map(len, split))
-            yield judge(candidate, options, problem, split, problem.seeds[:1], seconds=training)
+            yield evaluate_split(
+                candidate, options, problem, split, problem.seeds[:1], seconds=training
+            )
 
 
-def _study(candidate: Candidate, place: Place) -> optuna.Study:
+def _study(candidate: Candidate, store: TrialStore) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(
-        storage=place.storage,
-        study_name=place.name(candidate),
+        storage=store.storage,
+        study_name=store.name(candidate),
         direction="maximize",
         load_if_exists=True,
         pruner=optuna.pruners.MedianPruner(n_startup_trials=_BEFORE_PRUNING),
@@ -137,27 +138,31 @@ def _study(candidate: Candidate, place: Place) -> optuna.Study:
     return study
 
 
-def _known(candidate: Candidate, place: Place) -> list[dict[str, Any]]:
-    """What is tried first: what was best for log-loss with the same kind of model; the defaults.
+def _known(candidate: Candidate, store: TrialStore) -> list[dict[str, float]]:
+    """Return what is tried first: the best of log-loss with the same kind of model; the defaults.
 
     A fit on a metric may take ten times as long, and in the same time a few trials would be set
     against thirty: the two would differ in their tuning rather than in what they are trained on.
     """
     own = defaults(candidate)
-    plain = place.name(Candidate(candidate.model, LOG_LOSS))
-    if candidate.is_log_loss or plain not in optuna.get_all_study_names(place.storage):
+    plain = store.name(Candidate(candidate.model, LOG_LOSS))
+    if candidate.is_log_loss or plain not in optuna.get_all_study_names(store.storage):
         return [own]
-    at_best = _best(optuna.load_study(study_name=plain, storage=place.storage))
+    at_best = _best(optuna.load_study(study_name=plain, storage=store.storage))
     found = own if at_best is None else own | at_best.params
     return [own] if found == own else [found, own]
 
 
 def _try(
-    study: optuna.Study, candidate: Candidate, problem: Problem, pace: _Pace, place: Place
+    study: optuna.Study,
+    candidate: Candidate,
+    problem: Problem,
+    limit: _Limit,
+    store: TrialStore,
 ) -> None:
-    """One more trial; its scores are kept if it is the best that was judged on every split."""
+    """Run one more trial; its scores are kept if it is the best evaluated on every split."""
     plan, seed, number = problem.plan, problem.settings.seed, len(_done(study))
-    # A sampler of its own for every trial: one that goes on after a stop draws the same.
+    # A sampler of its own for every trial: a resumed one draws the same.
     start = zlib.crc32(candidate.key.encode()) + seed
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -166,36 +171,36 @@ def _try(
         )
     trial = study.ask()
     options = options_of(suggested(candidate, trial))
-    judged: list[Judged] = []
+    folds: list[FoldScores] = []
     began = time.perf_counter()
     state = TrialState.COMPLETE
     try:
-        for step, each in enumerate(pace.judged(candidate, options, problem)):
-            judged.append(each)
+        for step, each in enumerate(limit.evaluate(candidate, options, problem)):
+            folds.append(each)
             if step + 1 < plan.tuned:
-                trial.report(_mean(judged), step)
+                trial.report(_mean(folds), step)
                 if trial.should_prune():
                     state = TrialState.PRUNED
                     break
-        if not np.isfinite(_mean(judged)):
-            raise ValueError(f"{problem.metric} is not defined for any row it is judged by")
+        if not np.isfinite(_mean(folds)):
+            raise ValueError(f"{problem.metric} is not defined for any validation row")
     except (ValueError, ArithmeticError) as error:
         trial.set_user_attr(_FAILED, " ".join(str(error).split()))
         state = TrialState.FAIL
     trial.set_user_attr(_SECONDS, time.perf_counter() - began)
-    trial.set_user_attr(_FITS, max(1, len(judged)))
+    trial.set_user_attr(_FITS, max(1, len(folds)))
     whole, best = state == TrialState.COMPLETE, _best(study)
-    if whole and (best is None or _mean(judged) > (best.value or 0.0)):
-        place.keep(candidate, trial.number, judged)  # first: a trial that is told has its scores
-    study.tell(trial, _mean(judged) if whole else None, state=state)
+    if whole and (best is None or _mean(folds) > (best.value or 0.0)):
+        store.keep(candidate, trial.number, folds)  # before tell: a finished trial has its scores
+    study.tell(trial, _mean(folds) if whole else None, state=state)
 
 
-def _mean(judged: Sequence[Judged]) -> float:
-    return float(np.mean([each.value for each in judged]))
+def _mean(folds: Sequence[FoldScores]) -> float:
+    return float(np.mean([each.value for each in folds]))
 
 
 def _done(study: optuna.Study) -> list[FrozenTrial]:
-    """Trials that came to an end; one that was stopped has no time."""
+    """Return the trials that came to an end; one that was stopped has no time."""
     found = study.get_trials(deepcopy=False, states=_DONE)
     return [trial for trial in found if _SECONDS in trial.user_attrs]
 
@@ -210,7 +215,7 @@ def _seconds_of(trial: Trial | FrozenTrial) -> float:
 
 
 def _curve(done: Sequence[FrozenTrial]) -> list[list[float]]:
-    """Seconds so far against the best value so far."""
+    """Return the seconds so far with the best value so far."""
     points, clock, best = [], 0.0, -np.inf
     for trial in done:
         clock += _seconds_of(trial)
