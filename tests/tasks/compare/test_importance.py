@@ -59,12 +59,12 @@ def test_the_importance_is_the_metric_lost_on_the_rows_held_out(tmp_path):
     found = importance_of(tmp_path, 0, here, evaluation)
     assert found["value"] == pytest.approx(here.value(evaluation.scores(0), rows))
     rng = np.random.default_rng(5)
-    (tested,) = evaluation.tested(0)
+    ((model, _),) = evaluation.tested(0)
     features = here.table.of(rows)
     losses = []
     for _ in range(200):
         changed = features.with_columns(features["a"].gather(rng.permutation(len(rows))))
-        losses.append(found["value"] - here.value(tested.model.scores(changed), rows))
+        losses.append(found["value"] - here.value(model.scores(changed), rows))
     row = by_name(found)["a"]
     assert row["mean"] == pytest.approx(np.mean(losses), abs=3 * (row["high"] - row["mean"]))
 
