@@ -60,8 +60,8 @@ def test_a_run_is_written_whole(tmp_path):
     features = frame.with_columns(pl.col("b").cast(pl.Float64).fill_null(float("nan")))
     scores = model.scores(features[arrays["row"]])
     np.testing.assert_allclose(scores, arrays[f"score_{found.results['recommended']}"])
-    assert found.page == out / "index.html"
-    assert found.page.exists()
+    assert found.report == out / "index.html"
+    assert found.report.exists()
     assert "linear, log-loss + ap" in (out / "tables.csv").read_text()
     config = json.loads((out / "config.json").read_text())
     assert config["metric"] == "ap"
