@@ -18,12 +18,11 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from reproductions import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Pretrained, Trial
 from reproductions.retrieval.features import features_of
 from reproductions.retrieval.methods import METHODS, Method
 from reproductions.retrieval.plan import Plan
-from reproductions.runs import Runs
 
 SHAPES = {"Omniglot": ((28, 4), (28, 12), (80, 4)), "CIFAR-100": ((28, 4), (28, 16))}
 NAMES, SEEDS = ("SupCon", "SOPRC", "StableAP"), 2

@@ -22,11 +22,10 @@ from rich.table import Table
 from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification import Settings, Trained, judge, train
 from rankwise.theory import mean_of
-from reproductions import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.longtail.measure import Plan, settings_of
 from reproductions.longtail.methods import METHODS, Choice, Method
 from reproductions.longtail.problems import Problem
-from reproductions.runs import Runs
 
 _FIRST_SEED = 2000  # neither those of the study's tuning nor those that it reports
 

@@ -23,11 +23,10 @@ from rich.table import Table
 
 from rankwise.tasks.classification import judge
 from rankwise.theory import mean_of
-from reproductions import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.longtail.measure import Plan
 from reproductions.longtail.methods import Choice
 from reproductions.longtail.problems import CIFAR_100, RARE, Problem
-from reproductions.runs import Runs
 
 Row = dict[str, float]
 

@@ -14,11 +14,8 @@ from rankwise.tasks.detection.finding import Detections
 from rankwise.tasks.detection.page import spaced
 from rankwise.tasks.detection.task import DetectionTask
 from rankwise.tasks.detection.training import train
-from reproductions.base import Setting
 from reproductions.detection.plan import Choice, Head, Plan
-from reproductions.runs import Runs
-
-__all__ = ["Cell", "measure", "shown_detections"]
+from reproductions.frame import Runs, Setting
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSplits, open_detection
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import fingerprint
-from reproductions.base import Setting
-
-__all__ = ["HEADS", "OURS", "Choice", "Head", "Plan"]
+from reproductions.frame import BasePlan, Setting
 
 _WEIGHTS = "mobilenet_v2*.pth"
 
@@ -59,8 +57,11 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(BasePlan):
     """The pictures, the settings that all share, and what is tried with each loss."""
+
+    QUICK: ClassVar = {"seeds": 1}
+    DRAWS = "seeds"
 
     splits: DetectionSplits
     settings: Settings
@@ -73,7 +74,7 @@ class Plan:
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
-        """The plan for a setting; ``draws`` is the number of seeds."""
+        """Return the plan for a setting; ``draws`` is the number of seeds."""
         root, weights = _located(setting.data)
         splits = open_detection("voc", root, train=["train"], validation=["val"], test=["test"])
         steps = 150 if setting.quick else 600
@@ -90,8 +91,7 @@ class Plan:
         rates = (0.02,) if setting.quick else (0.005, 0.01, 0.02, 0.04)
         choices = tuple(Choice(rate, warm) for rate in rates for warm in (0, steps // 4))
         heads = _QUICK if setting.quick else HEADS
-        seeds = setting.draws or (1 if setting.quick else 3)
-        return cls(splits, settings, heads, choices, seeds)
+        return cls(splits, settings, heads, choices).changed(setting)
 
     def of_head(self, head: Head) -> tuple[Choice, ...]:
         """What a loss has to choose from; focal loss before itself is nothing new."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COLUMNS", "PUBLISHED"]
-
 COLUMNS = ("AP", "AP50", "AP75", "AP_S", "AP_M", "AP_L")
 PUBLISHED: dict[str, tuple[float, ...]] = {
     "focal": (39.9, 57.8, 43.3, 22.2, 44.1, 51.2),

@@ -7,13 +7,11 @@ import math
 from rankwise.report import Figure, Section, Table
 from rankwise.tasks.detection.page import picture_figure, spaced
 from rankwise.theory import Mean, mean_of
-from reproductions.base import Outcome, Setting
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import OURS, Plan
 from reproductions.detection.published import COLUMNS, PUBLISHED
 from reproductions.drawing import COLORS, canvas, plain, png
-
-__all__ = ["study"]
+from reproductions.frame import Report, Setting, Study
 
 _KEYS = ("ap", "ap50", "ap75", "small", "medium", "large")
 _BEST = "StableAP"
@@ -26,13 +24,12 @@ _WHY = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    cells, times = measure(plan, setting)
+def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
+    cells, times = found
     table = _table(plan, cells)
     chart, pictures = _chart(plan, cells), _pictures(plan, cells)
-    return Outcome(
+    return Report(
         title="Does ranking its anchors make a better detector? (StableAP, Table 5, on BCCD)",
         rows=[_row(cell) for cell in cells],
         summary=_summary(plan, setting, cells, times),
@@ -79,7 +76,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     choices = "; ".join(map(str, plan.choices))
     frozen = "as it is: only the pyramid and the head learn" if s.network.frozen else "from scratch"
     return [
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {parts.train.describe()}. "
+        f"{setting} {parts.train.describe()}. "
         f"{parts.validation.describe()}. {parts.test.describe()}.",
         *parts.issues.lines(),
         f"Pictures of {s.augmentations.width}×{s.augmentations.height} pixels, mirrored at random; "
@@ -218,9 +215,6 @@ def _summary(
         }
 
     return {
-        "study": "detection",
-        "seed": setting.seed,
-        "quick": setting.quick,
         "seeds": plan.seeds,
         "steps": plan.settings.training.steps,
         "choices": list(map(str, plan.choices)),
@@ -258,3 +252,6 @@ def _pictures(plan: Plan, cells: list[Cell]) -> list[Figure]:
         picture_figure(plan.splits.test, row, {name: boxes[i] for name, boxes in first.items()})
         for i, row in enumerate(spaced(len(plan.splits.test), plan.shown))
     ]
+
+
+study = Study(Plan, measure, report)

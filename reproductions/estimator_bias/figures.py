@@ -10,8 +10,6 @@ from rankwise.theory import SIMULATIONS, Bias, InterpolationError
 from reproductions.drawing import COLORS, canvas, logarithmic_x, plain, png
 from reproductions.estimator_bias.measure import PRIOR, RATES, Measured
 
-__all__ = ["estimates", "interpolation"]
-
 _STYLE = {
     "batch AP": ("o", COLORS[0]),
     "prior only": ("s", COLORS[1]),

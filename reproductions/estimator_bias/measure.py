@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import ClassVar, Literal
 
 from rankwise.theory import (
     SIMULATIONS,
@@ -17,17 +17,25 @@ from rankwise.theory import (
     interpolation_error,
     simulate,
 )
-from reproductions.base import Setting
-
-__all__ = ["PRIOR", "RATES", "Measured", "Plan", "Verdict", "measure", "verdicts"]
+from reproductions.frame import BasePlan, Setting
 
 PRIOR = 0.1
 RATES = (0.01, 0.02, 0.03, 0.1, 0.2)  # the five of the paper's Appendix B.2
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """How much is computed."""
+
+    QUICK: ClassVar = {
+        "sizes": (500,),
+        "draws": 60,
+        "chains": 10,
+        "burn_in": 60,
+        "counts": (20, 50, 100),
+        "points": (10, 100, 1000),
+    }
+    DRAWS = "draws"
 
     sizes: tuple[int, ...] = (500, 1000, 2000)
     draws: int = 500
@@ -36,20 +44,6 @@ class Plan:
     population: int = 100_000
     counts: tuple[int, ...] = (20, 50, 100, 200, 400)  # n⁺ of the interpolation
     points: tuple[int, ...] = (10, 30, 100, 300, 1000)  # M of the interpolation
-
-    @classmethod
-    def of(cls, setting: Setting) -> Plan:
-        """The full plan, or a small one."""
-        if setting.quick:
-            return cls(
-                sizes=(500,),
-                draws=setting.draws or 60,
-                chains=10,
-                burn_in=60,
-                counts=(20, 50, 100),
-                points=(10, 100, 1000),
-            )
-        return cls(draws=setting.draws or 500)
 
 
 @dataclass(frozen=True)
@@ -69,18 +63,24 @@ def measure(plan: Plan, setting: Setting) -> Measured:
         name: simulate(name, size=plan.population, prior=PRIOR, seed=setting.seed + number)
         for number, name in enumerate(SIMULATIONS)
     }
-    biases: dict[str, list[Bias]] = {name: [] for name in populations}
-    work = list(enumerate(product(populations, plan.sizes, RATES)))
-    for number, (name, size, rate) in setting.track(work, "drawing batches"):
-        biases[name] += estimator_bias(
+    work = list(product(populations, plan.sizes, RATES))
+
+    def one(key: tuple[str, int, float]) -> list[Bias]:
+        name, size, rate = key
+        return estimator_bias(
             populations[name],
             rate=rate,
             size=size,
             draws=plan.draws,
             chains=plan.chains,
             burn_in=plan.burn_in,
-            seed=setting.seed + 1000 + number,
+            seed=setting.seed + 1000 + work.index(key),
         )
+
+    biases: dict[str, list[Bias]] = {name: [] for name in populations}
+    found = setting.each(plan, work, "drawing batches", one, list[Bias])
+    for (name, _, _), rows in zip(work, found, strict=True):
+        biases[name] += rows
     laws = {name: positives for name, (positives, _) in SIMULATIONS.items()}
     most = max(plan.points)
     return Measured(

@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 from rankwise.report import Section, Table
 from rankwise.theory import Bias, InterpolationError
-from reproductions.base import Outcome, Setting
 from reproductions.estimator_bias.figures import estimates, interpolation
 from reproductions.estimator_bias.measure import (
     PRIOR,
@@ -17,8 +16,7 @@ from reproductions.estimator_bias.measure import (
     measure,
     verdicts,
 )
-
-__all__ = ["study"]
+from reproductions.frame import Report, Setting, Study
 
 _CLAIM = (
     "Proposition 2 of SOPRC: with batches whose share of positives π₀ is not the data set's π, the "
@@ -43,10 +41,8 @@ _INTERPOLATION = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    measured = measure(plan, setting)
+def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     judged = verdicts(measured.biases)
     table = _claims(judged)
     figures = {"figure": estimates(measured), "interpolation": interpolation(measured)}
@@ -62,14 +58,10 @@ def study(setting: Setting) -> Outcome:
         ),
         Section("All numbers", [], [], [_details(measured)]),
     ]
-    return Outcome(
+    return Report(
         title="Does the sampling rate of a batch bias the estimate of AUPRC?",
         rows=_rows(measured),
         summary={
-            "study": "estimator-bias",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "prior": PRIOR,
             "rates": RATES,
             "verdicts": [asdict(v) | {"holds": v.holds} for v in judged],
@@ -211,3 +203,6 @@ def _error_row(e: InterpolationError) -> dict[str, object]:
 def _and(values: tuple[float, ...]) -> str:
     words = [f"{value:,}" if isinstance(value, int) else f"{value:g}" for value in values]
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+
+
+study = Study(Plan, measure, report)

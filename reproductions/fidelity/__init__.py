@@ -1,5 +1,4 @@
-"""Does training on an objective raise the metric it stands for, more than cross-entropy does?"""
+"""Every objective against every metric, on the data it was trained on."""
 
-from reproductions.fidelity.study import study
-
-__all__ = ["study"]
+QUESTION = "Does training on an objective raise the metric it stands for?"
+TIME = "15 min"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from rankwise.naming import metric, objective
-from reproductions.base import Setting
 from reproductions.fidelity.problem import make_lists, make_problem
-
-__all__ = ["METRICS", "OBJECTIVES", "PROBLEMS", "REFERENCE", "SPREAD", "Plan", "Value", "measure"]
+from reproductions.frame import BasePlan, Setting
 
 REFERENCE = "cross_entropy"
 SPREAD = "spread"  # of the scores, as a share of what it was before the objective
@@ -70,18 +69,14 @@ PROBLEMS = {"one list": make_problem, "lists": make_lists}
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """How much is trained."""
+
+    QUICK: ClassVar = {"steps": 100, "repeats": 3}
 
     items: int = 1_000
     steps: int = 300
     repeats: int = 20
-
-    @classmethod
-    def of(cls, setting: Setting) -> Plan:
-        """The plan for a setting; ``draws`` is the number of problems."""
-        base = cls(steps=100, repeats=3) if setting.quick else cls()
-        return replace(base, repeats=setting.draws or base.repeats)
 
 
 @dataclass(frozen=True)
@@ -97,9 +92,11 @@ class Value:
 
 def measure(plan: Plan, setting: Setting) -> list[Value]:
     """Every objective on every problem; all of them start at the solution of cross-entropy."""
-    found: list[Value] = []
     draws = [(problem, repeat) for problem in PROBLEMS for repeat in range(plan.repeats)]
-    for problem, repeat in setting.track(draws, "training"):
+
+    def one(key: tuple[str, int]) -> list[Value]:
+        problem, repeat = key
+        found: list[Value] = []
         x, target = PROBLEMS[problem](plan.items, 1_000 * setting.seed + repeat)
         start = _train(REFERENCE, x, target, plan.steps, torch.zeros(x.shape[-1]))
         for name in (REFERENCE, *OBJECTIVES):
@@ -110,7 +107,10 @@ def measure(plan: Plan, setting: Setting) -> list[Value]:
             found += [
                 Value(name, judge, repeat, float(value), problem) for judge, value in judged.items()
             ]
-    return found
+        return found
+
+    outcomes = setting.each(plan, draws, "training", one, list[Value])
+    return [value for values in outcomes for value in values]
 
 
 def _train(name: str, x: Tensor, target: Tensor, steps: int, start: Tensor) -> Tensor:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["LISTS", "PRIOR", "SHARES", "make_lists", "make_problem"]
-
 PRIOR, SEPARATION, ASIDE = 0.1, 3.0, 1.5
 HARD_NEGATIVES, HARD_POSITIVES = 0.08, 0.3
 

@@ -11,18 +11,6 @@ from rankwise.naming import metric_of
 from rankwise.theory import Mean, mean_of
 from reproductions.fidelity.measure import METRICS, OBJECTIVES, REFERENCE, SPREAD, Value
 
-__all__ = [
-    "CONSTANT",
-    "Means",
-    "best_rows",
-    "constant_scorers",
-    "family",
-    "leads",
-    "low",
-    "means_and_gains",
-    "own_cells",
-]
-
 CONSTANT = 0.01  # of the spread that the scores had before
 
 Means = dict[tuple[str, str], Mean]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from rankwise.report import Section
-from reproductions.base import Outcome, Setting
 from reproductions.fidelity.measure import (
     METRICS,
     PROBLEMS,
@@ -39,8 +38,7 @@ from reproductions.fidelity.tables import (
     own_metric,
     table_of,
 )
-
-__all__ = ["study"]
+from reproductions.frame import Report, Setting, Study
 
 _WHY = (
     "A loss that stands for a metric should raise that metric where cross-entropy does not. What "
@@ -55,24 +53,18 @@ _WHY = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    values = measure(plan, setting)
+def report(plan: Plan, values: list[Value], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     parts = {name: [v for v in values if v.problem == name] for name in PROBLEMS}
     (means, gains), (list_means, list_gains) = (
         means_and_gains(parts[name]) for name in ("one list", "lists")
     )
     best, ahead = best_rows(gains), leads(parts["one list"], gains)
     figure = figure_of(gains)
-    return Outcome(
+    return Report(
         title="Does an objective raise the metric it stands for?",
-        rows=[asdict(value) for value in values],
+        rows=values,
         summary={
-            "study": "fidelity",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "best": best,
             "ahead_of_the_other_kind": {
                 judge: {"objective": other, **asdict(mean), "half_width": mean.half_width()}
@@ -117,8 +109,7 @@ def study(setting: Setting) -> Outcome:
 
 def _method(plan: Plan, setting: Setting) -> list[str]:
     return [
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {plan.repeats} problems "
-        f"of each kind, of {plan.items:,} items with 3 features.",
+        f"{setting} {plan.repeats} problems of each kind, of {plan.items:,} items with 3 features.",
         f"One list: {PRIOR:.0%} positive. {HARD_NEGATIVES:.0%} of "
         f"the negatives look like positives and {HARD_POSITIVES:.0%} of the positives are near the "
         f"negatives, {ASIDE} standard deviations aside on an axis of their own, where the others "
@@ -170,3 +161,6 @@ def _shrunk(values: Sequence[Value], plan: Plan) -> list[str]:
 
 def _list_of(names: Iterable[str]) -> str:
     return "; ".join(names)
+
+
+study = Study(Plan, measure, report)

@@ -10,8 +10,6 @@ from reproductions.drawing import canvas, png
 from reproductions.fidelity.measure import METRICS, OBJECTIVES, REFERENCE
 from reproductions.fidelity.reading import Means, best_rows, low, own_cells
 
-__all__ = ["figure_of", "in_thousandths", "leaders", "own_metric", "table_of"]
-
 _CAPTION = (
     "First row: the metric after cross-entropy. Others: what the objective adds to it, mean and "
     "half of the 95 % interval of the paired difference. "

@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification.evaluate import judge
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.training import train
-from reproductions.base import Setting
+from reproductions.frame import BasePlan, Runs, Setting
 from reproductions.longtail.methods import METHODS, Choice, Method
 from reproductions.longtail.problems import Problem, real_problems
-from reproductions.runs import Runs
-
-__all__ = ["Cell", "Plan", "Tuned", "measure", "settings_of"]
 
 _TUNING_SEED = 1000  # of the runs that choose; those that are reported have other seeds
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """How much is done; sizes of a run are the same for every method."""
+
+    QUICK: ClassVar = {"steps": 200, "warm_start": 60, "width": 8, "crop": 24, "tuned_sets": 1}
 
     problems: tuple[Problem, ...]
     methods: tuple[Method, ...] = METHODS
@@ -37,24 +36,12 @@ class Plan:
     size: int = 64
     positives: int = 16
     repeats: int = 4
-    tuned_sets: int | None = None  # choose on so many, the last choice is for the others; None: all
+    tuned_sets: int | None = None  # data sets tuned on, the others take the last choice; None: all
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
-        """The plan of a setting."""
-        problems = real_problems(setting.data, quick=setting.quick)
-        repeats = setting.draws or 4
-        if setting.quick:
-            return cls(
-                problems,
-                steps=200,
-                warm_start=60,
-                width=8,
-                crop=24,
-                repeats=repeats,
-                tuned_sets=1,
-            )
-        return cls(problems, repeats=repeats)
+        """Return the plan for a setting; ``draws`` is the number of repeats."""
+        return cls(real_problems(setting.data, quick=setting.quick)).changed(setting)
 
     @property
     def data_sets(self) -> list[str]:

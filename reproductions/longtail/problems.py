@@ -12,8 +12,6 @@ from rankwise.data import DataError
 from rankwise.data.images.image_set import ClassSplits
 from rankwise.data.images.readers import open_classes
 
-__all__ = ["Problem", "real_problems"]
-
 _LATE = ("dog", "frog", "horse", "ship", "truck")
 _FRUIT = ("apple", "mushroom", "orange", "pear", "sweet_pepper")
 _INSECTS = ("bee", "beetle", "butterfly", "caterpillar", "cockroach")

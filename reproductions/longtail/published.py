@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PUBLISHED"]
-
 PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {
     "CIFAR-10-LT": {
         "CE": (78.9, 0.46),

@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 from rankwise.report import Figure, Section
 from rankwise.theory import mean_of
-from reproductions.base import Outcome, Setting
 from reproductions.drawing import COLORS, canvas, plain, png
-from reproductions.longtail.measure import Cell, Plan, measure
+from reproductions.frame import Report, Setting, Study
+from reproductions.longtail.measure import Cell, Plan, Tuned, measure
 from reproductions.longtail.methods import OURS
 from reproductions.longtail.tables import (
     best_other,
@@ -19,8 +19,6 @@ from reproductions.longtail.tables import (
     main_table,
     others,
 )
-
-__all__ = ["study"]
 
 _DIFFERS = (
     "The paper makes several binary problems of each data set and splits them 8:1:1; it does not "
@@ -37,15 +35,14 @@ _DIFFERS = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    tuned, cells = measure(plan, setting)
+def report(plan: Plan, found: tuple[list[Tuned], list[Cell]], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
+    tuned, cells = found
     figure = _figure(cells, plan)
     table, duel = main_table(cells, plan), differences(cells, plan)
-    return Outcome(
+    return Report(
         title="Long-tailed classification: Table 6 at this machine's scale",
-        rows=[asdict(cell) for cell in cells],
+        rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[
             Section("Average precision", [_first(cells, plan)], [figure], [table]),
@@ -88,8 +85,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     )
     rates = " and ".join(f"{rate:g}" for rate in plan.rates)
     return [
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. Positives of images, to "
-        f"train, to validate and to test on. {'; '.join(sizes)}.",
+        f"{setting} Positives of images, to train, to validate and to test on. {'; '.join(sizes)}.",
         f"Every method has {plan.steps} steps of {plan.size} images, a network of four "
         f"convolutions with {plan.width} to {8 * plan.width} channels from scratch, flips and "
         f"cuts, and four settings to choose from: the rates {rates}, with a linear head and with "
@@ -105,9 +101,6 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
 
 def _summary(cells: Sequence[Cell], plan: Plan, setting: Setting) -> dict[str, object]:
     return {
-        "study": "longtail",
-        "seed": setting.seed,
-        "quick": setting.quick,
         "runs": plan.asked(setting.seed),
         "methods": [asdict(method) for method in plan.methods],
         "rates": list(plan.rates),
@@ -138,3 +131,6 @@ def _figure(cells: Sequence[Cell], plan: Plan) -> Figure:
         plain(place, title=data_set, x="test AP, %")
     words = "Test AP of every training (dots) and its mean (bar) by method, one panel by data set."
     return Figure(png(figure), words, words)
+
+
+study = Study(Plan, measure, report)

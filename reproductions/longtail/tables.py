@@ -13,8 +13,6 @@ from reproductions.longtail.measure import Cell, Plan, Tuned
 from reproductions.longtail.methods import OURS
 from reproductions.longtail.published import PUBLISHED
 
-__all__ = ["best_other", "by_repeat", "choices", "differences", "main_table", "others"]
-
 
 def by_repeat(cells: Sequence[Cell], data_set: str, method: str, part: str = "ap") -> list[float]:
     """Of every repeat the mean over the problems of a data set."""

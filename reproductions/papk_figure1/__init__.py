@@ -1,5 +1,4 @@
-"""Which surrogates of pAp@k vanish under which margin condition?"""
+"""Figure 1 of pAp@k: the surrogates under three margin conditions."""
 
-from reproductions.papk_figure1.study import study
-
-__all__ = ["study"]
+QUESTION = "Which surrogates of pAp@k vanish under which margin condition?"
+TIME = "30 s"

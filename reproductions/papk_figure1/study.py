@@ -1,15 +1,137 @@
-"""The study as a page: the curves of the paper's Figure 1."""
+"""Figure 1 of pAp@k: the surrogates under three margin conditions."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.stats import truncnorm
+
+from rankwise.metrics import pap_at_k
+from rankwise.objectives import Objective, PairwiseAUC, PApAtK
+from rankwise.pairs import Hinge
 from rankwise.report import Figure, Section, Table
-from reproductions.base import Outcome, Setting
 from reproductions.drawing import COLORS, canvas, plain, png
-from reproductions.papk_figure1.measure import CONDITIONS, WATCHED, Plan, Point, measure
+from reproductions.frame import BasePlan, Report, Setting, Study
 
-__all__ = ["study"]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A margin condition and the surrogate that is to vanish under it."""
+
+    name: str
+    surrogate: str
+    eta: float  # where its surrogate vanishes, and not in the first step
+    vanish: tuple[str, ...]  # those that the condition makes zero at w = 1
+
+    def highest_negative(self, positives: Array, beta: int) -> float:
+        """The highest score a negative may have, given the scores of the positives."""
+        ordered = np.sort(positives)
+        if self.name == "strong":
+            return float(ordered[0] - 1)
+        if self.name == "moderate":
+            return float(min(ordered[0], ordered[-beta] - 1))
+        return float(ordered[:beta].mean() - 1)
+
+
+CONDITIONS = (
+    Condition("strong", "max", 0.5, ("ramp", "avg", "max", "ts")),
+    Condition("β", "avg", 0.01, ("ramp", "avg")),
+    Condition("moderate", "ts", 0.01, ("ramp", "ts")),
+)
+WATCHED: dict[str, Callable[[int], Objective]] = {
+    "ramp": partial(PApAtK, form="ramp", score_scale=1),
+    "avg": partial(PApAtK, form="avg", score_scale=1),
+    "max": partial(PApAtK, form="max", score_scale=1),
+    "ts": partial(PApAtK, form="ts", score_scale=1),
+    "AUC (4)": lambda k: PairwiseAUC(Hinge(1.0)),
+}
+"""What is watched, made for a k."""
+
+
+@dataclass(frozen=True)
+class Plan(BasePlan):
+    """Section 7.2: sizes, and how long to descend."""
+
+    QUICK: ClassVar = {"steps": 200, "looks": 25}
+    DRAWS = None
+
+    n_positives: int = 250
+    n_negatives: int = 2_000
+    k: int = 30
+    features: int = 5
+    steps: int = 2_000
+    looks: int = 60
+
+
+@dataclass(frozen=True)
+class Point:
+    """The value of a surrogate, or of the risk, after so many steps."""
+
+    condition: str
+    step: int
+    watched: str
+    value: float
+
+
+def draw(condition: Condition, plan: Plan, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Positives from N(0, I); negatives from N(½, I) as far as w = 1 keeps the condition.
+
+    Only the sum of the features decides, so that is drawn from its cut-off law and the rest of x
+    from its own: what drawing until the condition holds would give.
+    """
+    positives = rng.normal(size=(plan.n_positives, plan.features))
+    root = math.sqrt(plan.features)
+    cut = condition.highest_negative(positives.sum(1), min(plan.k, plan.n_positives)) / root
+    mean = 0.5 * root
+    along = truncnorm.rvs(-np.inf, cut - mean, loc=mean, size=plan.n_negatives, random_state=rng)
+    across = rng.normal(size=(plan.n_negatives, plan.features))
+    across -= across.mean(1, keepdims=True)
+    return positives, across + along[:, None] / root
+
+
+def measure(plan: Plan, setting: Setting) -> list[Point]:
+    """Descend under every condition, looking at all surrogates on the way."""
+
+    def one(name: str) -> list[Point]:
+        condition = next(c for c in CONDITIONS if c.name == name)
+        rng = np.random.default_rng([setting.seed, CONDITIONS.index(condition)])
+        positives, negatives = draw(condition, plan, rng)
+        x = torch.from_numpy(np.concatenate([positives, negatives]))
+        return _descend(condition, x, torch.arange(len(x)) < len(positives), plan)
+
+    found = setting.each(plan, [c.name for c in CONDITIONS], "descending", one, list[Point])
+    return [point for points in found for point in points]
+
+
+def _descend(
+    condition: Condition, x: torch.Tensor, target: torch.Tensor, plan: Plan
+) -> list[Point]:
+    watched = {name: made(plan.k) for name, made in WATCHED.items()}
+    loss = watched[condition.surrogate]
+    looks = set(np.unique(np.geomspace(1, plan.steps + 1, plan.looks).round().astype(int) - 1))
+    weights, points = x.new_zeros(x.shape[1]), []
+    for step in range(plan.steps + 1):
+        if step in looks:
+            with torch.no_grad():
+                scores = x @ weights
+                values = {name: float(one(scores, target)) for name, one in watched.items()}
+                gain = torch.as_tensor(pap_at_k(scores, target, k=plan.k, ties="against"))
+            values["risk"] = 1 - float(gain)
+            points += [Point(condition.name, step, name, v) for name, v in values.items()]
+        w = weights.requires_grad_()
+        (gradient,) = torch.autograd.grad(loss(x @ w, target), w)
+        weights = (w - condition.eta / (step + 1) ** 0.5 * gradient).detach()
+    return points
+
 
 _NAMES = (*WATCHED, "risk")
 _PAPER = {
@@ -28,19 +150,13 @@ _DIFFERS = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    points = measure(plan, setting)
+def report(plan: Plan, points: list[Point], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     figure, table = _figure(points), _table(points)
-    return Outcome(
+    return Report(
         title="pAp@k, Figure 1: the surrogates under three margin conditions",
-        rows=[asdict(point) for point in points],
+        rows=points,
         summary={
-            "study": "papk-figure1",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "last": {
                 condition.name: {name: _at(points, condition.name, name)[-1] for name in _NAMES}
                 for condition in CONDITIONS
@@ -58,7 +174,7 @@ def study(setting: Setting) -> Outcome:
 
 def _method(plan: Plan, setting: Setting) -> str:
     return (
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {plan.n_positives} "
+        f"{setting} {plan.n_positives} "
         f"positives from N(0, I) and {plan.n_negatives:,} negatives from N(½, I) in "
         f"{plan.features} dimensions, the negatives cut off so that w = 1 realizes the strong, the "
         f"β- or the moderate β-margin condition; k = {plan.k}. The surrogate that is consistent "
@@ -98,3 +214,6 @@ def _figure(points: list[Point]) -> Figure:
     axes[0, 0].legend(fontsize=7, frameon=False)
     described = "Ramp, avg, max, TS, AUC surrogate and risk over the steps, three conditions."
     return Figure(png(figure), described, "Below 0.01 the vertical axis is linear, down to 0.")
+
+
+study = Study(Plan, measure, report)

@@ -1,5 +1,4 @@
-"""Does pAp@k prefer the ranking with the better top, where AUC, pAUC and precision@k do not?"""
+"""Table 1 of pAp@k: five rankings under every metric."""
 
-from reproductions.papk_table1.study import study
-
-__all__ = ["study"]
+QUESTION = "Does pAp@k prefer the ranking with the better top?"
+TIME = "5 s"

@@ -1,5 +1,4 @@
-"""Does pAp@k rank as pAUC where positives are few, and as precision@k where they are many?"""
+"""Table 2 of pAp@k: between partial AUC and precision@k."""
 
-from reproductions.papk_table2.study import study
-
-__all__ = ["study"]
+QUESTION = "Does pAp@k rank as pAUC with few positives and as precision with many?"
+TIME = "30 s"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from rankwise.metrics import auroc, precision_at_k
 from rankwise.objectives import Objective, PApAtK
-from reproductions.base import Setting
+from reproductions.frame import BasePlan, Setting
 from reproductions.papk_solvers.gradients import PartialAUCAtK, StrictPrecisionAtK
-
-__all__ = ["CASES", "Case", "Plan", "Run", "measure"]
 
 FEATURES = 5
 PAP = "GD-pAp@k-avg"
@@ -41,18 +40,16 @@ CASES = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """How much is simulated."""
+
+    QUICK: ClassVar = {"runs": 40, "steps": 200}
+    DRAWS = "runs"
 
     runs: int = 300
     steps: int = 1_000
     eta: float = 0.5
     lam: float = 1e-3
-
-    @classmethod
-    def of(cls, setting: Setting) -> Plan:
-        """The plan for a setting; ``draws`` is the number of runs."""
-        return cls(setting.draws or (40 if setting.quick else 300), 200 if setting.quick else 1_000)
 
 
 @dataclass(frozen=True)
@@ -69,20 +66,25 @@ class Run:
 
 def measure(plan: Plan, setting: Setting) -> list[Run]:
     """Every case, method and sample."""
-    found = []
-    work = [(case, name) for case in CASES for name in case.losses()]
-    for case, name in setting.track(work, "descending"):
+    work = [(number, name) for number, case in enumerate(CASES) for name in case.losses()]
+
+    def one(key: tuple[int, str]) -> list[Run]:
+        case, name = CASES[key[0]], key[1]
         # The same seed for both methods of a case: the same lists.
-        generator = torch.Generator().manual_seed(1_000 * setting.seed + CASES.index(case))
+        generator = torch.Generator().manual_seed(1_000 * setting.seed + key[0])
         samples = {kind: _draw(case, plan.runs, generator) for kind in ("trained on", "new")}
         target = torch.arange(case.n_positives + case.n_negatives) < case.n_positives
         weights = _descend(case.losses()[name], samples["trained on"], target, plan)
+        found = []
         for kind, sample in samples.items():
             scores = (sample @ weights.unsqueeze(-1)).squeeze(-1)
-            precision, inside = judged(scores, target, case.k)
+            precision, inside = evaluated(scores, target, case.k)
             values = zip(precision.tolist(), inside.tolist(), strict=True)
             found += [Run(case.name, name, kind, run, *pair) for run, pair in enumerate(values)]
-    return found
+        return found
+
+    found = setting.each(plan, work, "descending", one, list[Run])
+    return [run for runs in found for run in runs]
 
 
 def _draw(case: Case, runs: int, generator: torch.Generator) -> Tensor:
@@ -105,7 +107,7 @@ def _descend(loss: Objective, x: Tensor, target: Tensor, plan: Plan) -> Tensor:
     return weights
 
 
-def judged(scores: Tensor, target: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def evaluated(scores: Tensor, target: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """precision@k, and AUC among the k highest items (NaN where they are of one class)."""
     labels = target.expand_as(scores).long()
     precision = torch.as_tensor(precision_at_k(scores, labels, k=k, average="none"))

@@ -9,11 +9,9 @@ from scipy.stats import binomtest
 
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import mean_of
-from reproductions.base import Outcome, Setting
 from reproductions.drawing import COLORS, canvas, plain, png
+from reproductions.frame import Report, Setting, Study
 from reproductions.papk_table2.measure import CASES, PAP, Case, Plan, Run, measure
-
-__all__ = ["study"]
 
 PUBLISHED = {
     ("Case 1, n⁺ < k", "SGD@k-avg"): ("0.20 ± 0.14", "5", "0.59 ± 0.34 (88)", "30"),
@@ -43,24 +41,18 @@ _DIFFERS = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    runs = measure(plan, setting)
+def report(plan: Plan, runs: list[Run], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     tables = [_table(runs, kind) for kind in ("trained on", "new")]
     verdicts = _verdicts(runs)
     figure = _figure(runs)
-    return Outcome(
+    return Report(
         title="pAp@k, Table 2: between partial AUC and precision@k",
         rows=[
             {**asdict(run), "auc_at_k": "" if math.isnan(run.auc_at_k) else run.auc_at_k}
             for run in runs
         ],
         summary={
-            "study": "papk-table2",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "verdicts": [dict(zip(verdicts.header, row, strict=True)) for row in verdicts.rows],
         },
         sections=[
@@ -76,7 +68,7 @@ def study(setting: Setting) -> Outcome:
 
 def _method(plan: Plan, setting: Setting) -> str:
     return (
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {plan.runs} runs: "
+        f"{setting} {plan.runs} runs: "
         "positives from N(−1, I), negatives from N(0, I) in 5 dimensions; 10 and 160 with k = 20, "
         "20 and 160 with k = 10. Both methods descend from w = 0 on the same lists, "
         f"{plan.steps:,} steps {plan.eta:g}/√(t+1), ridge {plan.lam:g}. AUC@k is the AUC of the "
@@ -180,3 +172,6 @@ def _figure(runs: list[Run]) -> Figure:
         plain(place, title=case.name, x="prec@k on a new sample", y="runs")
         place.legend(fontsize=8, frameon=False)
     return Figure(png(figure), "How many runs have which precision@k, for both methods.", "")
+
+
+study = Study(Plan, measure, report)

@@ -12,8 +12,6 @@ from sklearn.decomposition import PCA
 from rankwise.data import DataError
 from reproductions.papk_table3.instances import Instances, crossed
 
-__all__ = ["LIKES", "is_behance", "read_behance", "read_image_features"]
-
 LIKES, FEATURES = "Behance_appreciate_1M", "Behance_Image_Features.b"
 _ID = 8  # bytes of an image's id before its features
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from reproductions.papk_table3.instances import Instances, crossed
 
-__all__ = ["is_citation", "read_citation"]
-
 PARTS = ("Train", "Val", "Test")
 COUNTS = (
     "CoAuthorCount",

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from rankwise.estimators.data import Part
 
-__all__ = ["Instances", "crossed", "split_rows"]
-
 Array = NDArray[np.float64]
 
 

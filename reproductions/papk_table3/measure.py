@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from rankwise.data import DataError
 from rankwise.estimators.data import Part
 from rankwise.estimators.papk.ranker import ETAS, LAMS, PApAtKRanker, search_grid, settings
 from rankwise.estimators.papk.users import Users
-from reproductions.base import Setting
+from reproductions.frame import BasePlan, Runs, Setting
 from reproductions.papk_solvers.rankers import (
     GreedyPApAtKRanker,
     LogisticAtKRanker,
@@ -29,20 +29,6 @@ from reproductions.papk_table3.citation import is_citation, read_citation
 from reproductions.papk_table3.instances import Instances
 from reproductions.papk_table3.movielens import read_movielens
 from reproductions.papk_table3.published import KS
-from reproductions.runs import Runs
-
-__all__ = [
-    "BASELINES",
-    "METHODS",
-    "OURS",
-    "RANDOM",
-    "STARTS",
-    "Cell",
-    "Plan",
-    "measure",
-    "read_instances",
-    "with_negatives",
-]
 
 Maker = Callable[..., PApAtKRanker]
 
@@ -66,8 +52,11 @@ STARTS = ("zero", "log_loss")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """What is measured. The grid is the paper's, the same for every method."""
+
+    QUICK: ClassVar = {"splits": 2, "etas": (0.1, 0.5), "lams": (1e-3,), "steps": 20}
+    DRAWS = "splits"
 
     instances: Instances
     ks: tuple[int, ...]
@@ -78,7 +67,7 @@ class Plan:
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
-        """The plan for a setting; ``draws`` is the number of splits."""
+        """Return the plan for a setting; ``draws`` is the number of splits."""
         if setting.data is None:
             raise DataError(
                 "papk-table3 needs ratings: --data with MovieLens' u.data, RecBole's "
@@ -86,12 +75,10 @@ class Plan:
                 "Behance's files"
             )
         instances = read_instances(Path(setting.data), setting.seed)
-        ks, splits = KS[instances.name], setting.draws or (2 if setting.quick else 5)
-        if instances.parts is not None:
-            splits = 1  # there is no other than the published one
-        if setting.quick:
-            return cls(instances, ks[:1], splits, (0.1, 0.5), (1e-3,), 20)
-        return cls(instances, ks, splits)
+        ks = KS[instances.name]
+        plan = cls(instances, ks[:1] if setting.quick else ks).changed(setting)
+        # Where the split is published there is no other.
+        return plan if instances.parts is None else replace(plan, splits=1)
 
 
 @dataclass(frozen=True)

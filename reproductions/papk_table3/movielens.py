@@ -15,8 +15,6 @@ from rankwise.data import DataError
 from rankwise.data.interactions import Interactions, read_interactions
 from reproductions.papk_table3.instances import Instances, crossed
 
-__all__ = ["Factors", "movielens", "read_movielens"]
-
 Factors = tuple[NDArray[np.float64], NDArray[np.float64]]
 Factorize = Callable[[NDArray[np.float64], int, int], Factors]
 

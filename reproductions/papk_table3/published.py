@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["KS", "PUBLISHED"]
-
 KS = {
     "Movielens": (8, 12, 16, 20, 24),
     "Citation": (6, 9, 12, 15, 18),

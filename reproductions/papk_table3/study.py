@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from rankwise.estimators.papk.ranker import ETAS, LAMS, settings
 from rankwise.estimators.papk.users import Users
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
-from reproductions.base import Outcome, Setting
 from reproductions.drawing import COLORS, canvas, plain, png
+from reproductions.frame import Report, Setting, Study
 from reproductions.papk_table3.measure import (
     BASELINES,
     METHODS,
@@ -25,8 +24,6 @@ from reproductions.papk_table3.measure import (
     with_negatives,
 )
 from reproductions.papk_table3.published import KS, PUBLISHED
-
-__all__ = ["study"]
 
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
 _DIFFERS = (
@@ -54,17 +51,15 @@ _DIFFERS = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    cells = measure(plan, setting)
+def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     tables = [_worth(cells, plan, start, "test") for start in STARTS]
     full = [_worth(cells, plan, start, "test_full") for start in STARTS]
     duel = _duel(cells, plan)
     figure = _figure(cells, plan)
-    return Outcome(
+    return Report(
         title=f"pAp@k, Table 3: {plan.instances.name}",
-        rows=[asdict(cell) for cell in cells],
+        rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[
             Section("What was done", [*_method(plan, setting), _left_out(plan, setting)]),
@@ -92,7 +87,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     etas, lams = (", ".join(f"{value:g}" for value in axis) for axis in (plan.etas, plan.lams))
     return [
         f"{plan.instances.story} {plan.instances.size}.",
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {_splits(plan)} "
+        f"{setting} {_splits(plan)} "
         "Every method has the same "
         f"{len(plan.etas) * len(plan.lams)} settings, η ∈ {{{etas}}} × λ ∈ {{{lams}}}, "
         f"{_part(plan)}, and "
@@ -198,9 +193,6 @@ def _duel(cells: list[Cell], plan: Plan) -> Table:
 
 def _summary(cells: list[Cell], plan: Plan, setting: Setting) -> dict[str, object]:
     return {
-        "study": "papk-table3",
-        "seed": setting.seed,
-        "quick": setting.quick,
         "data": plan.instances.name,
         "size": plan.instances.size,
         "splits": plan.splits,
@@ -267,3 +259,6 @@ def _figure(cells: list[Cell], plan: Plan) -> Figure:
     axes[0, 0].legend(fontsize=7, frameon=False)
     described = "Micro-pAp@k of every method over k, from zero and from the logistic solution."
     return Figure(png(figure), described, "Lines: ours; dotted: baselines. Bars: 95 % intervals.")
+
+
+study = Study(Plan, measure, report)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from reproductions.base import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Pretrained, Trial
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import with_tau
-from reproductions.runs import Runs
-
-__all__ = ["Effect", "ablate", "effects"]
 
 
 @dataclass(frozen=True)

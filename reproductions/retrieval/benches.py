@@ -29,8 +29,6 @@ from reproductions.retrieval.methods import Method
 from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.problem import Problem
 
-__all__ = ["SGD_FACTOR", "Bench", "Pretrained", "Scratch", "Trial"]
-
 SGD_FACTOR = 100.0
 """The rates of SGD are so many times those of AdamW."""
 

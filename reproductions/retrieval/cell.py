@@ -13,8 +13,6 @@ from torch import Tensor
 from rankwise.retrieval import evaluate
 from reproductions.retrieval.benches import Bench, Trial
 
-__all__ = ["FIRST", "Cell", "cell_of", "judged", "queries_of"]
-
 FIRST = 8  # results of a query that are kept, to be shown
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankwise.data.images.image_set import fingerprint
-from reproductions.base import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.ablations import Effect, ablate, effects
 from reproductions.retrieval.benches import Pretrained, Scratch
 from reproductions.retrieval.cell import Cell
@@ -15,9 +15,6 @@ from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import Method
 from reproductions.retrieval.plan import Plan
 from reproductions.retrieval.timing import Time, times
-from reproductions.runs import Runs
-
-__all__ = ["Measured", "asked", "collect"]
 
 
 @dataclass(frozen=True)

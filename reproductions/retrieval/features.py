@@ -19,8 +19,6 @@ from rankwise.tasks.retrieval.settings import Network
 from rankwise.vision.backbones import make_backbone
 from rankwise.vision.settings import Augmentations
 
-__all__ = ["Features", "Part", "features_of"]
-
 _AT_ONCE = 64  # images through the network
 _PARTS = ("train", "validation", "test")
 

@@ -13,8 +13,6 @@ from rankwise.data.images import ImageSet
 from rankwise.report import Figure
 from reproductions.drawing import canvas, png
 
-__all__ = ["gallery", "tile"]
-
 _SIDE, _FRAME, _GAP = 56, 4, 3  # pixels
 _RIGHT, _WRONG, _ASKED = (0, 140, 60), (200, 30, 30), (60, 60, 60)
 

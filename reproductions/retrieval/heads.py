@@ -18,8 +18,6 @@ from rankwise.training import make_optimizer, milestone_rate
 from rankwise.vision.mixup import draw_mixing, mix_features
 from reproductions.retrieval.features import Features
 
-__all__ = ["Head", "HeadLearner", "start_of", "train_head"]
-
 
 class Head(nn.Module):
     """Features by a linear map to unit vectors."""

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from reproductions.base import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Bench, History, Trial
 from reproductions.retrieval.cell import Cell, cell_of, judged, queries_of
 from reproductions.retrieval.methods import Method
-from reproductions.runs import Runs
-
-__all__ = ["Measurer"]
 
 Kept = dict[Trial, tuple[Any, History]]
 

@@ -6,17 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rankwise.data import DataError
 from rankwise.tasks.retrieval.settings import Network
 from rankwise.training.settings import Precision
 from rankwise.vision.settings import Augmentations
-from reproductions.base import Setting
+from reproductions.frame import BasePlan, Setting
 from reproductions.retrieval.methods import ABLATIONS, METHODS, TAUS, Method
 from reproductions.retrieval.problem import Problem, find_weights, read_problems
-
-__all__ = ["MAIN", "Budget", "Plan"]
 
 MAIN = ("triplet", "SupCon", "SmoothAP", "SOPRC", "StableAP")
 """What a quick run trains from scratch."""
@@ -37,8 +35,11 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """What is measured."""
+
+    QUICK: ClassVar = {"from_scratch": MAIN, "ablation_seeds": 1, "timed": 3}
+    DRAWS = None  # part of the budgets
 
     problems: tuple[Problem, ...]
     extractor: Network
@@ -62,7 +63,7 @@ class Plan:
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
-        """The plan for a setting; ``draws`` is the number of seeds."""
+        """Return the plan for a setting; ``draws`` is the number of seeds."""
         if setting.data is None:
             raise DataError(
                 "retrieval needs pictures: --data with a folder that has images/omniglot_small, "
@@ -75,21 +76,9 @@ class Plan:
         rates = (3e-4, 1e-3, 3e-3)
         # Half precision: a network's step takes .6 of the time, and all methods have it.
         scratch: dict[str, Any] = {"milestone": 0.7, "precision": "bfloat16"}
+        pretrained = Budget(200, rates, (draws, draws), 20)
+        trained = Budget(400, rates[1:2], (draws, 1), 40, 5, **scratch)
         if setting.quick:
-            return cls(
-                problems,
-                network,
-                views,
-                pretrained=Budget(150, rates[1:], (draws, draws), 15, 5),
-                scratch=Budget(200, rates[1:2], (1, 0), 20, 4, **scratch),
-                from_scratch=MAIN,
-                ablation_seeds=1,
-                timed=3,
-            )
-        return cls(
-            problems,
-            network,
-            views,
-            pretrained=Budget(200, rates, (draws, draws), 20),
-            scratch=Budget(400, rates[1:2], (draws, 1), 40, 5, **scratch),
-        )
+            pretrained = Budget(150, rates[1:], (draws, draws), 15, 5)
+            trained = Budget(200, rates[1:2], (1, 0), 20, 4, **scratch)
+        return cls(problems, network, views, pretrained, trained).changed(setting)

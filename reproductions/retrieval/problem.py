@@ -9,8 +9,6 @@ from rankwise.data import DataError
 from rankwise.data.images import RetrievalSplits, open_images
 from rankwise.vision.settings import Augmentations
 
-__all__ = ["Problem", "find_weights", "read_problems"]
-
 _SHARE = 0.2  # of the training classes, to choose by
 _WEIGHTS = "mobilenet_v2*.pth"
 

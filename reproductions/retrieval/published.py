@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rankwise.report import Table
 
-__all__ = ["published"]
-
 _SOPRC_1 = (
     ("contrastive", 57.73, 77.60, 27.99, 54.19, 67.26, 87.46),
     ("triplet", 58.07, 78.34, 30.59, 60.53, 70.99, 90.09),

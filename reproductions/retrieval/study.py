@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankwise.report import Figure, Section, Table
-from reproductions.base import Outcome, Setting
+from reproductions.frame import Report, Setting, Study
 from reproductions.retrieval.cell import Cell, queries_of
 from reproductions.retrieval.collect import Measured, asked, collect
 from reproductions.retrieval.figures import convergence, effect_figure, precision_recall
@@ -22,13 +22,9 @@ from reproductions.retrieval.tables import (
 )
 from reproductions.retrieval.words import conclusion, method, untrained
 
-__all__ = ["study"]
 
-
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    measured = collect(plan, setting)
+def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     benches = measured.benches
     ours = [m.name for m in plan.methods if m.ours]
     others = [m.name for m in plan.methods if not m.ours]
@@ -51,7 +47,7 @@ def study(setting: Setting) -> Outcome:
         Section("The published tables", [_PUBLISHED], [], published()),
         Section("What validation has chosen", [], [], [chosen_table(measured.cells)]),
     ]
-    return Outcome(
+    return Report(
         title="Image retrieval: which loss ranks unseen classes best?",
         rows=_rows(measured),
         summary=_summary(plan, setting, benches, ours),
@@ -141,9 +137,6 @@ def _summary(
     plan: Plan, setting: Setting, benches: dict[tuple[str, str], list[Cell]], ours: list[str]
 ) -> dict[str, object]:
     return {
-        "study": "retrieval",
-        "seed": setting.seed,
-        "quick": setting.quick,
         "asked": asked(plan, setting),
         "best_of_ours": {", ".join(p): best_of(cells, ours) for p, cells in benches.items()},
         "conclusion": conclusion(benches, ours),
@@ -153,3 +146,6 @@ def _summary(
             for cell in cells
         },
     }
+
+
+study = Study(Plan, collect, report)

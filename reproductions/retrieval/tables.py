@@ -11,19 +11,6 @@ from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.timing import Time
 
-__all__ = [
-    "ablation_table",
-    "best_of",
-    "chosen_table",
-    "difference_table",
-    "effect_table",
-    "main_table",
-    "of_method",
-    "paired",
-    "time_table",
-    "with_interval",
-]
-
 
 def of_method(cells: Sequence[Cell], method: str) -> list[Cell]:
     """Its cells by seed."""

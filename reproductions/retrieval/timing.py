@@ -12,11 +12,9 @@ import torch
 
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner
+from reproductions.frame import Runs
 from reproductions.retrieval.benches import Scratch, Trial
 from reproductions.retrieval.methods import Method
-from reproductions.runs import Runs
-
-__all__ = ["Time", "times"]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from rankwise.theory import mean_of
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.tables import best_of, of_method, paired, with_interval
-
-__all__ = ["conclusion", "method", "untrained"]
 
 
 def method(plan: Plan, setting: Setting) -> list[str]:

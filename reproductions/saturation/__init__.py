@@ -1,5 +1,4 @@
-"""Do the losses as printed stall on an untrained model, and does the annealed gain mend it?"""
+"""Training curves under the gain as printed and the annealed gain."""
 
-from reproductions.saturation.study import study
-
-__all__ = ["study"]
+QUESTION = "Do the losses as printed stall, and does the annealed gain prevent it?"
+TIME = "1 min"

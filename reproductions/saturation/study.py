@@ -1,18 +1,104 @@
-"""The study as a page: curves of loss, test AP and gain."""
+"""Training curves under the gain as printed and the annealed gain."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import torch
+from torch import Tensor, nn
 
+from rankwise.baselines import CrossEntropy
+from rankwise.metrics import average_precision
+from rankwise.objectives import SOPRC, Objective, StableAP
 from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
-from reproductions.base import Outcome, Setting
 from reproductions.drawing import COLORS, canvas, plain, png
-from reproductions.saturation.measure import LOSSES, Curve, Plan, measure
+from reproductions.frame import BasePlan, Report, Setting, Study
 
-__all__ = ["study"]
+FEATURES, SHIFT = 20, 2.0
+
+Maker = Callable[[float], Objective]
+
+LOSSES: dict[str, Maker] = {
+    "cross-entropy": lambda prior: CrossEntropy(),
+    "SOPRC, printed gain": partial(SOPRC, gain="fixed"),
+    "SOPRC, annealed": partial(SOPRC, gain="annealed"),
+    "StableAP, printed gain": partial(StableAP, gain="fixed"),
+    "StableAP, annealed": partial(StableAP, gain="annealed"),
+}
+
+
+@dataclass(frozen=True)
+class Plan(BasePlan):
+    """How much is trained."""
+
+    QUICK: ClassVar = {"steps": 120, "repeats": 3}
+
+    prior: float = 0.01
+    items: int = 20_000
+    batch: int = 1_000
+    steps: int = 400
+    every: int = 20
+    repeats: int = 5
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One training: loss, test AP and gain at the steps looked at; NaN where there is no gain."""
+
+    loss: str
+    repeat: int
+    steps: list[int]
+    value: list[float]
+    test_ap: list[float]
+    gain: list[float]
+
+
+def measure(plan: Plan, setting: Setting) -> list[Curve]:
+    """Every loss on every repeat: same data, same start, same batches."""
+    work = [(name, repeat) for repeat in range(plan.repeats) for name in LOSSES]
+    return setting.each(plan, work, "training", partial(_train, plan, setting.seed), Curve)
+
+
+def _train(plan: Plan, seed: int, run: tuple[str, int]) -> Curve:
+    name, repeat = run
+    generator = torch.Generator().manual_seed(1_000 * seed + repeat)
+    x, y = _data(plan, generator)
+    x_test, y_test = _data(plan, generator)
+    torch.manual_seed(1_000 * seed + repeat)
+    network = nn.Sequential(nn.Linear(FEATURES, 32), nn.ReLU(), nn.Linear(32, 1), nn.Flatten(0))
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.3, momentum=0.9)
+    loss = LOSSES[name](plan.prior)
+    seen: dict[str, list[Any]] = {"steps": [], "value": [], "test_ap": [], "gain": []}
+    for step in range(plan.steps + 1):
+        rows = torch.randint(0, plan.items, (plan.batch,), generator=generator)
+        value = loss(network(x[rows]), y[rows])
+        if step % plan.every == 0:
+            with torch.no_grad():
+                precision = average_precision(network(x_test), y_test)
+            gain = getattr(loss, "multiplier", None)
+            printed = (1 - plan.prior) / plan.prior if "printed" in name else float("nan")
+            seen["steps"].append(step)
+            seen["value"].append(float(value.detach()))
+            seen["test_ap"].append(float(precision))
+            seen["gain"].append(printed if gain is None else float(gain))
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+    return Curve(name, repeat, **seen)
+
+
+def _data(plan: Plan, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """A rare class shifted along one direction, bent so that a line is not enough."""
+    y = torch.rand(plan.items, generator=generator) < plan.prior
+    x = torch.randn(plan.items, FEATURES, generator=generator)
+    x[y, 0] += SHIFT
+    x[y, 1] *= 0.3
+    return x, y
+
 
 _WHY = (
     "σ(x) = x/(1+x) is flat for large x. An untrained model has FPR/TPR near 1, so with the prior "
@@ -24,20 +110,14 @@ _WHY = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    curves = measure(plan, setting)
+def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     figure = _figure(curves)
     table = _table(curves)
-    return Outcome(
+    return Report(
         title="Do the losses as printed stall, and does the annealed gain mend it?",
         rows=[row for curve in curves for row in _rows(curve)],
         summary={
-            "study": "saturation",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "test_ap": {name: asdict(_last(curves, name)) for name in LOSSES},
         },
         sections=[
@@ -52,7 +132,7 @@ def study(setting: Setting) -> Outcome:
 
 def _method(plan: Plan, setting: Setting) -> str:
     return (
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. {plan.items:,} synthetic "
+        f"{setting} {plan.items:,} synthetic "
         f"items of 20 features to train on and as many to test on, {plan.prior:.0%} positive; a "
         f"network with 32 hidden units from scratch, no warm start, {plan.steps} steps of SGD with "
         f"momentum on batches of {plan.batch:,} drawn at random; {plan.repeats} repeats, in each "
@@ -104,3 +184,6 @@ def _rows(curve: Curve) -> list[dict[str, object]]:
         {"loss": curve.loss, "repeat": curve.repeat, "step": s, "value": v, "test_ap": a, "gain": g}
         for s, v, a, g in parts
     ]
+
+
+study = Study(Plan, measure, report)

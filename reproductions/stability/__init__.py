@@ -1,5 +1,4 @@
-"""Bounded differences of the loss (StableAP) and stability of the trained model (SOPRC)."""
+"""Bounded differences and algorithmic stability of the losses."""
 
-from reproductions.stability.study import study
-
-__all__ = ["study"]
+QUESTION = "How far does one example move the loss, and the trained model?"
+TIME = "3 min"

@@ -11,8 +11,6 @@ from rankwise.theory import Mean
 from reproductions.drawing import COLORS, canvas, logarithmic_x, plain, png
 from reproductions.stability.measure import Measured
 
-__all__ = ["bounded_differences", "twin_distances"]
-
 
 def bounded_differences(measured: Measured) -> Figure:
     """Left: the largest change found. Right: the mean change of random lists."""

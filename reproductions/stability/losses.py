@@ -13,8 +13,6 @@ from rankwise.objectives import SOPRC, AveragePrecision, Objective, StableAP
 from rankwise.pairs import OneSidedHuber
 from rankwise.theory import Loss
 
-__all__ = ["LISTS", "RATE", "TAU", "models"]
-
 RATE = 0.5  # positives in the lists of the bounded differences
 TAU = 0.25  # width of the Huber surrogate on scores in [−1, 1]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rankwise.theory import (
     BoundedDifference,
@@ -13,34 +13,27 @@ from rankwise.theory import (
     loglog_slope,
     model_stability,
 )
-from reproductions.base import Setting
+from reproductions.frame import BasePlan, Setting
 from reproductions.stability.losses import LISTS, RATE, models
-
-__all__ = ["Measured", "Plan", "Slopes", "measure"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(BasePlan):
     """How much is computed."""
+
+    QUICK: ClassVar = {
+        "sizes": (256, 1024, 4096),
+        "draws": 5,
+        "n_positives": (25, 100),
+        "steps": (10, 30),
+        "repeats": 3,
+    }
 
     sizes: tuple[int, ...] = (256, 1024, 4096, 16_384, 65_536, 262_144)
     draws: int = 20
     n_positives: tuple[int, ...] = (25, 50, 100, 200, 400)
     steps: tuple[int, ...] = (25, 50, 100, 200)
     repeats: int = 8
-
-    @classmethod
-    def of(cls, setting: Setting) -> Plan:
-        """The full plan, or a small one; ``draws`` of the setting is the number of data sets."""
-        if setting.quick:
-            return cls(
-                sizes=(256, 1024, 4096),
-                draws=5,
-                n_positives=(25, 100),
-                steps=(10, 30),
-                repeats=setting.draws or 3,
-            )
-        return cls(repeats=setting.draws or 8)
 
 
 @dataclass(frozen=True)
@@ -84,22 +77,24 @@ class Measured:
 def measure(plan: Plan, setting: Setting) -> Measured:
     """Replace examples in lists, then train twins."""
     training = TwinTraining()
-    differences = {
-        name: bounded_difference(
+    factories = models(1 / (1 + training.negatives_per_positive))
+
+    def difference(name: str) -> list[BoundedDifference]:
+        return bounded_difference(
             LISTS[name], plan.sizes, rate=RATE, draws=plan.draws, seed=setting.seed
         )
-        for name in setting.track(list(LISTS), "replacing one example of a list")
-    }
-    factories = models(1 / (1 + training.negatives_per_positive))
+
+    def twins(key: tuple[str, int]) -> list[Stability]:
+        make, n = factories[key[0]], key[1]
+        sizes = {"repeats": plan.repeats, "seed": setting.seed}
+        return model_stability(make, n, plan.steps, training=training, **sizes)
+
+    replaced = setting.each(
+        plan, list(LISTS), "replacing one example of a list", difference, list[BoundedDifference]
+    )
     stabilities: dict[str, list[Stability]] = {name: [] for name in factories}
-    work: Sequence[tuple[str, int]] = [(name, n) for name in factories for n in plan.n_positives]
-    for name, n in setting.track(work, "training twins"):
-        stabilities[name] += model_stability(
-            factories[name],
-            n,
-            plan.steps,
-            training=training,
-            repeats=plan.repeats,
-            seed=setting.seed,
-        )
-    return Measured(plan, training, differences, stabilities)
+    work = [(name, n) for name in factories for n in plan.n_positives]
+    trained = setting.each(plan, work, "training twins", twins, list[Stability])
+    for (name, _), found in zip(work, trained, strict=True):
+        stabilities[name] += found
+    return Measured(plan, training, dict(zip(LISTS, replaced, strict=True)), stabilities)

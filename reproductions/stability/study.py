@@ -6,12 +6,10 @@ from dataclasses import asdict
 
 from rankwise.report import Section, Table
 from rankwise.theory import Mean
-from reproductions.base import Outcome, Setting
+from reproductions.frame import Report, Setting, Study
 from reproductions.stability.figures import bounded_differences, twin_distances
 from reproductions.stability.losses import RATE, TAU
 from reproductions.stability.measure import Measured, Plan, measure
-
-__all__ = ["study"]
 
 _DIFFERENCES = (
     "StableAP, Definition 1 and Lemma 1: replacing one example changes the StableAP loss by at "
@@ -39,10 +37,8 @@ _STABILITY = (
 )
 
 
-def study(setting: Setting) -> Outcome:
-    """Measure and describe."""
-    plan = Plan.of(setting)
-    measured = measure(plan, setting)
+def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
+    """Make the tables, figures and words of the report."""
     figures = {"figure": bounded_differences(measured), "twins": twin_distances(measured)}
     table = _slopes(measured)
     sections = [
@@ -53,14 +49,10 @@ def study(setting: Setting) -> Outcome:
         Section("All numbers", [], [], [_difference_table(measured), _twin_table(measured)]),
     ]
     slopes = {name: asdict(measured.slopes(name)) for name in measured.differences}
-    return Outcome(
+    return Report(
         title="How far does one example move the loss, and the trained model?",
         rows=_rows(measured),
         summary={
-            "study": "stability",
-            "seed": setting.seed,
-            "quick": setting.quick,
-            "plan": asdict(plan),
             "training": asdict(measured.training),
             "slopes": slopes,
         },
@@ -73,8 +65,7 @@ def study(setting: Setting) -> Outcome:
 def _method(measured: Measured, setting: Setting) -> list[str]:
     plan, t = measured.plan, measured.training
     return [
-        f"Seed {setting.seed}{', a quick run' if setting.quick else ''}. All losses with the "
-        "printed gain (no annealing) and scores as they are.",
+        f"{setting} All losses with the printed gain (no annealing) and scores as they are.",
         f"Bounded differences: lists of {plan.sizes[0]:,} to {plan.sizes[-1]:,} scores in [−1, 1], "
         f"the share {RATE:g} positive; {plan.draws} random lists with a random replacement, and "
         "four fragile lists with six extreme ones each. StableAP, SOPRC and plain AP with Huber "
@@ -167,3 +158,6 @@ def _rows(measured: Measured) -> list[dict[str, object]]:
 
 def _mean(name: str, mean: Mean) -> dict[str, object]:
     return {name: mean.value, f"{name}_error": mean.standard_error, f"{name}_count": mean.n}
+
+
+study = Study(Plan, measure, report)

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from reproductions import STUDIES
 from reproductions.cli import app
+from reproductions.frame import STUDIES
 
 RUN = CliRunner()
 
@@ -54,9 +55,9 @@ def test_without_a_name_the_studies_are_listed_with_time_and_data():
 
 
 def test_studies_are_named_without_loading_matplotlib():
-    code = "import sys, reproductions; print('matplotlib' in sys.modules, 'typer' in sys.modules)"
+    code = "import sys, reproductions.frame; print(*({'matplotlib', 'typer'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize("name", ["", "papk-figure1"])
@@ -93,3 +94,27 @@ def test_data_named_as_a_file_of_the_study_are_kept(tmp_path):
     assert done.exit_code == 2
     assert "data.csv in --out must be another file than" in done.stderr
     assert data.read_text() == "kept"
+
+
+def test_the_settings_of_a_study_are_options(tmp_path):
+    shown = RUN.invoke(app, ["saturation", "--help"]).output
+    assert "--steps" in shown
+    assert "full: 400; quick: 120" in shown
+    assert "annealed gain" in shown
+    arguments = ["saturation", "--out", str(tmp_path), "--items", "300", "--prior", "0.2"]
+    done = RUN.invoke(app, [*arguments, "--batch=50", "--steps=2", "--every=1", "--repeats=2"])
+    assert done.exit_code == 0, done.output
+    summary = json.loads((tmp_path / "saturation" / "summary.json").read_text())
+    assert summary["plan"]["items"] == 300
+    wrong = RUN.invoke(app, ["stability", "--sizes", "1,x", "--out", str(tmp_path)])
+    assert wrong.exit_code == 2
+    assert "--sizes must be int values separated by commas, got '1,x'" in wrong.stderr
+
+
+def test_fresh_measures_again(tmp_path):
+    arguments = ["papk-table1", "--out", str(tmp_path)]
+    kept = tmp_path / "papk-table1" / "runs.json"
+    kept.parent.mkdir()
+    kept.write_text("damaged")
+    assert RUN.invoke(app, [*arguments, "--fresh"]).exit_code == 0
+    assert not kept.exists()

@@ -11,18 +11,18 @@ from tests.reproductions.longtail.generated import tiny_plan
 from tests.reproductions.papk_table3.generated import generated_ratings
 from tests.reproductions.retrieval import tiny as small_retrieval
 
-from reproductions import STUDIES, Setting, UnknownStudyError, run_study
 from reproductions.detection import plan as detection
 from reproductions.estimator_bias import measure as bias
 from reproductions.fidelity import measure as fidelity
+from reproductions.frame import STUDIES, Setting, UnknownStudyError, run_study
 from reproductions.longtail import measure as longtail
-from reproductions.papk_figure1 import measure as papk_figure1
-from reproductions.papk_table1 import measure as papk_table1
+from reproductions.papk_figure1 import study as papk_figure1
+from reproductions.papk_table1 import study as papk_table1
 from reproductions.papk_table2 import measure as papk_table2
 from reproductions.papk_table3 import measure as papk_table3
 from reproductions.papk_table3.movielens import movielens
 from reproductions.retrieval import plan as retrieval
-from reproductions.saturation import measure as saturation
+from reproductions.saturation import study as saturation
 from reproductions.stability import measure as stability
 
 TINY = {
@@ -82,9 +82,9 @@ def test_files_and_page_and_the_same_again_for_the_seed(tiny, tmp_path):
         seen.append(doing)
         return work
 
-    result = run_study(tiny, tmp_path, Setting(seed=3, track=track))
+    where, _ = run_study(tiny, tmp_path, Setting(seed=3, track=track))
     folder = tmp_path / tiny
-    assert result.page == folder / "index.html"
+    assert where == folder / "index.html"
     assert {p.name for p in folder.iterdir()} >= {
         "data.csv",
         "summary.json",
@@ -96,7 +96,7 @@ def test_files_and_page_and_the_same_again_for_the_seed(tiny, tmp_path):
     assert summary["seed"] == 3
     rows = list(csv.DictReader((folder / "data.csv").read_text().splitlines()))
     assert len(rows) > 10
-    html = result.page.read_text()
+    html = where.read_text()
     assert "eed 3" in html
     assert "data:image/png;base64," in html
     assert str(tmp_path) not in html

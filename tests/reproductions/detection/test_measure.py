@@ -17,9 +17,9 @@ from tests.reproductions.detection.tiny import plan
 from rankwise.data import DataError
 from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.training import train
-from reproductions import Setting
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import HEADS, Choice, Plan
+from reproductions.frame import Setting
 
 COLD, WARM = Choice(0.02), Choice(0.02, 1)
 FOCAL, RANKED = HEADS[0], HEADS[1]

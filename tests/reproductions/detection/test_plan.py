@@ -15,8 +15,8 @@ from tests.tasks.detection.pictures import splits
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSet, Objects
 from rankwise.tasks.detection.task import DetectionTask
-from reproductions import Setting
 from reproductions.detection.plan import HEADS, OURS, Choice, Head, Plan
+from reproductions.frame import Setting
 
 LISTS = {
     "train": {

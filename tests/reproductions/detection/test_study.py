@@ -10,12 +10,12 @@ from tests.reproductions.detection.tiny import plan
 
 from rankwise.data import DataError
 from rankwise.theory import mean_of
-from reproductions import Setting
 from reproductions.detection import measure as measuring
 from reproductions.detection.measure import measure, shown_detections
 from reproductions.detection.plan import HEADS, Choice, Plan
 from reproductions.detection.published import COLUMNS, PUBLISHED
 from reproductions.detection.study import _duel, _shown, _table
+from reproductions.frame import Setting
 
 
 def test_the_rate_is_chosen_on_validation_and_only_that_one_is_repeated(monkeypatch):

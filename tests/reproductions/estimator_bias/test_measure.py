@@ -15,7 +15,6 @@ from rankwise.theory import (
     interpolation_error,
     simulate,
 )
-from reproductions.base import Setting
 from reproductions.estimator_bias.measure import (
     PRIOR,
     RATES,
@@ -24,6 +23,7 @@ from reproductions.estimator_bias.measure import (
     measure,
     verdicts,
 )
+from reproductions.frame import Setting
 
 TINY = Plan(
     sizes=(500,), draws=20, chains=5, burn_in=2, population=5_000, counts=(20, 40), points=(10, 30)
@@ -169,7 +169,7 @@ def test_how_far_it_is_can_be_seen():
 
     def track(work, doing):
         seen.append((doing, len(work)))
-        return work[:0]
+        return work
 
     measure(TINY, Setting(track=track))
     assert seen == [("drawing batches", 3 * len(RATES))]

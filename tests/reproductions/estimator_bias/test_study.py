@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 
 import pytest
 from tests.reproductions.estimator_bias.made_up import PLAN, TRUTH, biases, measured, usual
 
 from rankwise.report import Figure
 from rankwise.theory import ESTIMATORS, Mean
-from reproductions.base import Setting
 from reproductions.estimator_bias.measure import PRIOR, RATES
+from reproductions.frame import Setting
 
 module = importlib.import_module("reproductions.estimator_bias.study")
 
@@ -21,7 +22,9 @@ def told(monkeypatch):
     """The outcome for values that are made up, and its sections by their headings."""
 
     def tell(values, setting=None):
-        monkeypatch.setattr(module, "measure", lambda plan, setting: values)
+        monkeypatch.setattr(
+            module, "study", replace(module.study, measure=lambda plan, setting: values)
+        )
         monkeypatch.setattr(module.Plan, "of", classmethod(lambda cls, setting: PLAN))
         for name in ("estimates", "interpolation"):  # which take a second
             monkeypatch.setattr(module, name, lambda values: Figure(b"", "drawn elsewhere"))

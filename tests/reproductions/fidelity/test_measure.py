@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from reproductions.base import Setting
 from reproductions.fidelity import measure as fidelity
+from reproductions.frame import Setting
 
 
 @pytest.mark.parametrize(("quick", "draws", "repeats"), [(True, None, 3), (False, 7, 7)])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 
 import pytest
 
-from reproductions.base import Setting
 from reproductions.fidelity.measure import (
     METRICS,
     OBJECTIVES,
@@ -16,6 +16,7 @@ from reproductions.fidelity.measure import (
     Value,
 )
 from reproductions.fidelity.reading import own_cells
+from reproductions.frame import Setting
 
 module = importlib.import_module("reproductions.fidelity.study")
 OWN = set(own_cells())
@@ -32,7 +33,9 @@ def told(monkeypatch, level, spread=1.0):
                     for judge in METRICS
                 ]
                 values.append(Value(name, SPREAD, repeat, spread, problem))
-    monkeypatch.setattr(module, "measure", lambda plan, setting: values)
+    monkeypatch.setattr(
+        module, "study", replace(module.study, measure=lambda plan, setting: values)
+    )
     outcome = module.study(Setting(quick=True))
     return outcome, " ".join(outcome.sections[-1].paragraphs)
 

@@ -7,7 +7,7 @@ import torch
 from tests.reproductions.longtail.generated import splits, tiny_plan
 
 from rankwise.data import DataError
-from reproductions import Setting
+from reproductions.frame import Setting
 from reproductions.longtail import measure as module
 from reproductions.longtail.measure import Plan, measure
 from reproductions.longtail.methods import METHODS, OURS

@@ -10,7 +10,7 @@ from tests.reproductions.longtail.generated import tiny_plan
 from tests.reproductions.longtail.test_tables import cells
 
 from rankwise.theory import mean_of
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.longtail.measure import Tuned
 from reproductions.longtail.methods import METHODS, OURS
 
@@ -41,7 +41,9 @@ def told():
     ]
     drawn, real = [], module.png
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "measure", lambda plan, setting: (tuned, cells()))
+        patch.setattr(
+            module, "study", replace(module.study, measure=lambda plan, setting: (tuned, cells()))
+        )
         patch.setattr(module.Plan, "of", classmethod(lambda cls, setting: tiny_plan()))
         patch.setattr(module, "png", lambda figure: drawn.append(figure) or real(figure))
         outcome = module.study(Setting(seed=4))
@@ -143,7 +145,7 @@ def test_what_validation_chose_is_shown(told):
 def test_every_training_is_a_row(told):
     rows = told[0].rows
     assert len(rows) == len(cells())
-    assert rows[0]["method"] == METHODS[0].name
+    assert rows[0].method == METHODS[0].name
 
 
 def test_every_training_is_a_dot_and_ours_are_green(told):

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from reproductions.base import Setting
-from reproductions.papk_table1.measure import METRICS, PUBLISHED, RANKINGS, Plan, Value, measure
+from reproductions.frame import Setting
+from reproductions.papk_table1.study import METRICS, PUBLISHED, RANKINGS, Plan, Value, measure
 
 module = importlib.import_module("reproductions.papk_table1.study")
 
@@ -98,3 +98,14 @@ def test_relevant_items_are_filled_at_their_ranks(monkeypatch):
     assert filled == {(1, 0), (3, 0), (2, 1)}
     assert len(place.lines) == 6
     assert [text.get_text() for text in place.texts] == ["a", "b"]
+
+
+def test_all_published_numbers_are_ours():
+    values = measure(Plan(), Setting())
+    assert sum(value.paper is not None for value in values) == 13
+    assert all(value.agrees for value in values)
+
+
+def test_another_ranking_is_told():
+    values = measure(Plan({"f₁": "11111000000"}), Setting())
+    assert not all(value.agrees for value in values)

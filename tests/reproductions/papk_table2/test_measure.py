@@ -4,18 +4,18 @@ import math
 
 import torch
 
-from reproductions import Setting
-from reproductions.papk_table2.measure import PAP, Plan, judged, measure
+from reproductions.frame import Setting
+from reproductions.papk_table2.measure import PAP, Plan, evaluated, measure
 
 
 def test_precision_and_the_auc_inside_the_top():
     scores = torch.tensor([[4.0, 1.0, 3.0, 2.0, 0.0], [9.0, 8.0, 1.0, 2.0, 3.0]])
     target = torch.tensor([True, True, False, False, False])
-    precision, inside = judged(scores, target, 4)
+    precision, inside = evaluated(scores, target, 4)
     # In the first list: 1, 0, 0, 1 from the top; of the four pairs two are right.
     assert precision.tolist() == [0.5, 0.5]
     assert inside.tolist() == [0.5, 1.0]
-    _, inside = judged(scores, target, 1)
+    _, inside = evaluated(scores, target, 1)
     assert all(math.isnan(value) for value in inside.tolist())
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import math
+from dataclasses import replace
 
 import pytest
 
 from rankwise.report import Figure
 from rankwise.theory import mean_of
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.papk_table2.measure import CASES, PAP, Plan, Run
 
 module = importlib.import_module("reproductions.papk_table2.study")
@@ -123,7 +124,8 @@ def test_cases_and_samples_are_judged_apart():
 
 def test_the_page_has_the_plan_and_the_rows_have_no_nan(monkeypatch):
     found = everywhere([(0.5, math.nan), (0.4, 0.5)], [(0.5, 0.9), (0.4, 0.25)])
-    monkeypatch.setattr(module, "measure", lambda plan, setting: found)
+    made_up = replace(module.study, measure=lambda plan, setting: found)
+    monkeypatch.setattr(module, "study", made_up)
     monkeypatch.setattr(module, "_figure", lambda runs: Figure(b"", "drawn elsewhere"))
     plan = Plan(runs=2, steps=4_000, eta=0.25, lam=0.01)
     monkeypatch.setattr(module.Plan, "of", classmethod(lambda cls, setting: plan))

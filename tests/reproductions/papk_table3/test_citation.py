@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError
-from reproductions.base import Setting
-from reproductions.papk_table3 import study
+from reproductions.frame import Setting
 from reproductions.papk_table3.citation import COUNTS, PARTS, is_citation
 from reproductions.papk_table3.measure import read_instances
+from reproductions.papk_table3.study import study
 
 
 def table(writers=4, papers=15, width=3, seed=0):

@@ -8,7 +8,7 @@ from tests.reproductions.papk_table3.generated import generated_ratings
 
 from rankwise.data import DataError
 from rankwise.estimators.data import Part
-from reproductions import Setting
+from reproductions.frame import Setting
 from reproductions.papk_table3 import measure as measuring
 from reproductions.papk_table3.measure import (
     METHODS,

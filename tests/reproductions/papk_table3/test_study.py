@@ -12,7 +12,7 @@ from tests.reproductions.papk_table3.generated import generated_ratings
 
 from rankwise.report import Figure
 from rankwise.theory import mean_of
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.papk_table3.instances import split_rows
 from reproductions.papk_table3.measure import (
     BASELINES,
@@ -61,7 +61,8 @@ def chosen(method, start, k):
 
 
 def told(monkeypatch, found, plan=PLAN, setting=None):
-    monkeypatch.setattr(module, "measure", lambda plan, setting: found)
+    made_up = replace(module.study, measure=lambda plan, setting: found)
+    monkeypatch.setattr(module, "study", made_up)
     monkeypatch.setattr(module, "_figure", lambda cells, plan: Figure(b"", "drawn elsewhere"))
     monkeypatch.setattr(module.Plan, "of", classmethod(lambda cls, setting: plan))
     outcome = module.study(setting or Setting())

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.reproductions.retrieval.tiny import plan
 
-from reproductions.base import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.ablations import ablate, effects
 from reproductions.retrieval.benches import Pretrained, Trial
 from reproductions.retrieval.features import features_of
 from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import METHODS
-from reproductions.runs import Runs
 
 NAMED = {method.name: method for method in METHODS}
 SETTING = Setting(seed=4)

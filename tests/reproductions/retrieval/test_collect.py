@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.reproductions.retrieval.tiny import plan
 
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.retrieval.collect import collect
 
 

@@ -6,12 +6,11 @@ import pytest
 import torch
 from tests.reproductions.retrieval.tiny import plan
 
-from reproductions.base import Setting
+from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Scratch
 from reproductions.retrieval.cell import judged, queries_of
 from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import Method
-from reproductions.runs import Runs
 
 METHOD = Method("ours", ("near", "far"), ours=True)
 

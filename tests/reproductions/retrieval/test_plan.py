@@ -6,7 +6,7 @@ import pytest
 from tests.reproductions.retrieval import test_problem
 from tests.reproductions.retrieval.tiny import plan as tiny_plan
 
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.retrieval.benches import Scratch, Trial
 from reproductions.retrieval.methods import METHODS, with_tau
 from reproductions.retrieval.plan import MAIN, Budget, Plan

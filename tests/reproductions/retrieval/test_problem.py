@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from rankwise.data import DataError
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.retrieval.plan import MAIN, Plan
 from reproductions.retrieval.problem import find_weights, read_problems
 

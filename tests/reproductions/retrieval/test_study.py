@@ -7,7 +7,7 @@ import importlib
 import pytest
 from tests.reproductions.retrieval.tiny import plan
 
-from reproductions.base import Setting
+from reproductions.frame import Setting
 
 module = importlib.import_module("reproductions.retrieval.study")
 

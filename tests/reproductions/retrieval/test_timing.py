@@ -8,11 +8,11 @@ import pytest
 import torch
 from tests.reproductions.retrieval.tiny import plan
 
+from reproductions.frame import Runs
 from reproductions.retrieval import timing
 from reproductions.retrieval.benches import Scratch
 from reproductions.retrieval.methods import METHODS
 from reproductions.retrieval.timing import Time, times
-from reproductions.runs import Runs
 
 NAMED = {method.name: method for method in METHODS}
 

@@ -9,7 +9,7 @@ from tests.reproductions.retrieval.cells import cells
 from tests.reproductions.retrieval.tiny import plan
 
 from rankwise.theory import mean_of
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.retrieval.plan import Budget
 from reproductions.retrieval.words import conclusion, method, untrained
 

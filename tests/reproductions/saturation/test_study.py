@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from rankwise.theory import mean_of
-from reproductions.base import Setting
-from reproductions.saturation.measure import LOSSES, Curve, Plan
+from reproductions.frame import Setting
+from reproductions.saturation.study import LOSSES, Curve, Plan, measure
 
 module = importlib.import_module("reproductions.saturation.study")
 
@@ -41,7 +42,9 @@ def told():
     drawn, real = [], module.png
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "png", lambda figure: drawn.append(figure) or real(figure))
-        patch.setattr(module, "measure", lambda plan, setting: curves())
+        patch.setattr(
+            module, "study", replace(module.study, measure=lambda plan, setting: curves())
+        )
         patch.setattr(module.Plan, "of", classmethod(lambda cls, setting: PLAN))
         outcome = module.study(Setting(seed=9, quick=True))
     return outcome, drawn[0].axes
@@ -113,3 +116,24 @@ def test_the_gain_as_printed_is_where_the_annealed_one_ends():
         other = LOSSES[name](0.05)
         other(scores[torch.randperm(400, generator=torch.Generator().manual_seed(0))], target)
         assert float(other.multiplier) < 3
+
+
+def test_same_data_and_start_for_every_loss_and_gains_where_there_are_any():
+    plan = Plan(prior=0.1, items=300, batch=100, steps=4, every=2, repeats=2)
+    curves = measure(plan, Setting())
+    assert [(c.loss, c.repeat) for c in curves] == [(n, r) for r in range(2) for n in LOSSES]
+    for curve in curves:
+        assert curve.steps == [0, 2, 4]
+        first = next(c for c in curves if c.repeat == curve.repeat)
+        assert curve.test_ap[0] == first.test_ap[0]  # before the first step
+        if curve.loss == "cross-entropy":
+            assert all(math.isnan(gain) for gain in curve.gain)
+        elif "printed" in curve.loss:
+            assert curve.gain == [(1 - plan.prior) / plan.prior] * 3
+        else:
+            assert 0 < curve.gain[0] < (1 - plan.prior) / plan.prior
+
+
+def test_the_number_of_repeats_can_be_chosen():
+    assert Plan.of(Setting(draws=7)).repeats == 7
+    assert Plan.of(Setting(quick=True)).steps < Plan.of(Setting()).steps

@@ -9,7 +9,7 @@ import pytest
 from tests.reproductions.stability.made_up import PLAN, POWERS, measured
 
 from rankwise.theory import BoundedDifference, Mean, bounded_difference, model_stability
-from reproductions.base import Setting
+from reproductions.frame import Setting
 from reproductions.stability.losses import LISTS, RATE, models
 from reproductions.stability.measure import Plan, measure
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 
 import pytest
 from tests.reproductions.stability.made_up import PLAN, measured
 
 from rankwise.report import Figure
-from reproductions.base import Setting, write_outcome
+from reproductions.frame import Setting
 from reproductions.stability.losses import LISTS
 
 module = importlib.import_module("reproductions.stability.study")
@@ -20,7 +21,9 @@ def told(monkeypatch):
     """The outcome for values that are made up, and its sections by their headings."""
 
     def tell(values, setting=None):
-        monkeypatch.setattr(module, "measure", lambda plan, setting: values)
+        monkeypatch.setattr(
+            module, "study", replace(module.study, measure=lambda plan, setting: values)
+        )
         for name in ("bounded_differences", "twin_distances"):  # which take a second
             monkeypatch.setattr(module, name, lambda values: Figure(b"", "drawn elsewhere"))
         monkeypatch.setattr(module.Plan, "of", classmethod(lambda cls, setting: PLAN))
@@ -54,7 +57,7 @@ def test_the_slopes_of_every_loss_stand_in_the_table(told):
 def test_a_loss_that_never_changes_has_no_number_in_the_summary(told, tmp_path):
     still = measured(worst=lambda name, n: 0.0 if name == "SmoothAP" else 1 / n)
     outcome, _ = told(still)
-    write_outcome(outcome, tmp_path)
+    outcome.write(tmp_path)
     slopes = json.loads((tmp_path / "summary.json").read_text())["slopes"]
     assert slopes["SmoothAP"]["worst"] is None
     assert slopes["SmoothAP"]["typical"] == pytest.approx(-1)
