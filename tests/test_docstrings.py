@@ -19,6 +19,8 @@ from tests.public_api import PACKAGES
 
 CHECKED = (
     "rankwise.boosting",
+    "rankwise.data",
+    "rankwise.estimators",
     "rankwise.metrics",
     "rankwise.naming",
     "rankwise.pairs",

@@ -1,12 +1,11 @@
-"""What a column is taken for, and what is left out."""
-
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
 
-from rankwise.data.columns import Wishes, decide
+from rankwise.data import read_table
+from rankwise.data._columns import Wishes, decide, suspect_number
 
 N = 40
 WORDS = ["red", "green", "blue", "red"]
@@ -113,3 +112,53 @@ def test_levels_and_missing_values_are_counted() -> None:
 def test_a_column_named_weight_is_remarked_on() -> None:
     info = decide(column("sample_weight", [0.5, 1.5, 0.5]), Wishes()).info
     assert info.said == "if it is a sample weight: --weight sample_weight"
+
+
+def words(*values: str | None) -> pl.Series:
+    return pl.Series("a", values, dtype=pl.String)
+
+
+def test_one_word_among_numbers_is_named_with_its_row() -> None:
+    found = suspect_number(words("1", None, " 2.5", "-3e4", "", "oops", "7", "nan"))
+    assert found is not None
+    assert "'a' is taken as words: 5 of 6 values are numbers, but 'oops' in row 6 is not" in found
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("red", "green", "1"),
+        ("12A", "12", "13B", "14"),
+        ("1", "2", "3"),
+        (None, None),
+        ("", " "),
+        (),
+    ],
+)
+def test_words_and_codes_are_not_suspect(values: tuple[str | None, ...]) -> None:
+    assert suspect_number(words(*values)) is None
+
+
+def test_decimal_commas_are_named() -> None:
+    found = suspect_number(words("0,12", "-1,5", "3,0", None, "?"))
+    assert found is None  # three of four
+    found = suspect_number(words("0,12", "-1,5", "3,0", " 4,25 ", "?"))
+    assert found is not None
+    assert "decimal comma, such as '0,12'; write a point" in found
+
+
+def test_the_first_word_is_named_and_not_the_first_value() -> None:
+    found = suspect_number(words("1", None, " ", "x", *map(str, range(9)), "y"))
+    assert found is not None
+    assert "10 of 12 values are numbers, but 'x' in row 4 is not" in found
+
+
+def test_a_table_has_warnings(tmp_path) -> None:
+    rows = "\n".join(f"{i % 2},{i}.5,{'x' if i % 3 else 'y'}" for i in range(20))
+    path = tmp_path / "t.csv"
+    path.write_text(f"y,a,b\n{rows}\n1,oops,x\n")
+    table = read_table(path, target="y")
+    (warning,) = table.warnings
+    assert "20 of 21 values are numbers, but 'oops' in row 21 is not" in warning
+    path.write_text(f"y,a,b\n{rows}\n")
+    assert read_table(path, target="y").warnings == ()

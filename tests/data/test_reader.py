@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError, read_columns, read_table
-from rankwise.data.reading import numeric
+from rankwise.data.reading import Reading, Rule
 
 CSV = """id,amount,country,when,user,fraud
 t1,1.5,DE,2024-01-03,u2,0
@@ -205,5 +205,5 @@ def test_no_file_and_a_folder(tmp_path):
 def test_a_row_to_score_has_no_infinite_value_in_a_column_of_the_model(tmp_path):
     path = written(tmp_path / "a.csv", "a,b\n1,2\n3,inf\n")
     with pytest.raises(DataError, match="the column 'b' holds inf in row 2"):
-        read_columns(path, numeric(["a", "b"]))
-    assert read_columns(path, numeric(["a"]))[0]["a"].to_list() == [1, 3]
+        read_columns(path, Reading((Rule("a", "numeric"), Rule("b", "numeric"))))
+    assert read_columns(path, Reading((Rule("a", "numeric"),)))[0]["a"].to_list() == [1, 3]

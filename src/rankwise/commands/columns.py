@@ -13,7 +13,7 @@ from rankwise.commands.console import paper
 from rankwise.commands.shared import say
 
 if TYPE_CHECKING:
-    from rankwise.data.columns import ColumnInfo
+    from rankwise.data.table import ColumnInfo
     from rankwise.tasks.compare.problem import Problem
 
 __all__ = ["show_columns"]

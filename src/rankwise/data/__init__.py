@@ -1,7 +1,7 @@
-"""Tables from files, and the parts they are cut into; pictures, interactions, lists of documents.
+"""Tables from files, and their splits; images, interactions and lists of documents.
 
-:mod:`rankwise.data.images`, :mod:`rankwise.data.interactions` and :mod:`rankwise.data.letor` are
-folders of their own.
+:mod:`rankwise.data.images`, :mod:`rankwise.data.detection`, :mod:`rankwise.data.interactions` and
+:mod:`rankwise.data.letor` are packages of their own.
 """
 
 from rankwise._lazy import attach
@@ -9,5 +9,5 @@ from rankwise._lazy import attach
 # Checked by module: reading images needs no tables.
 _TABLES = ("polars", "scipy")
 __getattr__, __dir__, __all__ = attach(
-    __name__, __file__, {"division": _TABLES, "reader": _TABLES, "table": _TABLES}
+    __name__, __file__, {"splits": _TABLES, "reader": _TABLES, "table": _TABLES}
 )

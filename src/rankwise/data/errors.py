@@ -1,4 +1,4 @@
-"""What is wrong with a file of data, in one line."""
+"""Errors about files of data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ __all__ = ["DataError"]
 
 
 class DataError(ValueError):
-    """The file, or what was asked of it, cannot be used; the message is one line."""
+    """A file, or a request about it, that cannot be used.
+
+    Args:
+        message: What is wrong; it becomes one line.
+
+    Example:
+        >>> from rankwise.data import DataError
+        >>> str(DataError("data.csv: is empty;\\n  write some rows"))
+        'data.csv: is empty; write some rows'
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))

@@ -1,4 +1,4 @@
-"""From a file to columns: comma-separated values, parquet, svmlight."""
+"""Columns from files: comma-separated values, parquet, svmlight."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import gzip
 import io
 import re
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, cast
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -20,25 +22,29 @@ from rankwise.data.errors import DataError
 from rankwise.data.letor.lines import LAST, line_of
 from rankwise.extras import require
 
-__all__ = ["Sparse", "format_of", "read_frame", "read_svmlight", "scan_as_written"]
+__all__ = [
+    "Sparse",
+    "format_of",
+    "read_frame",
+    "read_svmlight",
+    "require_columns",
+    "require_finite",
+    "scan_as_written",
+]
 
 _ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight"),
 }
 _LINE = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?$")
-_WIDE = 80  # characters of a line that a message shows
+_WIDE, _SHOWN = 80, 30  # characters of a line, and columns, that a message shows
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """A file of svmlight: labels, features by number, and which query each line belongs to."""
+    """A file of svmlight: features by number, labels, and the query of each line."""
 
     features: sparse.csr_array
     target: NDArray[np.float64]
@@ -46,7 +52,7 @@ class Sparse:
 
 
 def format_of(path: Path) -> str:
-    """``csv``, ``parquet`` or ``svmlight``: by the ending, or else by how the file begins."""
+    """Return ``csv``, ``parquet`` or ``svmlight``, by the ending or else by the first bytes."""
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     if path.is_dir():
@@ -71,14 +77,13 @@ def format_of(path: Path) -> str:
 
 
 def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = False) -> pl.DataFrame:
-    """The columns of a csv or parquet file, of the types their values have.
+    """Read the columns of a csv or parquet file, of the types their values have.
 
     Args:
         path: The file.
         kind: ``csv`` or ``parquet``.
-        dates: Whether words that look like dates become dates; which of day and month comes first
-            is then a guess.
-        as_text: Whether the columns of a csv file stay as they are written.
+        dates: Parse words that look like dates, guessing which of day and month comes first.
+        as_text: Keep the columns of a csv file as they are written.
     """
     try:
         frame = _csv(path, dates, as_text) if kind == "csv" else pl.read_parquet(path)
@@ -95,17 +100,17 @@ def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = Fal
 
 
 def scan_as_written(path: Path, kind: str) -> pl.LazyFrame:
-    """The columns of a csv file as text, those of a parquet file as they are."""
+    """Scan the columns of a csv file as text, those of a parquet file as they are."""
     if kind == "parquet":
         return pl.scan_parquet(path)
     return pl.scan_csv(path, separator=_header(path)[1], infer_schema=False)
 
 
 def read_svmlight(path: Path) -> Sparse:
-    """A file of svmlight or LETOR; feature 0 is there even where the file counts from 1.
+    """Read a file of svmlight or LETOR; feature 0 exists even where the file counts from 1.
 
-    Queries are those of ``qid:``, or of the sizes in a file ``.query`` beside it, as LightGBM has
-    them.
+    Queries are those of ``qid:``, or of the sizes in a file ``.query`` next to it, as LightGBM
+    writes them.
     """
     require("rankwise.data", "sklearn")
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
@@ -136,12 +141,36 @@ def read_svmlight(path: Path) -> Sparse:
     return Sparse(sparse.csr_array(found), target, np.asarray(queries) if some else None)
 
 
+def require_columns(path: Path, columns: Sequence[str], wanted: Sequence[str], role: str) -> None:
+    """Raise where a column is not in the file, with the nearest name and those there are."""
+    missing = [name for name in wanted if name not in columns]
+    if not missing:
+        return
+    near = get_close_matches(missing[0], columns, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    shown = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
+    raise DataError(
+        f"{path}: there is no {role} column {missing[0]!r}; {hint}"
+        f"the {len(columns)} columns are: {shown}"
+    )
+
+
+def require_finite(path: Path, frame: pl.DataFrame) -> None:
+    """Raise where a number is infinite: no model can learn from it, or score it."""
+    for column in frame:
+        if column.dtype.is_numeric() and column.is_infinite().any():
+            row = column.is_infinite().arg_max() or 0
+            raise DataError(
+                f"{path}: the column {column.name!r} holds {column[row]} in row {row + 1}; "
+                "write a number there, or nothing"
+            )
+
+
 def _csv(path: Path, dates: bool, as_text: bool) -> pl.DataFrame:
     header, separator = _header(path)
-    seen: set[str] = set()
-    twice = [name for name in header if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+    twice = {name for name in header if header.count(name) > 1}
     if twice:
-        names = ", ".join(repr(name) for name in dict.fromkeys(twice))
+        names = ", ".join(repr(name) for name in dict.fromkeys(header) if name in twice)
         raise DataError(f"{path}: duplicate columns: {names}; every column needs its own name")
     return pl.scan_csv(
         path,
@@ -156,7 +185,7 @@ def _csv(path: Path, dates: bool, as_text: bool) -> pl.DataFrame:
 def _complain(path: Path) -> None:
     """Raise for the first line with more fields than there are columns, which polars never names.
 
-    Only where something is wrong is a file looked through so slowly.
+    It is slow, and called only where something is wrong.
     """
     header, separator = _header(path)
     try:
@@ -175,9 +204,9 @@ def _complain(path: Path) -> None:
 
 
 def _header(path: Path) -> tuple[list[str], str]:
-    """The names of the columns, which the reader itself would make different, and what parts them.
+    """Return the names of the columns, before polars renames duplicates, and the separator.
 
-    A file for a spreadsheet of a language with decimal commas parts by semicolons.
+    Spreadsheets of languages with decimal commas separate by semicolons.
     """
     try:
         with _opened(path) as file:
@@ -191,10 +220,8 @@ def _header(path: Path) -> tuple[list[str], str]:
     return names, separator
 
 
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix.lower() == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _queries_of_sizes(path: Path, rows: int) -> NDArray[np.int64]:

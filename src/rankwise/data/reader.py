@@ -1,4 +1,4 @@
-"""Read a table from a file: what is a feature, what is the target."""
+"""Tables from files, and the features of a model from new files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from rankwise.data.checks import require_finite
-from rankwise.data.columns import Wishes
+from rankwise.data._columns import Wishes
+from rankwise.data._frames import table_of
+from rankwise.data._roles import read_target
 from rankwise.data.errors import DataError
-from rankwise.data.files import format_of, read_frame, read_svmlight
-from rankwise.data.frames import table_of
+from rankwise.data.files import format_of, read_frame, read_svmlight, require_finite
 from rankwise.data.reading import Reading
 from rankwise.data.table import Features, Table
-from rankwise.data.target import read_target
 
-__all__ = ["densely", "read_columns", "read_table"]
+__all__ = ["QUERY", "read_columns", "read_table"]
 
 QUERY = "qid"  # what svmlight calls the list of a row
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
@@ -40,29 +39,44 @@ def read_table(
     date_format: str | None = None,
     graded: bool = False,
 ) -> Table:
-    """Read csv (also .tsv, .gz), parquet or svmlight/LETOR; :class:`DataError` for what is wrong.
+    """Read csv (also .tsv, .gz), parquet or svmlight/LETOR as features and a target.
 
     Rows without a target, or of weight 0, are left out and counted. Numbers may have thousands
     separators, currency and percent signs; dates are read by explicit formats. Ids, constants,
-    words that are different in almost every row and free text are no features; ``Table.columns``
-    says what every column was taken for and why it was left out.
+    words that are different in almost every row and free text are not features;
+    ``Table.columns`` holds the kind of every column and why it was left out.
 
-    target
-        The column to be found; svmlight has only one, so None will do there.
-    positive
-        Which of its values is the positive class. Two numbers need none (the greater), nor do
-        true/false and yes/no; with ``graded`` the target may hold relevances instead.
-    group
-        Which list a row belongs to, such as a query or a user; ``qid`` in svmlight.
-    time, score, weight
-        Columns by which rows are ordered, of somebody's scores, and of how much a row counts.
-        Neither they nor the group nor the columns to ``drop`` are features.
-    use
-        Columns that are features although they look like ids, constants or names.
-    text
-        Columns of free text to learn from.
-    date_format
-        The strftime format of dates that cannot be told apart, such as ``%d/%m/%Y``.
+    Args:
+        path: The file.
+        target: The column to predict; svmlight has only one, so None will do there.
+        group: Column of the list of a row, such as a query or a user; ``qid`` in svmlight.
+        positive: The value of the target that is the positive class. Two numbers need none (the
+            greater), nor do true/false and yes/no.
+        time: Column that orders the rows.
+        score: Column of scores of an existing model.
+        weight: Column of weights of the rows.
+        drop: Columns to leave out; the columns with a role are not features either.
+        use: Columns that are features although they look like ids, constants or names.
+        text: Columns of free text to learn from.
+        date_format: The strftime format of dates that are ambiguous, such as ``%d/%m/%Y``.
+        graded: Whether the target may hold relevances.
+
+    Returns:
+        The rows with a target and a weight.
+
+    Raises:
+        DataError: The file cannot be read, or does not have what was requested.
+
+    Example:
+        >>> import tempfile
+        >>> import polars as pl
+        >>> from rankwise.data import read_table
+        >>> rows = {"price": ["$1,200", "$90", "$15", "$7"], "id": [7, 8, 9, 10], "y": list("ynny")}
+        >>> path = tempfile.mkdtemp() + "/sales.csv"
+        >>> pl.DataFrame(rows).write_csv(path)
+        >>> table = read_table(path, target="y", positive="y")
+        >>> table.features["price"].to_list(), table.left_out
+        ([1200.0, 90.0, 15.0, 7.0], ('id',))
     """
     path = Path(path)
     kind = format_of(path)
@@ -77,7 +91,7 @@ def read_table(
                 raise DataError(f"{path}: svmlight has no named columns, got --{option} {name}")
         return _svmlight(path, target, group, positive, graded)
     if target is None:
-        raise DataError(f"{path}: a table of columns needs --target, the column to be found")
+        raise DataError(f"{path}: a table of columns needs --target, the column to predict")
     return table_of(
         path,
         read_frame(path, kind, dates=False),
@@ -92,9 +106,30 @@ def read_table(
 def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[str, ...]]:
     """Read the features of a model from a file as they were read in training.
 
-    Columns are found by name, in any order. A value that cannot be read is missing, and the
-    remarks that come with the features count these. Svmlight knows features by number: they are
-    those of the names ``f1``, ``f2``, ….
+    Columns are found by name, in any order. Svmlight has features by number: they are those of
+    the names ``f1``, ``f2``, ….
+
+    Args:
+        path: The file.
+        reading: The rules of the features: ``Table.reading`` of the training table.
+
+    Returns:
+        The features, and one remark per column with values that cannot be read as in training;
+        these values are missing.
+
+    Raises:
+        DataError: The file cannot be read, or a feature is not in it.
+
+    Example:
+        >>> import tempfile
+        >>> import polars as pl
+        >>> from rankwise.data import read_columns, read_table
+        >>> old, new = (f"{tempfile.mkdtemp()}/{name}.csv" for name in ("old", "new"))
+        >>> pl.DataFrame({"a": [1, 5, 2, 8], "y": [0, 1, 0, 1]}).write_csv(old)
+        >>> pl.DataFrame({"b": ["u", "v"], "a": ["3", "x"]}).write_csv(new)
+        >>> features, remarks = read_columns(new, read_table(old, target="y").reading)
+        >>> features["a"].to_list(), len(remarks)
+        ([3.0, nan], 1)
     """
     path = Path(path)
     kind, names = format_of(path), reading.names
@@ -123,11 +158,11 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
         )
     parts = (entries.data, entries.indices, entries.indptr)
     whole = sparse.csr_array(parts, (entries.shape[0], most))
-    return densely(whole[:, numbered]), ()
+    return _compact(whole[:, numbered]), ()
 
 
-def densely(features: sparse.csr_array) -> Features:
-    """As a plain array where few entries are zero."""
+def _compact(features: sparse.csr_array) -> Features:
+    """Return a plain array where few entries are zero."""
     size = features.shape[0] * features.shape[1]
     return features.toarray() if features.nnz >= _DENSE * size else features
 
@@ -146,7 +181,7 @@ def _svmlight(
     queries = None if group is None or read.queries is None else read.queries
     return Table(
         path=path,
-        features=densely(features),
+        features=_compact(features),
         names=tuple(f"f{first + place}" for place in range(features.shape[1])),
         kinds=("numeric",) * features.shape[1],
         target=labels,

@@ -1,4 +1,4 @@
-"""How the columns of a file are read: decided once, kept with the model, and applied again."""
+"""Rules for reading the columns of a file: decided once, kept with the model, applied again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from rankwise.data.dates import find_format, read_dates, read_hours
-from rankwise.data.numbers import numbers_in
+from rankwise.data._formats import find_format, in_utc, read_dates, read_hours, read_numbers
 
-__all__ = ["Kind", "Reading", "Rule", "numeric"]
+__all__ = ["Kind", "Reading", "Rule"]
 
 Kind = Literal["numeric", "categorical", "time", "text"]
 
@@ -20,7 +19,7 @@ BOOLEAN, HOURS = "boolean", "time of day"
 
 @dataclass(frozen=True)
 class Rule:
-    """How the values of one feature are read.
+    """The rule by which the values of one feature are read.
 
     ``format`` is the strftime format of a time (None: found again in every file), and of a number
     ``"boolean"`` or ``"time of day"`` where it is written so. ``currency`` is the sign that a
@@ -33,12 +32,12 @@ class Rule:
     currency: str | None = None
 
     def read(self, column: pl.Series) -> pl.Series:
-        """Float64 with NaN, text or datetimes; what cannot be read is missing."""
+        """Return float64 with NaN, text or datetimes; values that cannot be read are missing."""
         found = self._read(column)
         return found.fill_null(float("nan")) if self.kind == "numeric" else found
 
     def unread(self, column: pl.Series) -> pl.Series:
-        """Whether a value is there and cannot be read, for every row."""
+        """Return for every row whether its value is present and cannot be read."""
         if self.kind in ("categorical", "text"):
             return pl.repeat(False, len(column), eager=True)
         present = column.is_not_null()
@@ -51,16 +50,15 @@ class Rule:
             return self._numbers(column)
         if self.kind == "time":
             return self._times(column)
-        if self.kind == "text" and column.dtype == pl.String:
-            return column
-        return _words(column)
+        return column if self.kind == "text" and column.dtype == pl.String else _words(column)
 
     def _numbers(self, column: pl.Series) -> pl.Series:
         kind = column.dtype
         if kind.is_numeric() or kind in (pl.Boolean, pl.Null):
             return column.cast(pl.Float64).fill_nan(None)
-        if kind in (pl.Time, pl.Duration):
-            return _spans(column)
+        if kind in (pl.Time, pl.Duration):  # in hours, and in days
+            span = column if kind == pl.Time else column.cast(pl.Duration("us"))
+            return span.cast(pl.Int64) / (3.6e12 if kind == pl.Time else 86_400e6)
         if kind not in (pl.String, pl.Categorical, pl.Enum):
             return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
         words = column.cast(pl.String)
@@ -69,18 +67,15 @@ class Rule:
         if self.format == BOOLEAN:
             truth = words.str.strip_chars().str.to_lowercase()
             known = truth.replace_strict({"true": 1.0, "false": 0.0}, default=None)
-            return known.cast(pl.Float64).fill_null(numbers_in(words))
-        return numbers_in(words, self.currency).fill_nan(None)
+            return known.cast(pl.Float64).fill_null(read_numbers(words))
+        return read_numbers(words, self.currency).fill_nan(None)
 
     def _times(self, column: pl.Series) -> pl.Series:
-        kind = column.dtype
-        if kind in (pl.Date, pl.Datetime):
-            return _utc(column)
-        words = _words(column)
-        form = self.format
-        if form is None:
-            found = find_format(words)
-            form = None if found is None else found.format
+        if column.dtype in (pl.Date, pl.Datetime):
+            return in_utc(column)
+        words, form = _words(column), self.format
+        if form is None and (found := find_format(words)) is not None:
+            form = found.format
         if form is None:
             return pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
         return read_dates(words, form)
@@ -108,11 +103,11 @@ class Reading:
         return tuple(rule.name for rule in self.rules if rule.kind == "text")
 
     def read(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The features of a frame that has all of them."""
+        """Read the features of a frame that has all of them."""
         return pl.DataFrame([rule.read(frame[rule.name]).alias(rule.name) for rule in self.rules])
 
     def remarks(self, frame: pl.DataFrame) -> tuple[str, ...]:
-        """One sentence per column with values that cannot be read as they were in training."""
+        """Describe every column with values that cannot be read as they were in training."""
         found = []
         for rule in self.rules:
             column = frame[rule.name]
@@ -128,36 +123,18 @@ class Reading:
                 )
         return tuple(found)
 
-    def as_json(self) -> list[dict[str, Any]]:
-        """The rules as plain values."""
+    def as_json(self) -> list[dict[str, object]]:
+        """Return the rules as plain values."""
         return [asdict(rule) for rule in self.rules]
 
     @classmethod
     def from_json(cls, rules: Sequence[Mapping[str, Any]]) -> Reading:
-        """Take back what :meth:`as_json` gave."""
+        """Restore what :meth:`as_json` returned."""
         return cls(tuple(Rule(**rule) for rule in rules))
 
 
-def numeric(names: Sequence[str]) -> Reading:
-    """The reading of columns that are plain numbers, as those of svmlight are."""
-    return Reading(tuple(Rule(name, "numeric") for name in names))
-
-
-def _spans(column: pl.Series) -> pl.Series:
-    """Times of day in hours, and spans in days."""
-    if column.dtype == pl.Time:
-        return column.cast(pl.Int64) / 3.6e12
-    return column.cast(pl.Duration("us")).cast(pl.Int64) / 86_400e6
-
-
-def _utc(column: pl.Series) -> pl.Series:
-    if getattr(column.dtype, "time_zone", None):
-        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return column.cast(pl.Datetime("us"))
-
-
 def _words(column: pl.Series) -> pl.Series:
-    """Values as words; whole numbers have no ``.0``, wherever they come from."""
+    """Return values as words; whole numbers have no ``.0``, wherever they come from."""
     if column.dtype.is_float():
         column = column.fill_nan(None)
     return column.cast(pl.String).str.replace(r"^(-?\d+)\.0+$", "$1")

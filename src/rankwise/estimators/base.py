@@ -111,11 +111,13 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     Parameters are checked in :meth:`_check_options` (call the base class's), not in ``__init__``.
 
     Example:
+        >>> import tempfile
         >>> import numpy as np
         >>> from rankwise.estimators import LinearRanker, Ranker
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
         >>> y = X[:, 0] > 1
-        >>> path = LinearRanker("ap", random_state=0).fit(X, y).save(folder / "model.rank")
+        >>> model = LinearRanker("ap", random_state=0).fit(X, y)
+        >>> path = model.save(tempfile.mkdtemp() + "/model.rank")
         >>> Ranker.load(path).score(X, y)
         1.0
     """

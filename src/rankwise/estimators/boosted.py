@@ -55,8 +55,8 @@ class BoostedRanker(Ranker):
         engine: ``"lightgbm"`` or ``"xgboost"``. Both take missing values and categories. A value
             that a sparse row does not hold is 0 for LightGBM and missing for XGBoost.
         n_jobs: Threads; −1 for all.
-
-    For the other parameters and attributes see :class:`Ranker`.
+        objective, metric, threshold, calibration, validation_fraction, random_state, text:
+            See :class:`Ranker`, which also has the other attributes.
 
     Attributes:
         n_trees_: Trees of all sets that are used.

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data.checks import require_columns, require_finite
 from rankwise.data.errors import DataError
-from rankwise.data.files import format_of, read_frame
+from rankwise.data.files import format_of, read_frame, require_columns, require_finite
 from rankwise.data.interactions.layouts import atomic_frame
 
 __all__ = ["FeatureTable", "read_features"]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from rankwise.data.checks import require_columns
 from rankwise.data.errors import DataError
-from rankwise.data.files import format_of, read_frame
+from rankwise.data.files import format_of, read_frame, require_columns
 from rankwise.data.interactions.delimited import Types, read_delimited
 
 __all__ = ["Raw", "Roles", "atomic_frame", "columns", "movielens_1m", "movielens_20m",

@@ -40,8 +40,8 @@ class LinearRanker(Ranker):
         max_iter: Maximum number of steps of a search.
         tolerance: The gradient at which a search ends.
         standardize: Scale columns to mean 0 and spread 1 (sparse ones are divided only).
-
-    For the other parameters and attributes see :class:`Ranker`.
+        objective, metric, threshold, calibration, validation_fraction, random_state, text:
+            See :class:`Ranker`, which also has the other attributes.
 
     Attributes:
         coef_: Coefficients of the columns as they came, (1, columns); of words, dates and missing

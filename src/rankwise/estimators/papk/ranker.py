@@ -78,7 +78,7 @@ class PApAtKRanker(Ranker):
         >>> from rankwise.estimators import PApAtKRanker
         >>> rng = np.random.default_rng(0)
         >>> X, users = rng.normal(size=(600, 4)), np.repeat(np.arange(30), 20)
-        >>> y = X[:, 0] + 0.3 * rng.normal(size=600) > 1
+        >>> y = X[:, 0] + 0.3 * rng.normal(size=600) > 0.5
         >>> ranker = PApAtKRanker(3, random_state=0).fit(X, y, groups=users)
         >>> round(float(ranker.score(X, y, groups=users)), 1), int(ranker.coef_.argmax())
         (1.0, 0)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_array
 
-from rankwise.data import Features
+from rankwise.data.table import Features
 from rankwise.report import write_json
 from rankwise.tasks.compare.metrics import corrected
 from rankwise.tasks.compare.model import Model

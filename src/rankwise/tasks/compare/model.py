@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data import DataError, Features
+from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
+from rankwise.data.table import Features
 from rankwise.estimators import Ranker
 from rankwise.report import write_json
 from rankwise.report.files import read_arrays, write_arrays

@@ -11,11 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data import DataError, Features, read_columns
-from rankwise.data.checks import require_columns
-from rankwise.data.files import format_of, read_svmlight, scan_as_written
+from rankwise.data import DataError, read_columns
+from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.reader import QUERY
-from rankwise.data.table import take
+from rankwise.data.table import Features, take
 from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.data import FOLDS, DataError, Split, Table, few, folds, read_table, split
+from rankwise.data import DataError, Split, Table, folds, read_table, split
+from rankwise.data.splits import FOLDS, needs_folds
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Estimate
 from rankwise.tasks.compare.settings import Settings
@@ -171,7 +172,7 @@ def plan_for(table: Table, seed: int) -> Plan:
     part, since folds would learn from the future.
     """
     parts = split(table, seed=seed)
-    if table.time is not None or not few(table, parts.validation):
+    if table.time is not None or not needs_folds(table, parts.validation):
         return Plan(parts, ((parts.train, parts.validation),), 1)
     rows = parts.development
     count = _count(table, rows)

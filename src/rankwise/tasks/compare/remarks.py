@@ -87,7 +87,7 @@ def training_remarks(
         names = "; ".join(short)
         remarks.append(f"cut short by --budget, and maybe better with more of it: {names}")
     remarks += filter(None, (_no_better_than_chance(each, problem) for each in fitted))
-    remarks += problem.table.slips
+    remarks += problem.table.warnings
     if left_out := ", ".join(problem.table.left_out):
         remarks.append(f"columns left out (the table of columns says why): {left_out}")
     return remarks

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import betabinom
 
-from rankwise.data import Features, Split, Table
+from rankwise.data import Split, Table
+from rankwise.data.table import Features
 
 _CHANCE = 0.01  # probability below which a number of duplicates is not put down to chance
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.data import DataError, Table, few, folds, split
+from rankwise.data import DataError, Table, folds, split
+from rankwise.data.splits import needs_folds
 
 
 def table(target, groups=None, time=None):
@@ -113,8 +114,8 @@ def test_folds_need_positives_in_each():
 
 
 def test_few_counts_positives_or_lists_with_one():
-    assert few(table(rare(1000, 99)), np.arange(1000))
-    assert not few(table(rare(1000, 100)), np.arange(1000))
+    assert needs_folds(table(rare(1000, 99)), np.arange(1000))
+    assert not needs_folds(table(rare(1000, 100)), np.arange(1000))
     groups = np.arange(1000) % 99
-    assert few(table(rare(1000, 500), groups), np.arange(1000))
-    assert not few(table(rare(1000, 500), np.arange(1000) % 100), np.arange(1000))
+    assert needs_folds(table(rare(1000, 500), groups), np.arange(1000))
+    assert not needs_folds(table(rare(1000, 500), np.arange(1000) % 100), np.arange(1000))

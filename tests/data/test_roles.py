@@ -1,5 +1,3 @@
-"""The column that orders the rows."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -10,7 +8,50 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError, read_table, split
-from rankwise.data.times import read_time
+from rankwise.data._roles import read_target, read_time, read_weights, require_present
+
+HERE = Path("a.csv")
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "expected", "label"),
+    [
+        ([0, 1, 0], None, [0, 1, 0], "1"),
+        ([1.0, 2.0, 1.0], None, [0, 1, 0], "2"),
+        ([-1, 1, 1], None, [0, 1, 1], "1"),
+        ([0.5, 1.5], None, [0, 1], "1.5"),
+        ([True, False], None, [1, 0], "true"),
+        (["no", "Yes"], None, [0, 1], "Yes"),
+        (["a", "b", "c"], "b", [0, 1, 0], "b"),
+        ([0, 1, 2], "2.0", [0, 0, 1], "2"),
+        ([0, 1], "0", [1, 0], "0"),
+        (["Fraud", "fine"], "fraud", [1, 0], "Fraud"),
+    ],
+)
+def test_which_value_becomes_1(values, positive, expected, label):
+    target, found = read_target(HERE, pl.Series("y", values), positive, graded=False)
+    assert target.tolist() == expected
+    assert found == label
+
+
+def test_relevances_stay_unless_one_is_named():
+    column = pl.Series("y", [0, 3, 1])
+    assert read_target(HERE, column, None, graded=True)[0].tolist() == [0, 3, 1]
+    assert read_target(HERE, column, "3", graded=True)[0].tolist() == [0, 1, 0]
+
+
+def test_missing_values_are_counted_and_found():
+    require_present(HERE, "target", pl.Series("y", [1.0, 2.0]))
+    with pytest.raises(DataError, match="missing in 2 of 4 rows, first in row 2"):
+        require_present(HERE, "target", pl.Series("y", [1.0, float("nan"), None, 0.0]))
+
+
+def test_many_values_are_not_all_listed():
+    with pytest.raises(DataError, match="has 20 values") as error:
+        read_target(HERE, pl.Series("y", list(range(20))), None, graded=False)
+    assert "…" in str(error.value)
+    assert str(error.value).count("(1)") == 8
+
 
 PATH = Path("x.csv")
 # In the order of time; as words each of these has another order.
@@ -77,3 +118,35 @@ def test_no_row_of_the_future_is_trained_on_and_every_part_says_its_period(tmp_p
     }
     plain = read_table(tmp_path / "a.csv", target="y")
     assert split(plain).periods(plain) == {}
+
+
+def test_weights_are_numbers_as_people_write_them() -> None:
+    assert read_weights(Path("x"), pl.Series("w", ["1,000", "2"])).tolist() == [1000, 2]
+    assert read_weights(Path("x"), pl.Series("w", [0.5, 0.0])).tolist() == [0.5, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, -2.0], "must hold finite numbers >= 0, got -2 in row 2"),
+        ([1.0, float("inf")], "must hold finite numbers >= 0, got inf in row 2"),
+        ([1.0, None], "the weight column 'w' is missing in 1 of 2 rows, first in row 2"),
+        (["1", "two"], "must hold numbers, got 'two' in row 2"),
+        ([0, 0], "is 0 in every row"),
+    ],
+)
+def test_weights_that_are_none_are_refused(values, message) -> None:
+    with pytest.raises(DataError, match="weight column 'w'") as error:
+        read_weights(Path("x"), pl.Series("w", values))
+    assert message in str(error.value)
+
+
+def test_rows_without_a_target_or_of_weight_0_are_left_out_and_counted(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text("a,w,y\n1,1,\n5,2,0\n3,0,1\n4,3,1\n9,1,NA\n")
+    table = read_table(tmp_path / "a.csv", target="y", weight="w")
+    assert (len(table), table.without_target, table.without_weight) == (2, 2, 1)
+    assert table.names == ("a",)  # the weight is no feature
+    assert table.weight is not None
+    assert table.weight.tolist() == [2, 3]
+    assert table.target.tolist() == [0, 1]
+    assert table.in_file(np.array([0, 1])).tolist() == [1, 3]

@@ -1,9 +1,9 @@
-"""Parts of a table to train on, to choose by and to test on."""
+"""Splits of a table into training, validation and test rows, and folds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rankwise.data.errors import DataError
 from rankwise.data.table import Table
 
-__all__ = ["FOLDS", "Split", "few", "folds", "split"]
+__all__ = ["FOLDS", "Split", "folds", "needs_folds", "split"]
 
-Rows = NDArray[np.int64]
+Rows: TypeAlias = NDArray[np.int64]
 
 FOLDS = 5
 FEW = 100  # positives (lists, where there are groups) below which one validation part is noise
@@ -22,12 +22,26 @@ _LEAST = 2  # positives and negatives of every part: fewer leave no variance
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Row numbers, ascending, of three parts that share no row, no group and no later time."""
+    """Three parts of a table that share no row and no group.
+
+    Attributes:
+        train: Row numbers of the training part, ascending.
+        validation: Row numbers of the validation part.
+        test: Row numbers of the test part.
+        kind: ``"stratified"``, ``"grouped"`` or ``"by time"``.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.data import Split
+        >>> parts = Split(np.array([0, 3]), np.array([1]), np.array([2]), "stratified")
+        >>> parts.development
+        array([0, 1, 3])
+    """
 
     train: Rows
     validation: Rows
     test: Rows
-    kind: str  # "stratified", "grouped" or "by time"
+    kind: str
 
     @property
     def development(self) -> Rows:
@@ -35,24 +49,47 @@ class Split:
         return np.sort(np.concatenate([self.train, self.validation]))
 
     def in_file(self, table: Table) -> Split:
-        """The same parts by the row numbers of the file, which may have rows without a target."""
+        """Return the parts by the row numbers of the file, which may have rows without a target."""
         train, validation, test = map(table.in_file, (self.train, self.validation, self.test))
         return Split(train, validation, test, self.kind)
 
     def periods(self, table: Table) -> dict[str, str]:
-        """From when to when each part goes; empty without a time column."""
+        """Return the first and last time of each part; empty without a time column."""
         parts = {"train": self.train, "validation": self.validation, "test": self.test}
         found = {name: table.period(rows) for name, rows in parts.items()}
         return {name: period for name, period in found.items() if period is not None}
 
 
 def split(table: Table, *, validation: float = 0.2, test: float = 0.2, seed: int = 0) -> Split:
-    """Cut a table in three.
+    """Split a table into training, validation and test rows.
 
     Rows are drawn within each class, so that all parts have the same share of positives. With
     groups whole lists are drawn, those with a positive apart from those without. With a time
     column the last rows are the test part, those before them validation, and rows (or groups) of
     one time stay together.
+
+    Args:
+        table: The table.
+        validation: Share of the rows (or groups) for validation.
+        test: Share of the rows (or groups) for the test.
+        seed: Seed of the draw.
+
+    Returns:
+        The row numbers of the three parts.
+
+    Raises:
+        ValueError: The shares leave no rows to train on.
+        DataError: A part has fewer than 2 positives or negatives.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data import Table, split
+        >>> target = np.tile([0.0, 0.0, 1.0, 1.0], 10)
+        >>> table = Table(Path("t.csv"), target[:, None], ("x",), ("numeric",), target)
+        >>> parts = split(table, seed=0)
+        >>> len(parts.train), len(parts.validation), len(parts.test), parts.kind
+        (24, 8, 8, 'stratified')
     """
     if not (validation > 0 and test > 0 and validation + test < 1):
         raise ValueError(
@@ -77,7 +114,26 @@ def split(table: Table, *, validation: float = 0.2, test: float = 0.2, seed: int
 def folds(
     table: Table, rows: Rows, *, count: int = FOLDS, seed: int = 0
 ) -> list[tuple[Rows, Rows]]:
-    """Cross-validation within some rows: pairs of rows to fit on and rows to judge by."""
+    """Split some rows into pairs of rows to fit on and rows to validate on (cross-validation).
+
+    Args:
+        table: The table.
+        rows: Row numbers to split; groups stay whole.
+        count: Number of folds.
+        seed: Seed of the draw.
+
+    Returns:
+        For every fold, the row numbers to fit on and those to validate on.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data import Table, folds
+        >>> target = np.tile([0.0, 0.0, 1.0, 1.0], 10)
+        >>> table = Table(Path("t.csv"), target[:, None], ("x",), ("numeric",), target)
+        >>> [(len(fit), len(rest)) for fit, rest in folds(table, np.arange(40), count=4)]
+        [(30, 10), (30, 10), (30, 10), (30, 10)]
+    """
     units, strata, _ = _units(table)
     members = np.unique(units[rows])
     part = np.full(len(strata), -1)
@@ -91,8 +147,8 @@ def folds(
     return found
 
 
-def few(table: Table, rows: Rows) -> bool:
-    """Whether these rows are too few to choose a model by them alone."""
+def needs_folds(table: Table, rows: Rows) -> bool:
+    """Return whether rows are too few to choose a model by them alone: cross-validate instead."""
     if table.groups is None:
         return int(np.count_nonzero(table.target[rows])) < FEW
     positive = table.target[rows] > 0
@@ -100,7 +156,7 @@ def few(table: Table, rows: Rows) -> bool:
 
 
 def _units(table: Table) -> tuple[Rows, Rows, NDArray[np.float64] | None]:
-    """What is drawn whole: the unit of every row, the stratum and the time of every unit."""
+    """Return the unit (row or group) of every row, and stratum and time of every unit."""
     stratum = (table.target > 0).astype(np.int64)
     if table.groups is None:
         return np.arange(len(table)), stratum, table.time
@@ -115,12 +171,12 @@ def _units(table: Table) -> tuple[Rows, Rows, NDArray[np.float64] | None]:
 
 
 def _dealt(strata: Rows, shares: tuple[float, ...], rng: np.random.Generator) -> Rows:
-    """A part for every unit, by shares within every stratum."""
+    """Return a part for every unit, by shares within every stratum."""
     part = np.empty(len(strata), dtype=np.int64)
     edges = np.cumsum(shares)[:-1]
     for stratum in np.unique(strata):
         members = rng.permutation(np.flatnonzero(strata == stratum))
-        # Places rather than counts: what does not divide goes to the parts in turn.
+        # Places rather than counts: a remainder goes to the parts in turn.
         place = (np.arange(len(members)) + 0.5) / len(members)
         part[members] = np.searchsorted(edges, place, side="right")
     return part
@@ -132,7 +188,7 @@ def _by_time(times: NDArray[np.float64], shares: tuple[float, ...]) -> Rows:
     return np.searchsorted(np.asarray(cuts), times, side="right")
 
 
-def _require_both(table: Table, rows: NDArray[Any], name: str) -> None:
+def _require_both(table: Table, rows: Rows, name: str) -> None:
     positives = int(np.count_nonzero(table.target[rows]))
     negatives = len(rows) - positives
     if min(positives, negatives) < _LEAST:

@@ -1,4 +1,4 @@
-"""What every column of a table is taken for, and which ones are left out."""
+"""The kind of every column of a table, and the columns that are left out."""
 
 from __future__ import annotations
 
@@ -8,49 +8,31 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from rankwise.data.dates import (
+from rankwise.data._formats import (
     COMPACT,
     DAY_FIRST,
     MONTH_FIRST,
     are_compact,
+    currency_of,
     find_format,
     read_hours,
+    read_numbers,
 )
-from rankwise.data.numbers import currency_of, numbers_in
 from rankwise.data.reading import BOOLEAN, HOURS, Rule
-from rankwise.data.slips import slip_in
-
-__all__ = ["ColumnInfo", "Decided", "Wishes", "as_date", "decide", "described"]
+from rankwise.data.table import ColumnInfo
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
 _NAMED_WEIGHT = re.compile(r"^(sample|row|case)?[_\-. ]?weights?$", re.IGNORECASE)
 _NEAR_UNIQUE = 0.9  # share of different values from which words name rows
 _SAMPLE = 100  # different values that rule out most readings
 _TEXT_UNIQUE, _TEXT_WORDS = 0.5, 4.0  # share of different values, and mean words, of free text
-
-
-@dataclass(frozen=True)
-class ColumnInfo:
-    """One column: what it was taken for, its levels and gaps, and why it was left out."""
-
-    name: str
-    taken_for: str
-    levels: int  # different values that are there
-    missing: int
-    left_out: str | None = None  # the reason
-    remark: str | None = None
-
-    @property
-    def said(self) -> str:
-        """The reason or the remark, for a reader."""
-        if self.left_out is not None:
-            return f"left out: {self.left_out}"
-        return self.remark or ""
+_MOST_NUMBERS = 0.8  # share of numbers that makes a word suspect; codes such as 12A seldom reach it
+_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a user asks of the columns."""
+    """The options of a user about the columns."""
 
     use: Collection[str] = ()
     text: Collection[str] = ()
@@ -59,15 +41,15 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Decided:
-    """What a column is, and the rule it is read by; None where it is left out."""
+    """The kind of a column, its rule (None where it is left out), and a warning about it."""
 
     info: ColumnInfo
     rule: Rule | None
-    slip: str | None = None
+    warning: str | None = None
 
 
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
-    """A column that has a role of its own and is no feature."""
+    """Describe a column that has a role and is not a feature."""
     present = _present(column)
     return ColumnInfo(
         column.name, role, present.n_unique(), len(column) - len(present), remark=remark
@@ -75,56 +57,56 @@ def described(column: pl.Series, role: str, remark: str | None = None) -> Column
 
 
 def decide(column: pl.Series, wishes: Wishes) -> Decided:
-    """Decide what a column is taken for."""
+    """Decide the kind of a column and the rule it is read by."""
     name, present = column.name, _present(column)
     missing = len(column) - len(present)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         why = "holds lists, structures or bytes"
         return Decided(ColumnInfo(name, "lists", len(present), missing, left_out=why), None)
     counts = (present.n_unique(), missing)
-    taken = _Taken.of(present, wishes)
-    slip = None
+    taken = _taken(present, wishes)
+    warning = None
     if taken.rule.kind == "categorical" and column.dtype == pl.String:
-        slip = slip_in(column)
+        warning = suspect_number(column)
     wanted = name in wishes.use or name in wishes.text
     reason = None if wanted else _reason(column, present, taken)
     if reason is not None:
         what, why = reason
-        return Decided(ColumnInfo(name, what, *counts, left_out=why), None, slip)
+        return Decided(ColumnInfo(name, what, *counts, left_out=why), None, warning)
     if taken.name == "text" and name not in wishes.text:  # --use, not --text
         taken = _Taken(Rule(name, "categorical"), "category")
-    return Decided(ColumnInfo(name, taken.name, *counts, remark=taken.remark), taken.rule, slip)
+    return Decided(ColumnInfo(name, taken.name, *counts, remark=taken.remark), taken.rule, warning)
 
 
 @dataclass(frozen=True)
 class _Taken:
-    """The rule of a column, what it is called, and a remark for the reader."""
+    """The rule of a column, its kind in words, and a remark for the reader."""
 
     rule: Rule
     name: str
     remark: str | None = None
 
-    @classmethod
-    def of(cls, present: pl.Series, wishes: Wishes) -> _Taken:
-        """By the values that are there."""
-        name, kind = present.name, present.dtype
-        if name in wishes.text:
-            found = cls(Rule(name, "text"), "text")
-        elif kind == pl.String:
-            found = _of_words(present, wishes)
-        elif kind == pl.Boolean:
-            found = cls(Rule(name, "numeric", BOOLEAN), "number", "true is 1, false is 0")
-        elif kind.is_numeric() or kind == pl.Null:
-            found = _of_numbers(present, wishes)
-        elif kind in (pl.Date, pl.Datetime):
-            found = cls(Rule(name, "time", "%Y-%m-%d"), "date")
-        elif kind == pl.Time:
-            found = cls(Rule(name, "numeric", HOURS), "number", "a time of day, in hours")
-        elif kind == pl.Duration:
-            found = cls(Rule(name, "numeric"), "number", "a span, in days")
-        else:
-            found = cls(Rule(name, "categorical"), "category")
-        return found
+
+def _taken(present: pl.Series, wishes: Wishes) -> _Taken:
+    """Decide the rule of a column by the values that are not missing."""
+    name, kind = present.name, present.dtype
+    if name in wishes.text:
+        return _Taken(Rule(name, "text"), "text")
+    if kind == pl.String:
+        return _of_words(present, wishes)
+    if kind.is_numeric() or kind == pl.Null:
+        return _of_numbers(present, wishes)
+    if kind in (pl.Date, pl.Datetime):
+        return _Taken(Rule(name, "time", "%Y-%m-%d"), "date")
+    numbers = {
+        pl.Boolean: (BOOLEAN, "true is 1, false is 0"),
+        pl.Time: (HOURS, "a time of day, in hours"),
+        pl.Duration: (None, "a span, in days"),
+    }
+    if kind.base_type() in numbers:
+        form, remark = numbers[kind.base_type()]
+        return _Taken(Rule(name, "numeric", form), "number", remark)
+    return _Taken(Rule(name, "categorical"), "category")
 
 
 def _of_numbers(present: pl.Series, wishes: Wishes) -> _Taken:
@@ -133,7 +115,7 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> _Taken:
         form = _date_of_integers(present, wishes.date_format)
         if form is not None:
             return _Taken(Rule(name, "time", form), "date", as_date(form))
-        # An id that is wanted: its numbers are names, where they come more than once.
+        # A requested id: its numbers are names, where they come more than once.
         if name in wishes.use and _NAMED_ID.search(name) and present.n_unique() <= len(present) / 2:
             return _Taken(Rule(name, "categorical"), "category", "its numbers are names")
     remark = f"if it is a sample weight: --weight {name}" if _NAMED_WEIGHT.search(name) else None
@@ -141,7 +123,7 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> _Taken:
 
 
 def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
-    """The format of whole numbers that are plainly dates, such as 20230125."""
+    """Return the format of whole numbers that are dates, such as 20230125."""
     if given is not None:
         found = find_format(present.cast(pl.String), given)
         if found is not None and found.format == given:
@@ -161,9 +143,9 @@ def _of_words(present: pl.Series, wishes: Wishes) -> _Taken:
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
         return _Taken(Rule(name, "time", found.format), "date", remark)
-    if not numbers_in(sample, currency_of(sample)).null_count():
+    if not read_numbers(sample, currency_of(sample)).null_count():
         currency = currency_of(distinct)
-        if not numbers_in(distinct, currency).null_count():
+        if not read_numbers(distinct, currency).null_count():
             amounts = None if currency is None else f"amounts in {currency}"
             if distinct.str.contains("%", literal=True).any():
                 amounts = "percentages, divided by 100"
@@ -176,7 +158,7 @@ def _of_words(present: pl.Series, wishes: Wishes) -> _Taken:
 
 
 def _reason(column: pl.Series, present: pl.Series, taken: _Taken) -> tuple[str, str] | None:
-    """What a column is that should be left out, and why; None for a feature."""
+    """Return the kind of a column that should be left out, and why; None for a feature."""
     name, levels = column.name, present.n_unique()
     takes = f"--use {name} takes it"
     near = taken.rule.kind == "categorical" and len(present) > 2
@@ -212,7 +194,7 @@ def _is_text(present: pl.Series) -> bool:
 
 
 def as_date(form: str) -> str:
-    """How dates were read, for a reader."""
+    """Say by which format dates were read."""
     shown = {MONTH_FIRST: "mm/dd/yyyy", DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
     return f"read as {shown}"
 
@@ -220,3 +202,30 @@ def as_date(form: str) -> str:
 def _present(column: pl.Series) -> pl.Series:
     found = column.drop_nulls()
     return found.drop_nans() if column.dtype.is_float() else found
+
+
+def suspect_number(column: pl.Series) -> str | None:
+    """Return a warning about a column of words that are nearly all numbers, or None."""
+    words = column.cast(pl.String)
+    present = words.is_not_null() & (words.str.strip_chars() != "")
+    sample = words.filter(present).unique(maintain_order=True)[:_SAMPLE]
+    if int((_are_numbers(sample) | sample.str.contains(_COMMA)).sum()) < len(sample) / 2:
+        return None  # words: most columns need no closer look
+    known, commas = int(present.sum()), words.str.contains(_COMMA).fill_null(False)
+    what = f"the column {column.name!r} is taken as words: "
+    if known and int(commas.sum()) >= _MOST_NUMBERS * known:
+        shown = words.filter(commas)[0]
+        return f"{what}its numbers have a decimal comma, such as {shown!r}; write a point"
+    wrong = (present & ~_are_numbers(words)).fill_null(False)
+    numbers = known - int(wrong.sum())
+    if numbers == known or numbers < _MOST_NUMBERS * known:
+        return None
+    row = wrong.arg_max() or 0
+    return (
+        f"{what}{numbers} of {known} values are numbers, but {words[row]!r} in row {row + 1} "
+        "is not; write a number there, or nothing"
+    )
+
+
+def _are_numbers(words: pl.Series) -> pl.Series:
+    return read_numbers(words, currency_of(words)).is_not_null()

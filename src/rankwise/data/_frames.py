@@ -1,4 +1,4 @@
-"""A table from named columns: roles, features, and what is left out."""
+"""A table from named columns: roles, features, and columns left out."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data.checks import require_columns, require_finite
-from rankwise.data.columns import ColumnInfo, Decided, Wishes, as_date, decide, described
+from rankwise.data._columns import Decided, Wishes, as_date, decide, described
+from rankwise.data._roles import (
+    has_value,
+    read_groups,
+    read_scores,
+    read_target,
+    read_time,
+    read_weights,
+)
 from rankwise.data.errors import DataError
+from rankwise.data.files import require_columns, require_finite
 from rankwise.data.reading import Reading, Rule
-from rankwise.data.table import Table
-from rankwise.data.target import has_value, read_target, require_present
-from rankwise.data.times import read_time
-from rankwise.data.weights import read_weights
-
-__all__ = ["table_of"]
+from rankwise.data.table import ColumnInfo, Table
 
 Roles = Mapping[str, str | None]
 
@@ -34,7 +37,7 @@ def table_of(
     positive: str | None,
     graded: bool,
 ) -> Table:
-    """The table of a frame, without the rows that have no target or no weight.
+    """Make the table of a frame, without the rows that have no target or no weight.
 
     ``roles`` are the columns of target, group, time, score and weight, the last four of which may
     be None.
@@ -95,14 +98,14 @@ def _of_rows(  # noqa: PLR0917
         kinds=Reading(rules).kinds,
         target=labels,
         positive=found,
-        groups=None if group is None else _codes(path, frame[group]),
+        groups=None if group is None else read_groups(path, frame[group]),
         time=order,
         dated=dated,
-        score=None if score is None else _scores(path, frame[score]),
+        score=None if score is None else read_scores(path, frame[score]),
         weight=weights,
         formats=rules,
         columns=_infos(frame, roles, drop, decided, time_format),
-        slips=tuple(each.slip for each in decided.values() if each.slip is not None),
+        warnings=tuple(each.warning for each in decided.values() if each.warning is not None),
         file_rows=rows if len(rows) < len(whole) else None,
         without_target=without,
         without_weight=weightless,
@@ -110,12 +113,9 @@ def _of_rows(  # noqa: PLR0917
 
 
 def _require_roles(
-    path: Path,
-    frame: pl.DataFrame,
-    roles: Roles,
-    wanted: Mapping[str, Collection[str]],
+    path: Path, frame: pl.DataFrame, roles: Roles, wanted: Mapping[str, Collection[str]]
 ) -> None:
-    """Raise where a column that was asked for is not there, or was asked for twice."""
+    """Raise where a requested column is not in the file, or was requested twice."""
     for role, name in roles.items():
         if name is not None:
             require_columns(path, frame.columns, [name], role)
@@ -124,7 +124,7 @@ def _require_roles(
         for role, name in roles.items():
             if name in names:
                 raise DataError(
-                    f"{path}: --{option} {name} is the {role} column, which is no feature anyway"
+                    f"{path}: --{option} {name} is the {role} column, which is not a feature anyway"
                     if option == "drop"
                     else f"{path}: --{option} {name} is the {role} column and cannot be a feature"
                 )
@@ -158,7 +158,7 @@ def _infos(
     decided: Mapping[str, Decided],
     time_format: str | None,
 ) -> tuple[ColumnInfo, ...]:
-    """All columns of the file in its order."""
+    """Describe all columns of the file in its order."""
     named = {name: role for role, name in roles.items() if name is not None}
     found = []
     for column in frame:
@@ -166,27 +166,8 @@ def _infos(
         if name in decided:
             found.append(decided[name].info)
         elif name in named:
-            remark = None
-            if named[name] == "time" and time_format is not None:
-                remark = as_date(time_format)
+            remark = as_date(time_format) if named[name] == "time" and time_format else None
             found.append(described(column, named[name], remark))
         else:
             found.append(described(column, "dropped", "--drop"))
     return tuple(found)
-
-
-def _codes(path: Path, column: pl.Series) -> NDArray[np.int64]:
-    require_present(path, "group", column)
-    return (column.rank("dense").to_numpy() - 1).astype(np.int64)
-
-
-def _scores(path: Path, column: pl.Series) -> NDArray[np.float64]:
-    if not column.dtype.is_numeric():
-        wrong = column.cast(pl.Float64, strict=False).is_null()
-        first = (wrong.arg_max() or 0) + 1
-        raise DataError(
-            f"{path}: the score column {column.name!r} must hold numbers, "
-            f"got {column[first - 1]!r} in row {first}"
-        )
-    require_present(path, "score", column)
-    return column.cast(pl.Float64).to_numpy()
