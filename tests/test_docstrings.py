@@ -24,7 +24,9 @@ CHECKED = (
     "rankwise.metrics",
     "rankwise.naming",
     "rankwise.pairs",
+    "rankwise.retrieval",
     "rankwise.samplers",
+    "rankwise.theory",
     "rankwise.training",
 )
 NAMES = [

@@ -1,7 +1,7 @@
-"""Embeddings judged on, and searched in, a whole gallery.
+"""Evaluation and search of embeddings in a whole gallery.
 
-from rankwise.retrieval import evaluate
-print(evaluate(embeddings, labels))  # every item a query, itself left out
+>>> from rankwise.retrieval import evaluate
+>>> print(evaluate(embeddings, labels))  # every item is a query, itself left out
 """
 
 from rankwise._lazy import attach

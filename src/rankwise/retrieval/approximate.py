@@ -1,8 +1,10 @@
-"""Search of a large gallery in a few of its cells, by faiss, and how much that misses."""
+"""Approximate search of a large gallery in some of its cells, by faiss, and its recall."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +14,75 @@ from torch import Tensor
 
 from rankwise.checks import require_count
 from rankwise.extras import require
-from rankwise.retrieval.cells import Cells, Recall
-from rankwise.retrieval.exact import Nearest, asked_of, best_first
-from rankwise.retrieval.inputs import embeddings_of
+from rankwise.retrieval.exact import Nearest, asked_of, best_first, embeddings_of
 
-__all__ = ["ApproximateSearch"]
+__all__ = ["ApproximateSearch", "Cells", "Recall"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a gallery in plain arrays.
+
+    These are kept in a file rather than faiss's own format: that one is read by C++ that trusts it,
+    while two arrays can be checked.
+
+    Attributes:
+        centers: Centers of the cells, (cells, dimension).
+        cell: The cell of each item, (items,).
+        probes: Number of cells that are searched for a query.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.retrieval import Cells
+        >>> cells = Cells(np.eye(2, dtype=np.float32), np.array([0, 1, 1]), probes=1)
+        >>> cells.check(items=3, dimension=2)  # raises where they do not fit
+    """
+
+    centers: NDArray[np.float32]
+    cell: NDArray[np.int64]
+    probes: int
+
+    def check(self, items: int, dimension: int) -> None:
+        """Raise where the cells are not those of a gallery of this size."""
+        cells = len(self.centers)
+        fits = (
+            self.centers.shape == (cells, dimension)
+            and self.centers.dtype == np.float32
+            and bool(np.isfinite(self.centers).all())
+            and self.cell.shape == (items,)
+            and self.cell.dtype == np.int64
+            and 0 < self.probes <= cells
+        )
+        # An item in a cell that is not there would be written outside of faiss's memory.
+        if not fits or not bool(((self.cell >= 0) & (self.cell < cells)).all()):
+            raise ValueError(f"cells must be those of the gallery of {items} × {dimension}")
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The share of the nearest k that was found, over some queries.
+
+    Attributes:
+        k: Number of nearest items.
+        mean: Mean share over the queries.
+        standard_error: Standard error of the mean.
+        queries: Number of queries.
+
+    Example:
+        >>> from rankwise.retrieval import Recall
+        >>> print(Recall(10, 0.95, 0.01, 400))
+        recall@10 0.9500 ± 0.0196 of 400 queries
+    """
+
+    k: int
+    mean: float
+    standard_error: float
+    queries: int
+
+    def __str__(self) -> str:
+        error = 1.96 * self.standard_error
+        return f"recall@{self.k} {self.mean:.4f} ± {error:.4f} of {self.queries:,} queries"
+
 
 _ROUNDS, _POINTS = 10, 64  # of k-means: its rounds, and items a center is learned from
 _SAMPLE = 256  # queries by which the probes are chosen
@@ -24,17 +90,30 @@ _EQUAL = 1e-5  # cosines of the same two vectors by two products
 
 
 class ApproximateSearch:
-    """The nearest of a gallery by cosine, looked for in the cells around a query (IVF).
+    """Approximate nearest-neighbor search by cosine in the cells around a query (IVF).
 
-    k-means divides the unit vectors into ``cells``, by default 2√n, and a search looks into the
-    ``probes`` cells whose centers are nearest. Without ``probes`` it takes about the fewest
-    whose recall@10 is at least ``recall`` on some items of the gallery; what it then is for other
-    queries, :meth:`recall` measures. ``cells`` may also be those of the same gallery made before.
+    k-means divides the unit vectors into cells, and a search scans the cells whose centers are
+    nearest. :meth:`recall` measures the recall for other queries. It needs faiss.
+
+    Args:
+        embeddings: Gallery, (items, dimension).
+        cells: Number of cells, by default 2√n, or the :class:`Cells` of the same gallery.
+        probes: Number of cells that are searched; by default about the fewest whose recall@10 is at
+            least ``recall`` on a sample of the gallery.
+        recall: Recall by which the probes are chosen, in (0, 1].
+        seed: Seed of k-means and of the sample.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.retrieval import ApproximateSearch
+        >>> search = ApproximateSearch(torch.eye(8), cells=2, probes=2)
+        >>> search.search(torch.eye(8)[:1], k=1).rows
+        array([[0]])
     """
 
     def __init__(
         self,
-        embeddings: Any,
+        embeddings: object,
         *,
         cells: int | Cells | None = None,
         probes: int | None = None,
@@ -64,19 +143,19 @@ class ApproximateSearch:
             self._choose(recall, seed)
 
     @torch.no_grad()
-    def search(self, queries: Any, k: int = 10) -> Nearest:
-        """The ``k`` nearest that were found for every query, best first."""
+    def search(self, queries: object, k: int = 10) -> Nearest:
+        """Return the ``k`` nearest items that were found for every query, best first."""
         require_count("k", k)
         return self._found(asked_of(queries, self._gallery.shape[1]), k)
 
     @torch.no_grad()
     def recall(
-        self, queries: Any = None, *, k: int = 10, sample: int = 1000, seed: int = 1
+        self, queries: object = None, *, k: int = 10, sample: int = 1000, seed: int = 1
     ) -> Recall:
-        """How many of the nearest ``k`` by :func:`~rankwise.retrieval.nearest` are found.
+        """Measure the share of the exact nearest ``k`` that is found.
 
-        On at most ``sample`` of the queries, drawn by ``seed``; without any, on items of the
-        gallery, each left out of its own. What ties with the last of the k is as good as it.
+        It uses at most ``sample`` of the queries, drawn by ``seed``, or items of the gallery, each
+        without itself. An item that ties with the last of the k counts as found.
         """
         require_count("k", k)
         require_count("sample", sample)
@@ -158,7 +237,7 @@ class ApproximateSearch:
 
 
 class _Exact(NamedTuple):
-    """Queries, and what the search of everything gives for them."""
+    """Queries with the results of the exact search."""
 
     asked: Tensor
     k: int
@@ -173,14 +252,14 @@ def _drawn(items: int, sample: int, seed: int) -> Tensor:
 
 
 def _without(found: Nearest, own: Tensor | None) -> NDArray[np.float32]:
-    """Scores, best first, of what is not the query itself."""
+    """Return scores without the query itself, best first."""
     if own is None:
         return found.scores
     scores = np.where(found.rows == own.numpy()[:, None], -np.inf, found.scores)
     return -np.sort(-scores, axis=1)
 
 
-def _faiss() -> Any:
+def _faiss() -> ModuleType:
     require("rankwise.retrieval", "faiss")
     import faiss  # noqa: PLC0415  (an extra)
 

@@ -1,4 +1,4 @@
-"""Embeddings judged on the whole gallery: blocks of a matrix product, and counting."""
+"""Evaluation of embeddings on the whole gallery: blocks of a matrix product, and counting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,12 +14,71 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
-from rankwise.retrieval.counting import LANES, at_least
-from rankwise.retrieval.inputs import embeddings_of, labels_of
-from rankwise.retrieval.positives import Positives
-from rankwise.retrieval.result import RetrievalResult
+from rankwise.retrieval._ranks import LANES, Positives, at_least
+from rankwise.retrieval.exact import embeddings_of, labels_of
 
-__all__ = ["evaluate"]
+__all__ = ["RetrievalResult", "evaluate"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RetrievalResult:
+    """Means over the queries with at least one positive in the gallery.
+
+    Attributes:
+        map: Mean average precision.
+        hit_at: Share of queries with a positive among the first k, by k: Recall@k.
+        r_precision: Precision among the first R, R the number of positives.
+        map_at_r: Mean average precision at R.
+        per_class: mAP of the queries of each class.
+        recall: Recall levels 0, .01, …, 1.
+        precision: Mean precision at the rank where each recall level is reached.
+        average_precision, first_rank: Values by query, NaN where a query was left out.
+        gallery: Number of items in the gallery.
+        left_out: Number of queries without a positive.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.retrieval import evaluate
+        >>> embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]])
+        >>> evaluate(embeddings, torch.tensor([0, 0, 1, 1])).map
+        1.0
+    """
+
+    map: float
+    hit_at: dict[int, float]
+    r_precision: float
+    map_at_r: float
+    per_class: dict[int, float]
+    recall: Floats
+    precision: Floats
+    average_precision: Floats
+    first_rank: Floats
+    gallery: int
+    left_out: int
+
+    @property
+    def queries(self) -> int:
+        """Number of queries in the means."""
+        return len(self.average_precision) - self.left_out
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of ``map`` over the queries."""
+        values = self.average_precision[~np.isnan(self.average_precision)]
+        return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+    def __str__(self) -> str:
+        error = self.standard_error
+        sure = "" if math.isnan(error) else f" ± {1.96 * error:.4f}"
+        hits = "".join(f"hit@{k} {value:.4f}, " for k, value in self.hit_at.items())
+        text = f"mAP {self.map:.4f}{sure}, {hits}"
+        text += f"R-precision {self.r_precision:.4f}, MAP@R {self.map_at_r:.4f} "
+        queries = "1 query" if self.queries == 1 else f"{self.queries} queries"
+        text += f"({queries}, {self.gallery} in the gallery"
+        return text + (f"; {self.left_out} with nothing to find)" if self.left_out else ")")
+
 
 _BLOCK = 1 << 23  # scores at once, 32 MB
 _ROWS = 512  # queries at once, where the gallery is small
@@ -28,26 +87,40 @@ _GRID = np.linspace(0, 1, 101)
 
 @torch.no_grad()
 def evaluate(
-    embeddings: Any,
-    labels: Any,
-    queries: Any = None,
-    query_labels: Any = None,
+    embeddings: object,
+    labels: object,
+    queries: object = None,
+    query_labels: object = None,
     *,
     hits: Sequence[int] = (1, 10, 100, 1000),
     similarity: str = "cosine",
 ) -> RetrievalResult:
-    """mAP, hit rates and the rest of every query against the whole gallery.
+    """Compute mAP, hit rates and other metrics of every query against the whole gallery.
 
-    ``embeddings`` (items, dimension) and whole-number ``labels`` are the gallery. Without
-    ``queries`` every item is one in turn and is itself left out, by its place and not by its score:
-    an exact copy of it is an item like any other. ``similarity`` is ``"cosine"`` or ``"dot"``.
+    Ties count against the ranking: a negative with the score of a positive comes before it. A query
+    without a positive has no value; it is left out of the means and counted. The computation runs
+    on the CPU in float32, in blocks, without an items × items matrix. Ranks are counted rather than
+    sorted where classes are small, at a fraction of the cost of the matrix product.
 
-    Ties are against us: a wrong item that scores the same as a right one comes before it. A query
-    without a right item has no value; it is left out of the means and counted.
+    Args:
+        embeddings: Gallery, (items, dimension), a torch tensor or a numpy array.
+        labels: Integer class of each item, (items,).
+        queries: Queries, (queries, dimension). By default every item is a query in turn and is
+            itself left out, by its place and not by its score: an exact copy of it stays.
+        query_labels: Integer class of each query, (queries,).
+        hits: Numbers k of first ranks for ``hit_at``.
+        similarity: ``"cosine"`` or ``"dot"``.
 
-    Torch tensors or numpy arrays; the work is done on the processor in single precision, in blocks,
-    so that no items × items matrix is ever there. Ranks are counted, not sorted for, where classes
-    are small: that costs a fraction of the matrix product.
+    Returns:
+        The metrics, with their values by query.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.retrieval import evaluate
+        >>> embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]])
+        >>> found = evaluate(embeddings, torch.tensor([0, 1, 1, 0]), hits=(1,))
+        >>> found.hit_at[1], round(found.map, 4)  # ranks 2, 3, 3, 2: (1/2 + 1/3)/2
+        (0.0, 0.4167)
     """
     require_one_of("similarity", similarity, ("cosine", "dot"))
     for k in hits:
@@ -73,22 +146,24 @@ def evaluate(
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         for rows, ranks in _ranks(asked, gallery, positives, pool):
-            sums.take_in(rows, ranks, positives.count[rows])
+            sums.update(rows, ranks, positives.count[rows])
     return sums.result(hits, asked_labels, len(gallery))
 
 
 def _ranks(
     asked: Tensor, gallery: Tensor, positives: Positives, pool: ThreadPoolExecutor | None
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Queries, and the ranks of their right items in ascending order, ∞ where there are no more."""
+    """Yield queries and the ranks of their positives, ascending, ∞ where there are no more."""
     items, dimension = gallery.shape
     width = max(1, math.ceil(items / LANES)) * LANES
     wide = torch.cat([gallery, gallery.new_zeros(width - items, dimension)]).T
-    at_once = max(1, min(_ROWS, _BLOCK // width))
-    scores = torch.empty(at_once, width)
-    # Queries with about as many right items side by side: a block is as wide as its largest.
+    rows_per_block = max(1, min(_ROWS, _BLOCK // width))
+    scores = torch.empty(rows_per_block, width)
+    # Queries with about the same number of positives together: a block is as wide as its largest.
     order = np.argsort(positives.count, kind="stable")
-    for rows in np.array_split(order[positives.count[order] > 0], math.ceil(len(order) / at_once)):
+    for rows in np.array_split(
+        order[positives.count[order] > 0], math.ceil(len(order) / rows_per_block)
+    ):
         if len(rows) == 0:
             continue
         block = torch.mm(asked[torch.from_numpy(rows)], wide, out=scores[: len(rows)]).numpy()
@@ -102,27 +177,27 @@ def _ranks(
 
 
 def _from_counts(found: NDArray[np.float32], above: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Ranks from the right items' scores, descending, and how many of all items are at least each.
+    """Return ranks from the scores of positives, descending, and the counts of items above.
 
-    The j-th right item comes behind j − 1 others and every wrong item that is at least as high.
+    The j-th positive comes after j − 1 others and every negative that is at least as high.
     """
     number = np.arange(1, found.shape[1] + 1)
     last = np.ones(found.shape, dtype=bool)
     last[:, :-1] = found[:, 1:] != found[:, :-1]
-    # Right items that are at least as high: through the last one of the same score.
+    # Positives that are at least as high: through the last one of the same score.
     tied = np.where(last, number, found.shape[1] + 1)
     through = np.minimum.accumulate(tied[:, ::-1], axis=1)[:, ::-1]
     return np.where(np.isneginf(found), np.inf, number + above - through)
 
 
 class _Sums:
-    """What is kept of the ranks of all queries."""
+    """Sums over the ranks of all queries."""
 
     def __init__(self, queries: int) -> None:
         self.ap, self.first, self.r_precision, self.map_at_r = np.full((4, queries), np.nan)
         self.precision = np.zeros(len(_GRID))
 
-    def take_in(
+    def update(
         self, rows: NDArray[np.int64], ranks: NDArray[np.float64], count: NDArray[np.int64]
     ) -> None:
         number = np.arange(1, ranks.shape[1] + 1)

@@ -1,4 +1,4 @@
-"""What the papers prove, measured: bias, interpolation error, bounded differences, stability."""
+"""Measurements of the claims of the papers: bias, interpolation error, differences, stability."""
 
 from rankwise._lazy import attach
 

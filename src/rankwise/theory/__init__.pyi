@@ -10,8 +10,7 @@ from rankwise.theory.bias import (
 from rankwise.theory.differences import BoundedDifference, Loss, bounded_difference, loglog_slope
 from rankwise.theory.interpolation import InterpolationError, interpolation_error
 from rankwise.theory.laws import Beta, Law, Normal, Uniform
-from rankwise.theory.population import SIMULATIONS, Population, simulate
-from rankwise.theory.population_pap import population_pap_risk
+from rankwise.theory.population import SIMULATIONS, Population, population_pap_risk, simulate
 from rankwise.theory.stability import Stability, TwinTraining, model_stability
 from rankwise.theory.summary import Mean, mean_of
 

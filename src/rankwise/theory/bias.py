@@ -1,4 +1,4 @@
-"""How far the estimate of a batch is from the risk of the population, on average and by spread."""
+"""Bias and spread of the estimate of a batch against the risk of the population."""
 
 from __future__ import annotations
 
@@ -21,15 +21,26 @@ from rankwise.theory.summary import Mean, mean_of
 __all__ = ["ESTIMATORS", "Bias", "Estimator", "batch_ap", "estimator_bias", "prior_only", "soprc"]
 
 Estimator = Callable[[float, int], Objective]
-"""Makes an objective from the prior of the data set and the number of lists it is to remember."""
+"""A function from the prior of the data set and the number of lists to an objective."""
 
 
 @dataclass(frozen=True)
 class Bias:
-    """What an estimator made of batches of ``size`` with the share ``rate`` of positives.
+    """Bias and spread of an estimator.
 
-    ``estimate`` is the mean over the draws with a standard error from the independent chains,
-    ``spread`` the standard deviation of a single draw, ``truth`` the risk of the population.
+    Attributes:
+        estimator: Name of the estimator.
+        rate: Share of positives in a batch.
+        size: Size of a batch.
+        draws: Number of batches.
+        truth: Risk of the population.
+        estimate: Mean over the batches, with a standard error from the independent chains.
+        spread: Standard deviation of a single estimate.
+
+    Example:
+        >>> from rankwise.theory import Bias, Mean
+        >>> Bias("batch AP", 0.5, 20, 100, 0.75, Mean(0.25, 0.01, 25), 0.1).bias
+        -0.5
     """
 
     estimator: str
@@ -42,34 +53,83 @@ class Bias:
 
     @property
     def bias(self) -> float:
-        """Mean estimate − truth."""
+        """The mean estimate minus the truth."""
         return self.estimate.value - self.truth
 
 
 def batch_ap(prior: float, lists: int) -> AveragePrecision:
-    """1 − AP of the batch itself, whose share of positives stands in for the prior   (SOPRC 5)."""
-    return AveragePrecision(
-        None,
-        false_positives=ZeroOne(),
-        true_positives=ZeroOne(),
-        gain="fixed",
-        score_scale=1.0,
-    )
+    """Return the estimator 1 − AP of the batch, whose share of positives stands for the prior.
+
+    Args:
+        prior: Not used.
+        lists: Not used.
+
+    Returns:
+        The objective.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import batch_ap
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> round(batch_ap(0.1, 1)(scores, target).item(), 4)  # 1 − (1/1 + 2/3)/2
+        0.1667
+
+    Reference:
+        SOPRC, Eq. 5.
+    """
+    return _average_precision(None)
 
 
 def prior_only(prior: float, lists: int) -> AveragePrecision:
-    """The prior of the data set, but the true positive rate of the batch   (SOPRC 3)."""
+    """Return the estimator with the prior of the data set, but the TPR of the batch.
+
+    Args:
+        prior: Share of positives in the data set.
+        lists: Not used.
+
+    Returns:
+        The objective.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import prior_only
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
+        >>> round(prior_only(0.1, 1)(scores, target).item(), 4)  # 1 − (1 + 0.1/(0.1 + 0.9/2))/2
+        0.4091
+
+    Reference:
+        SOPRC, Eq. 3.
+    """
+    return _average_precision(prior)
+
+
+def _average_precision(prior: float | None) -> AveragePrecision:
+    exact = ZeroOne()
     return AveragePrecision(
-        prior,
-        false_positives=ZeroOne(),
-        true_positives=ZeroOne(),
-        gain="fixed",
-        score_scale=1.0,
+        prior, false_positives=exact, true_positives=exact, gain="fixed", score_scale=1.0
     )
 
 
 def soprc(prior: float, lists: int, *, points: int = 1000, beta: float = 0.05) -> SOPRC:
-    """The prior of the data set and the true positive rate by v   (SOPRC 8), ℓ₀₁ in both places."""
+    """Return the estimator with the prior of the data set and the TPR by v, ℓ₀₁ in both places.
+
+    Args:
+        prior: Share of positives in the data set.
+        lists: Number of lists that have a memory.
+        points: Number of quantiles in v.
+        beta: Rate of the moving average v, β of Eq. 10.
+
+    Returns:
+        The objective.
+
+    Example:
+        >>> from rankwise.theory import soprc
+        >>> type(soprc(0.1, 1)).__name__
+        'SOPRC'
+
+    Reference:
+        SOPRC, Eq. 8.
+    """
     objective = SOPRC(prior, lists, points=points, ema_rate=beta, gain="fixed", score_scale=1.0)
     # The surrogates are for gradients; the claim is about the estimate.
     objective.false_positives = objective.true_positives = ZeroOne()
@@ -93,12 +153,35 @@ def estimator_bias(
     burn_in: int = 100,
     seed: int = 0,
 ) -> list[Bias]:
-    """Bias and spread of each of ``estimators`` over ``draws`` batches   (SOPRC Proposition 2).
+    """Measure bias and spread of estimators over batches of a population.
 
-    The batches have ``size`` scores, the share ``rate`` of them positive. They come in ``chains``
-    independent sequences, each with its own memory, which sees ``burn_in`` batches before the
-    first estimate counts: successive estimates of one memory depend on each other, so the
-    standard error is that of the means of the chains. All estimators see the same batches.
+    The batches come in independent chains, each with its own memory: successive estimates of one
+    memory depend on each other, so the standard error is that of the means of the chains. All
+    estimators use the same batches.
+
+    Args:
+        population: The population.
+        estimators: Estimators by name.
+        rate: Share of positives in a batch.
+        size: Size of a batch.
+        draws: Number of batches.
+        chains: Number of independent chains.
+        burn_in: Batches of a chain before the first estimate counts.
+        seed: Seed of the batches.
+
+    Returns:
+        Bias and spread of each estimator.
+
+    Example:
+        >>> from rankwise.theory import estimator_bias, simulate
+        >>> found = estimator_bias(
+        ...     simulate("binormal", size=2000), rate=0.5, size=20, draws=50, chains=5, burn_in=10
+        ... )
+        >>> [each.estimator for each in found if each.bias < -0.4]  # positives are 10 %, not 50 %
+        ['batch AP']
+
+    Reference:
+        SOPRC, Proposition 2.
     """
     for name, value in (("size", size), ("draws", draws), ("chains", chains)):
         require_count(name, value)
@@ -134,7 +217,7 @@ def estimator_bias(
 
 
 class _ByList:
-    """An objective's risk of every list: its call hands out their mean only."""
+    """The risk of every list of an objective, whose call returns their mean."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective

@@ -1,4 +1,4 @@
-"""Bounded differences: how far replacing one example can move a loss   (StableAP, Definition 1)."""
+"""Bounded differences: the change of a loss when one example is replaced."""
 
 from __future__ import annotations
 
@@ -20,10 +20,20 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class BoundedDifference:
-    """How much the loss of lists of ``n`` changed when one example was replaced.
+    """Changes of a loss of lists of one size when one example is replaced.
 
-    ``typical`` is the mean over random lists and random replacements; ``worst`` the largest change
-    found at all, in a list of the kind ``where``: a lower bound of the constant c.
+    Attributes:
+        n: Size of the lists.
+        typical: Mean over random lists and random replacements.
+        worst: Largest change that was found, a lower bound of the constant c.
+        where: Kind of list in which it was found.
+
+    Example:
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.theory import bounded_difference
+        >>> [found] = bounded_difference(PairwiseAUC, [20], draws=2)
+        >>> found.n, found.typical.value <= found.worst
+        (20, True)
     """
 
     n: int
@@ -42,13 +52,31 @@ def bounded_difference(
     draws: int = 20,
     seed: int = 0,
 ) -> list[BoundedDifference]:
-    """|R(S) − R(S')| over lists S, S' of each of ``sizes`` that differ in one example.
+    """Measure |R(S) − R(S')| over lists S, S' that differ in one example.
 
-    Scores lie between ``low`` and ``high``, the share ``rate`` of them is positive. ``factory``
-    makes a fresh loss for every list, so that a memory starts with the list itself. The supremum
-    over S, S' and the model is searched among ``draws`` random lists and among lists made to be
-    fragile (all positives above all negatives, all positives equal, one negative above all), one
-    example of which jumps to an end of the range or to a random score. Labels stay as they are.
+    The supremum over S, S' and the model is searched among random lists and among fragile lists
+    (all positives above all negatives, all positives equal, one negative above all), one example of
+    which moves to an end of the range or to a random score. Labels stay as they are.
+
+    Args:
+        factory: Makes a fresh loss for every list, so that a memory starts with the list itself.
+        sizes: Sizes of the lists.
+        rate: Share of positives.
+        low, high: Range of the scores.
+        draws: Number of random lists of each size.
+        seed: Seed of the lists.
+
+    Returns:
+        The changes for each size.
+
+    Example:
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.theory import bounded_difference
+        >>> [round(found.worst, 2) for found in bounded_difference(PairwiseAUC, [20, 200], draws=2)]
+        [0.4, 0.04]
+
+    Reference:
+        StableAP, Definition 1.
     """
     if not low < high:
         raise ValueError(f"low must be below high, got low={low!r} and high={high!r}")
@@ -79,7 +107,20 @@ def bounded_difference(
 
 
 def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
-    """Least-squares slope of log difference on log n: −1 is O(1/n), 0 is O(1)."""
+    """Compute the least-squares slope of log difference on log n: −1 is O(1/n), 0 is O(1).
+
+    Args:
+        sizes: Two or more sizes n.
+        differences: One difference for each size.
+
+    Returns:
+        The slope, NaN where a difference is not positive.
+
+    Example:
+        >>> from rankwise.theory import loglog_slope
+        >>> round(loglog_slope([10, 100], [0.1, 0.01]), 4)
+        -1.0
+    """
     if len(sizes) != len(differences) or len(sizes) < 2:
         raise ValueError(
             f"differences must be as many as sizes, two or more, got {len(differences)} "
@@ -96,7 +137,7 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
 def _changes(
     loss: Callable[[Tensor], float], scores: Tensor, jumps: Iterable[tuple[int, float]]
 ) -> list[float]:
-    """How far the loss is from that of ``scores`` when one item jumps to another score."""
+    """Return the changes of the loss when one item moves to another score."""
     before, found = loss(scores), []
     for item, score in jumps:
         replaced = scores.clone()
@@ -123,7 +164,7 @@ class _Span:
         return item, float(self.uniform(1, self.low, self.high))
 
     def fragile(self) -> Iterator[tuple[str, Tensor]]:
-        """Lists that one example can upset, with the names of their kinds."""
+        """Yield fragile lists with the names of their kinds."""
         middle, rest = (self.low + self.high) / 2, self.n - self.n_positives
         above = self.uniform(self.n_positives, middle, self.high)
         # A quarter of the range is left free: a surrogate of that width sees no error.
@@ -137,7 +178,7 @@ class _Span:
         yield "one negative above, positives equal", torch.cat([level, intruded])
 
     def jumps(self) -> Iterator[tuple[int, float]]:
-        """A positive, an ordinary negative and the intruder (last), to both ends."""
+        """Yield moves of a positive, a negative and the outlier (last) to both ends."""
         for item in (0, self.n_positives, self.n - 1):
             for score in (self.low, self.high):
                 yield item, score

@@ -1,4 +1,4 @@
-"""How well φ of SOPRC restores the quantiles of all positives from those of one batch."""
+"""Error of φ of SOPRC: the quantiles of all positives from those of one batch."""
 
 from __future__ import annotations
 
@@ -19,13 +19,22 @@ _GRID = 20_000  # places over which the mean of an order statistic is integrated
 
 @dataclass(frozen=True)
 class InterpolationError:
-    """Errors of the interpolation of ``n`` scores to ``points`` quantiles, in units of the score.
+    """Errors of the interpolation of scores to quantiles, in units of the score.
 
-    The first three are largest errors over the inner quantiles. ``chords`` is that of straight
-    lines through exact quantiles, the setting of Proposition 3, whose ``bound`` is
-    ‖p''‖∞/(8n²); ``phi`` is that of φ from the same exact quantiles. ``expected`` is the mean over
-    all quantiles of |E[φ] − p|, φ of random batches: E[φ] is what v gathers around (Proposition
-    1). ``single`` is the mean of |φ − p| for one batch.
+    Attributes:
+        n: Number of scores.
+        points: Number of quantiles.
+        bound: Bound ‖p''‖∞/(8n²) of Proposition 3.
+        chords: Largest error of straight lines through exact quantiles, over the inner quantiles.
+        phi: Largest error of φ from the same exact quantiles, over the inner quantiles.
+        expected: Mean over all quantiles of |E[φ] − p|, φ of random batches (Proposition 1).
+        single: Mean of |φ − p| for one batch.
+
+    Example:
+        >>> from rankwise.theory import Normal, interpolation_error
+        >>> error = interpolation_error(Normal(), 20, draws=10)
+        >>> error.chords <= error.bound
+        True
     """
 
     n: int
@@ -46,11 +55,30 @@ def interpolation_error(
     draws: int = 200,
     seed: int = 0,
 ) -> InterpolationError:
-    """Errors of φ for scores of ``law`` beside the bound   (SOPRC Proposition 3, Figure 5).
+    """Compute the errors of φ for scores of a distribution, and their bound.
 
-    p'' of a normal or beta law is unbounded at the ends, and with it the bound; bound and largest
-    errors are therefore those between the quantiles ``inner`` and 1 − ``inner``. Only ``single``
-    depends on ``draws`` and ``seed``; E[φ] is φ of the means of the order statistics, integrated.
+    p'' of a normal or beta distribution is unbounded at the ends, and with it the bound; bound and
+    largest errors are therefore those between the quantiles ``inner`` and 1 − ``inner``. E[φ] is φ
+    of the means of the order statistics, integrated.
+
+    Args:
+        law: Distribution of the scores.
+        n: Number of scores in a batch.
+        points: Number of quantiles.
+        inner: Lowest quantile of the bound and the largest errors.
+        draws: Number of batches for ``single``.
+        seed: Seed of these batches.
+
+    Returns:
+        The errors and the bound.
+
+    Example:
+        >>> from rankwise.theory import Uniform, interpolation_error
+        >>> interpolation_error(Uniform(), 20, draws=10).bound  # straight quantiles: p'' = 0
+        0.0
+
+    Reference:
+        SOPRC, Proposition 3 and Figure 5.
     """
     require_count("n", n)
     require_count("points", points)
@@ -89,7 +117,7 @@ def _phi(scores: Tensor, points: int) -> Tensor:
 
 
 def _mean_order_statistics(law: Law, n: int) -> Tensor:
-    """E[u₁] … E[u_n] of n scores: the i-th is p at a place of law B(i, n + 1 − i)."""
+    """Return E[u₁] … E[u_n] of n scores: the i-th is p at a place of law B(i, n + 1 − i)."""
     t = (torch.arange(_GRID, dtype=torch.float64) + 0.5) / _GRID
     i = torch.arange(1, n + 1, dtype=torch.float64).unsqueeze(1)
     density = torch.softmax((i - 1) * t.log() + (n - i) * torch.log1p(-t), dim=1)
@@ -97,7 +125,7 @@ def _mean_order_statistics(law: Law, n: int) -> Tensor:
 
 
 def _as_steps(vector: Tensor) -> Tensor:
-    """The entries of v as the distribution they stand for: each holds 1/M of the positives."""
+    """Return the entries of v as a distribution: each holds 1/M of the positives."""
     points = vector.shape[-1]
     place = (torch.arange(_FINE, dtype=torch.float64) + 0.5) / _FINE * points
     return vector[..., place.long().clamp(max=points - 1)]

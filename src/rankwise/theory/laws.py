@@ -1,4 +1,4 @@
-"""The laws scores are drawn from in the simulations of SOPRC, by their quantile functions."""
+"""Distributions of scores in the simulations of SOPRC, by their quantile functions."""
 
 from __future__ import annotations
 
@@ -18,21 +18,31 @@ class Law(Protocol):
     """A distribution of scores: p(u), its second derivative p''(u), and the density at a score."""
 
     def quantile(self, u: Tensor) -> Tensor:
-        """p(u), the score below which the share u of the scores lies."""
+        """Return p(u), the score below which the share u of the scores lies."""
         ...
 
     def curvature(self, u: Tensor) -> Tensor:
-        """p''(u), which Proposition 3 of SOPRC bounds the interpolation error by."""
+        """Return p''(u), by which Proposition 3 of SOPRC bounds the interpolation error."""
         ...
 
     def density(self, x: Tensor) -> Tensor:
-        """The density at the scores x."""
+        """Return the density at the scores x."""
         ...
 
 
 @dataclass(frozen=True)
 class Normal:
-    """N(mean, 1)."""
+    """Normal distribution N(mean, 1).
+
+    Args:
+        mean: Mean.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import Normal
+        >>> Normal(1.0).quantile(torch.tensor([0.5]))
+        tensor([1.])
+    """
 
     mean: float = 0.0
 
@@ -50,7 +60,18 @@ class Normal:
 
 @dataclass(frozen=True)
 class Uniform:
-    """U(low, low + width)."""
+    """Uniform distribution U(low, low + width).
+
+    Args:
+        low: Lower end.
+        width: Width, positive.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import Uniform
+        >>> Uniform(0.5).quantile(torch.tensor([0.5]))
+        tensor([1.])
+    """
 
     low: float = 0.0
     width: float = 1.0
@@ -71,7 +92,17 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Beta:
-    """B(a, b) with whole a and b, for which the distribution function is a binomial sum."""
+    """Beta distribution B(a, b) with integers a and b: its cumulative is a binomial sum.
+
+    Args:
+        a, b: Parameters, positive integers.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import Beta
+        >>> Beta(2, 2).quantile(torch.tensor([0.5]))
+        tensor([0.5000])
+    """
 
     a: int
     b: int

@@ -1,7 +1,8 @@
-"""A population of scored positives and negatives to draw batches from."""
+"""Populations of scored positives and negatives: batches of them, and their pAp@k."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +13,11 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.metrics import average_precision
+from rankwise.metrics import auroc, average_precision
+from rankwise.objectives.selection import hardest
 from rankwise.theory.laws import Beta, Law, Normal, Uniform
 
-__all__ = ["SIMULATIONS", "Population", "simulate"]
+__all__ = ["Population", "SIMULATIONS", "population_pap_risk", "simulate"]
 
 SIMULATIONS: Mapping[str, tuple[Law, Law]] = MappingProxyType(
     {
@@ -29,7 +31,19 @@ SIMULATIONS: Mapping[str, tuple[Law, Law]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Population:
-    """All the scores there are, of positives and of negatives, each one-dimensional."""
+    """A finite population of scores.
+
+    Args:
+        positives: Scores of the positives, (n⁺,).
+        negatives: Scores of the negatives, (n⁻,).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import Population
+        >>> population = Population(torch.tensor([0.9, 0.3]), torch.tensor([0.8, 0.1]))
+        >>> population.prior, round(population.risk, 4)  # 1 − (1/1 + 2/3)/2
+        (0.5, 0.1667)
+    """
 
     positives: Tensor
     negatives: Tensor
@@ -48,7 +62,7 @@ class Population:
     def draw(
         self, lists: int, n_positives: int, n_negatives: int, rng: np.random.Generator
     ) -> Tensor:
-        """Independent batches (lists, n⁺ + n⁻), positives first, no item twice in a batch."""
+        """Draw independent batches (lists, n⁺ + n⁻), positives first, no item twice in a batch."""
         for name, wanted, there in (
             ("n_positives", n_positives, len(self.positives)),
             ("n_negatives", n_negatives, len(self.negatives)),
@@ -60,19 +74,27 @@ class Population:
         for _ in range(lists):
             above = rng.choice(len(self.positives), n_positives, replace=False, shuffle=False)
             below = rng.choice(len(self.negatives), n_negatives, replace=False, shuffle=False)
-            batches.append(
-                torch.cat(
-                    [
-                        self.positives[torch.from_numpy(above)],
-                        self.negatives[torch.from_numpy(below)],
-                    ]
-                )
-            )
+            batches.append(torch.cat([self.positives[above], self.negatives[below]]))
         return torch.stack(batches)
 
 
 def simulate(name: str, *, size: int = 100_000, prior: float = 0.1, seed: int = 0) -> Population:
-    """A population of one of :data:`SIMULATIONS`, ``size`` scores with the share ``prior``."""
+    """Draw a population of one of :data:`SIMULATIONS`.
+
+    Args:
+        name: Name of the simulation: ``"binormal"``, ``"bibeta"`` or ``"offset uniform"``.
+        size: Number of scores.
+        prior: Share of positives.
+        seed: Seed of the scores.
+
+    Returns:
+        The population.
+
+    Example:
+        >>> from rankwise.theory import simulate
+        >>> simulate("binormal", size=1000, prior=0.1).prior
+        0.1
+    """
     if name not in SIMULATIONS:
         raise ValueError(f"name must be one of {', '.join(SIMULATIONS)}, got {name!r}")
     n_positives = round(prior * size)
@@ -85,3 +107,45 @@ def simulate(name: str, *, size: int = 100_000, prior: float = 0.1, seed: int = 
 
     positives, negatives = SIMULATIONS[name]
     return Population(drawn(positives, n_positives), drawn(negatives, size - n_positives))
+
+
+def population_pap_risk(
+    population: Population, rate: float, positive_rate: float | None = None
+) -> float:
+    """Compute 1/(γ⁺γ⁻) · E[1{s⁺ ≤ s⁻}] over the top γ⁺ of positives and γ⁻ of negatives.
+
+    The empirical pAp@k risk of larger and larger samples tends to it.
+
+    Args:
+        population: The population.
+        rate: γ⁻, which stands for k/n⁻, in (0, 1].
+        positive_rate: γ⁺; by default that of the paper: 1 where the share of positives is at most
+            γ⁻, and γ⁻ otherwise.
+
+    Returns:
+        The risk.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.theory import Population, population_pap_risk
+        >>> population = Population(torch.tensor([0.9, 0.3]), torch.tensor([0.8, 0.1]))
+        >>> population_pap_risk(population, rate=0.5)  # 0.9 and 0.3 against the top half, 0.8
+        0.5
+
+    Reference:
+        Hiranandani et al. 2020, "Optimization and Analysis of the pAp@k Metric", Eq. 16.
+    """
+    if positive_rate is None:
+        positive_rate = 1.0 if population.prior <= rate else rate
+    for name, value in (("rate", rate), ("positive_rate", positive_rate)):
+        if not (math.isfinite(value) and 0 < value <= 1):
+            raise ValueError(f"{name} must lie in (0, 1], got {value!r}")
+    sides = []
+    shares = ((population.positives, positive_rate), (population.negatives, rate))
+    for scores, share in shares:
+        row = scores.double().unsqueeze(0)
+        sides.append(hardest(row, torch.ones_like(row), share * row.shape[-1]).squeeze(0))
+    whole = torch.cat([population.positives, population.negatives]).double()
+    target = torch.arange(len(whole)) < len(population.positives)
+    gain = auroc(whole, target, weight=torch.cat(sides), ties="against")
+    return 1 - float(torch.as_tensor(gain))

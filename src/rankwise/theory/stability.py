@@ -1,4 +1,4 @@
-"""Model stability: how far one training example moves the trained model   (SOPRC, Definition 1)."""
+"""Model stability: the change of a trained model when one example is replaced."""
 
 from __future__ import annotations
 
@@ -19,11 +19,25 @@ __all__ = ["Stability", "TwinTraining", "model_stability"]
 
 @dataclass(frozen=True)
 class TwinTraining:
-    """Two Gaussian clouds, a small model, plain SGD; what is not given here is drawn by the seed.
+    """Training of a small model on two Gaussian classes by plain SGD.
 
-    Positives and negatives have ``width`` features, N(±``shift``/2, 1) along a fixed direction.
-    The model is linear, or has one hidden layer of ``hidden`` tanh units. Batches have
-    ``batch_positives`` and ``batch_negatives`` examples of the data set, drawn with replacement.
+    Features of positives and negatives are N(±shift/2, 1) along a fixed direction. Batches are
+    drawn with replacement.
+
+    Args:
+        negatives_per_positive: Negatives in the data set for each positive.
+        width: Number of features.
+        shift: Distance of the class means.
+        hidden: Number of tanh units of one hidden layer; None for a linear model.
+        batch_positives, batch_negatives: Examples of each class in a batch.
+        learning_rate: Learning rate of SGD.
+        warm_up: Steps of cross-entropy on other data before the models differ.
+        twins: Replaced examples of each class in every data set.
+
+    Example:
+        >>> from rankwise.theory import TwinTraining
+        >>> TwinTraining(hidden=16).width
+        10
     """
 
     negatives_per_positive: int = 9
@@ -33,17 +47,12 @@ class TwinTraining:
     batch_positives: int = 8
     batch_negatives: int = 24
     learning_rate: float = 0.01
-    warm_up: int = 10  # steps of cross-entropy on other data, before the twins part
-    twins: int = 8  # replaced examples of each class, in every data set
+    warm_up: int = 10
+    twins: int = 8
 
     def __post_init__(self) -> None:
-        for name in (
-            "negatives_per_positive",
-            "width",
-            "batch_positives",
-            "batch_negatives",
-            "twins",
-        ):
+        counts = "negatives_per_positive width batch_positives batch_negatives twins"
+        for name in counts.split():
             require_count(name, getattr(self, name))
         require_positive("learning_rate", self.learning_rate)
         if self.hidden is not None:
@@ -54,9 +63,22 @@ class TwinTraining:
 class Stability:
     """Mean distance ‖A(S) − A(S⁽ⁱ⁾)‖₂ of the parameters when example i is replaced.
 
-    ``positive`` is ε⁺ (i a positive), ``negative`` is ε⁻. ``relative_positive`` and
-    ``relative_negative`` are in units of the way ‖A(S) − A₀‖₂ the model has come from its start,
-    since losses differ in the size of their gradients. Standard errors are over data sets.
+    Standard errors are over data sets.
+
+    Attributes:
+        n_positives: Positives in the data set.
+        steps: Steps of training.
+        positive, negative: ε⁺ (i a positive) and ε⁻ (i a negative).
+        relative_positive, relative_negative: The same in units of the distance ‖A(S) − A₀‖₂ from
+            the start of the training, since losses differ in the size of their gradients.
+
+    Example:
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.theory import TwinTraining, model_stability
+        >>> training = TwinTraining(twins=2)
+        >>> [found] = model_stability(lambda n: PairwiseAUC(), 20, [3], training=training)
+        >>> found.steps, found.positive.n
+        (3, 5)
     """
 
     n_positives: int
@@ -76,15 +98,36 @@ def model_stability(
     repeats: int = 5,
     seed: int = 0,
 ) -> list[Stability]:
-    """ε⁺ and ε⁻ after each of ``steps`` steps of training on ``n_positives`` positives.
+    """Measure ε⁺ and ε⁻ after some steps of training.
 
-    For each of ``repeats`` data sets S, one model is trained on S and ``training.twins`` each on S
-    with one random positive, or negative, drawn anew; all start at the same weights and see the
-    same places of the data set in the same order. They are trained side by side, as the rows of
-    one batch of lists: ``factory(models)`` makes a loss for ``models`` lists, which is called with
-    scores and targets (models, batch) and must be the mean over rows of a loss of each row alone
-    (with a memory: one for each row; no statistic of the whole batch, such as
-    ``score_scale="auto"``). A fresh loss is made for every data set.
+    For each data set S, one model is trained on S and ``training.twins`` each on S with one random
+    positive, or negative, replaced; all start at the same weights and use the same places of the
+    data set in the same order. They are trained together, as the rows of one batch of lists.
+
+    Args:
+        factory: ``factory(models)`` makes a fresh loss for ``models`` lists. It is called with
+            scores and targets (models, batch) and must be the mean over rows of a loss of each row
+            alone (with a memory: one for each row; no statistic of the whole batch, such as
+            ``score_scale="auto"``).
+        n_positives: Positives in a data set.
+        steps: Numbers of steps after which to measure.
+        training: Settings of the training.
+        repeats: Number of data sets.
+        seed: Seed of the first data set.
+
+    Returns:
+        The stability after each number of steps.
+
+    Example:
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.theory import TwinTraining, model_stability
+        >>> training = TwinTraining(twins=2)
+        >>> found = model_stability(lambda n: PairwiseAUC(), 20, [2, 4], training=training)
+        >>> [each.steps for each in found]
+        [2, 4]
+
+    Reference:
+        SOPRC, Definition 1.
     """
     training = TwinTraining() if training is None else training
     require_count("n_positives", n_positives)
@@ -103,7 +146,7 @@ def model_stability(
 def _run(
     factory: Callable[[int], Loss], n_positives: int, looks: list[int], t: TwinTraining, seed: int
 ) -> Tensor:
-    """Distances after every look, (looks, 4): ε⁺, ε⁻, and both relative."""
+    """Return distances after some steps, (looks, 4): ε⁺, ε⁻, and both relative."""
     generator = torch.Generator().manual_seed(seed)
     n_negatives = n_positives * t.negatives_per_positive
     data = torch.cat([_cloud(n_positives, 1, t, generator), _cloud(n_negatives, -1, t, generator)])
@@ -166,7 +209,7 @@ def _weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
 
 
 def _start(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
-    """Weights after a few steps of cross-entropy on a data set of their own."""
+    """Return weights after a few steps of cross-entropy on other data."""
     weights = [p.unsqueeze(0).requires_grad_() for p in _weights(t, generator)]
     optimizer = torch.optim.SGD(weights, lr=0.5)
     data = torch.cat([_cloud(100, 1, t, generator), _cloud(100, -1, t, generator)]).unsqueeze(0)
@@ -179,7 +222,7 @@ def _start(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
 
 
 def _scores(features: Tensor, weights: list[Tensor]) -> Tensor:
-    """Scores (models, batch) of features (models, batch, width), each model with its weights."""
+    """Return scores (models, batch) of features (models, batch, width), by model."""
     *hidden, last, bias = weights
     if hidden:
         features = torch.tanh(torch.baddbmm(hidden[1].unsqueeze(1), features, hidden[0]))

@@ -16,19 +16,42 @@ __all__ = ["Mean", "mean_of", "student_quantile"]
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean of ``n`` independent values and its standard error (NaN for one value)."""
+    """A mean of independent values with its standard error.
+
+    Attributes:
+        value: The mean.
+        standard_error: Its standard error, NaN for one value.
+        n: Number of values.
+
+    Example:
+        >>> from rankwise.theory import Mean
+        >>> round(Mean(2.0, 0.5, 3).half_width(), 2)  # 4.30 · 0.5
+        2.15
+    """
 
     value: float
     standard_error: float
     n: int
 
     def half_width(self, level: float = 0.95) -> float:
-        """Half the width of the confidence interval, by Student's distribution."""
+        """Return half the width of the confidence interval, by Student's distribution."""
         return student_quantile(level, self.n - 1) * self.standard_error
 
 
 def mean_of(values: Tensor | Sequence[float]) -> Mean:
-    """The mean of independent values."""
+    """Compute the mean of independent values and its standard error.
+
+    Args:
+        values: Independent values.
+
+    Returns:
+        The mean.
+
+    Example:
+        >>> from rankwise.theory import mean_of
+        >>> mean_of([1.0, 3.0])  # √2/√2
+        Mean(value=2.0, standard_error=1.0, n=2)
+    """
     values = torch.as_tensor(values, dtype=torch.float64).flatten()
     n = len(values)
     error = float(values.std()) / math.sqrt(n) if n > 1 else math.nan
@@ -36,7 +59,7 @@ def mean_of(values: Tensor | Sequence[float]) -> Mean:
 
 
 def student_quantile(level: float, degrees: int) -> float:
-    """How many standard errors a two-sided interval reaches; NaN without degrees of freedom."""
+    """Return the half-width of a two-sided interval in standard errors; NaN for degrees < 1."""
     if degrees < 1:
         return math.nan
     if degrees > _MANY:
@@ -53,7 +76,7 @@ _MANY = 1000  # degrees of freedom, beyond which one correction of the normal is
 
 
 def _within(angle: float, degrees: int) -> float:
-    """P(|T| < √ν·tan θ) for a whole number ν of degrees of freedom, by its finite series."""
+    """Return P(|T| < √ν·tan θ) for a whole number ν of degrees of freedom, by its finite series."""
     cosine, odd = math.cos(angle), degrees % 2
     term = cosine if odd else 1.0
     total = term if degrees > 1 else 0.0
