@@ -82,7 +82,7 @@ class Bench(ABC):
         factor = SGD_FACTOR if method.optimizer == "sgd" else 1.0
         return Settings(
             network=self.network,
-            augmentations=self.problem.views,
+            augmentations=self.problem.augmentations,
             batches=Batches(
                 classes=min(plan.classes, len(images.classes)), per_class=plan.per_class
             ),
@@ -166,4 +166,4 @@ class Scratch(Bench):
         return found.network, found.history
 
     def test(self, network: EmbeddingNet) -> Tensor:
-        return embed(network, Pictures(self.problem.splits.test, self.problem.views))
+        return embed(network, Pictures(self.problem.splits.test, self.problem.augmentations))

@@ -19,7 +19,7 @@ class Problem:
 
     name: str
     splits: RetrievalSplits
-    views: Augmentations
+    augmentations: Augmentations
 
 
 def read_problems(folder: Path) -> tuple[Problem, ...]:

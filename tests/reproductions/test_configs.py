@@ -99,10 +99,10 @@ def test_the_retrieval_settings_are_the_printed_ones(name):
 
 def test_the_proposed_losses_have_the_printed_numbers():
     soprc = Retrieval.read("sop").objective.name
-    for part in ("tau_fpr=.1", "tau_tpr=.001", "beta=.001", "semi_variance=[1, 5]"):
+    for part in ("tau_fpr=.1", "tau_tpr=.001", "ema_rate=.001", "semi_variance=[1, 5]"):
         assert part in soprc
     stable = Retrieval.read(_source("stable_ap_sop_stable_ap")).objective.name
-    for part in ("a=.1", "t=2", "lam=.01"):
+    for part in ("a=.1", "t=2", "ema_rate=.01"):
         assert part in stable
     one = Retrieval.read(_source("stable_ap_sop_ablation_4")).objective.name
     assert one == stable.replace("t=2", "t=1")

@@ -194,12 +194,11 @@ def test_a_training_differs_in_what_it_is_about_and_nothing_else(head: Head) -> 
     assert (objective.warm_start, found.optimizer.learning_rate) == (4, 0.3)
     assert found.training.seed == 17
     assert found.selection.per_class == (not head.pooled)
-    same = replace(
-        found,
+    same = found.replace(
         objective=shared.objective,
-        optimizer=replace(found.optimizer, learning_rate=shared.optimizer.learning_rate),
-        training=replace(found.training, seed=shared.training.seed),
-        found=shared.found,
+        optimizer=found.optimizer.replace(learning_rate=shared.optimizer.learning_rate),
+        training=found.training.replace(seed=shared.training.seed),
+        selection=shared.selection,
     )
     assert same == shared
     box = (objective.box_weight, objective.bias_weight, objective.bias_form)

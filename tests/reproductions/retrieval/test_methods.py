@@ -83,7 +83,7 @@ def test_an_ablation_changes_one_thing_of_the_published_loss() -> None:
     assert more("SOPRC 3: with v", soprc) == {}
     assert more("SOPRC 2: true share, no v", soprc) == {"points": "None"}
     assert more("SOPRC 4: with v and L_var", soprc) == {"semi_variance": "[1, 5]"}
-    assert more("SOPRC 3, gain not annealed", soprc) == {"correction": '"fixed"'}
+    assert more("SOPRC 3, gain not annealed", soprc) == {"gain": '"fixed"'}
     assert more("StableAP 3: μ̂ followed", stable) == {}
     assert more("StableAP 1: mean of the batch", stable) == {"dynamic": "False"}
     assert more("StableAP 3, t = 0: no weights", stable) == {"t": "0"}
