@@ -35,7 +35,7 @@ from rankwise.tasks.detection.settings import Settings as Detection
 from rankwise.tasks.retrieval.settings import Settings as Retrieval
 
 ROOT = Path(__file__).parent.parent
-NO_CLI = 'rankwise needs typer, rich: pip install "rankwise[cli]"\n'
+NO_CLI = 'rankwise needs typer, rich, pydantic: pip install "rankwise[cli]"\n'
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("install")]
 

@@ -11,7 +11,7 @@ import typer
 from rankwise import __version__
 from rankwise.commands import classify, contrast, detect, rank, recommend, retrieval
 from rankwise.commands.app import App
-from rankwise.commands.compare import compare
+from rankwise.commands.compare import CompareCommand, compare
 from rankwise.commands.console import complaints
 from rankwise.commands.evaluate import evaluate
 from rankwise.commands.objectives import objectives
@@ -41,7 +41,8 @@ def rankwise(
     """Train models on the ranking metric they are judged by."""
 
 
-for command in (compare, report, evaluate, predict, objectives):
+app.command(cls=CompareCommand)(compare)
+for command in (report, evaluate, predict, objectives):
     app.command()(command)
 app.add_typer(contrast.app, name="contrast")
 app.add_typer(recommend.app, name="recommend")

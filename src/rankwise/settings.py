@@ -31,6 +31,7 @@ __all__ = [
     "Share",
     "TaskSettings",
     "require_choice",
+    "without_bounds",
 ]
 
 MAX_SEED = 2**32 - 1  # of numpy's RandomState and scikit-learn; the other libraries take more
@@ -49,7 +50,9 @@ _PLAIN: dict[object, str] = {bool: "true or false", str: "a string", Path: "a pa
 class Section(BaseModel):
     """Settings that belong together, frozen and checked; errors are one line that names them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
     section: ClassVar[str] = ""  # prefix of the names in errors
 
     def __init__(self, **values: object) -> None:
@@ -79,17 +82,30 @@ class TaskSettings(Section):
     configs: ClassVar[Path | None] = None  # folder of the configurations that ship
 
     @classmethod
+    def defaults(cls) -> Self:
+        """Return the default settings; those that must be given are left out."""
+        if any(field.is_required() for field in cls.model_fields.values()):
+            return cls.model_construct()  # type: ignore[return-value]  # the plugin forgets Self
+        return cls()
+
+    @classmethod
     def shipped(cls) -> tuple[str, ...]:
         """Return the names of the configurations that ship with the package."""
         files = [] if cls.configs is None else cls.configs.glob("*.yaml")
         return tuple(sorted(path.stem for path in files if not path.name.startswith("_")))
 
     @classmethod
-    def read(cls, source: Path | str, changes: Sequence[str] = ()) -> Self:
+    def read(
+        cls,
+        source: Path | str,
+        changes: Sequence[str] = (),
+        values: Mapping[str, object] | None = None,
+    ) -> Self:
         """Read a yaml file, or a configuration that ships by its name.
 
         A file with ``base: other.yaml`` (a file next to it, or one that ships) contains only what
-        differs from that file. ``changes`` are ``section.name=value``, the value as in yaml.
+        differs from that file. ``changes`` are ``section.name=value``, the value as in yaml;
+        ``values`` replace whole settings of the file.
         """
         path, known = Path(source), cls.shipped()
         if cls.configs is not None and not path.exists() and str(source) in known:
@@ -99,7 +115,7 @@ class TaskSettings(Section):
             hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
             raise UsageError(f"{source}: there is no such file{hint}")
         try:
-            return cls.changed(_merged(path, cls.configs), changes)
+            return cls.changed({**_merged(path, cls.configs), **(values or {})}, changes)
         except UsageError as error:
             raise UsageError(f"{source}: {error}") from None
 
@@ -155,6 +171,11 @@ def _bare(annotation: object) -> tuple[object, list[object]]:
         (inner,) = (part for part in get_args(annotation) if part is not type(None))
         return _bare(inner)
     return annotation, []
+
+
+def without_bounds(annotation: object) -> object:
+    """Return the type of a setting without its bounds and None."""
+    return _bare(annotation)[0]
 
 
 def _section_of(annotation: object) -> type[Section] | None:
@@ -238,8 +259,11 @@ def _expected(annotation: object, bounds: Sequence[object]) -> str:
 def _documented(settings: Section, indent: str = "") -> list[str]:
     import yaml  # noqa: PLC0415
 
-    lines, plain = [], settings.plain()
+    lines: list[str] = []
+    plain = settings.model_dump(mode="json", warnings=False)
     for name, field in type(settings).model_fields.items():
+        if field.is_required():
+            continue  # an argument of the command
         value = getattr(settings, name)
         if isinstance(value, Section):
             about = (type(value).__doc__ or "").partition("\n")[0]

@@ -91,7 +91,7 @@ def test_a_run_goes_on_with_resume_only(data):
         (["--set", "training.stepps=3"], "training.stepps: there is no such setting; did you mean"),
         (["--set", "objective.name=soprk"], "objective.name: "),
         (["--set", "data.kind=sops"], "data.kind must be one of sop, vehicleid"),
-        (["--set", "data.test_share=1.5"], "data.test_share must be between 0 and 1, got 1.5"),
+        (["--set", "data.test_share=1.5"], "data.test_share must be in (0, 1), got 1.5"),
         (["--set", "data.split=half"], "data.split must be one of classes, images"),
         (["--root", "nowhere"], "nowhere"),
     ],

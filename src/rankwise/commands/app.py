@@ -11,12 +11,10 @@ from typer.core import TyperCommand, TyperGroup
 from rankwise.commands.console import refuse
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
 
-__all__ = ["App"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class _Command(TyperCommand):
+class Command(TyperCommand):
     """A command that names the packages it misses, and shows its flags as flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -51,7 +49,7 @@ class App(typer.Typer):
         super().__init__(cls=_Group, no_args_is_help=True, **settings)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[_Function], _Function]:
-        return super().command(name, **{"cls": _Command, **options})
+        return super().command(name, **{"cls": Command, **options})
 
 
 def _flags_without_type(params: list[Any]) -> list[Any]:

@@ -4,146 +4,77 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Shown
 
+from rankwise.commands.app import App, Command
 from rankwise.commands.columns import show_columns
-from rankwise.commands.console import complaints, paper
+from rankwise.commands.console import complaints, fail, paper
 from rankwise.commands.guard import Debug
+from rankwise.commands.options import Resume, add_config, takes_settings
 from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import Seed, one_line
+from rankwise.commands.shared import progress_bar
+from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
-    from rankwise.tasks.compare import CompareResult, Event, Settings
+    from rankwise.tasks.compare import CompareResult, Event
     from rankwise.tasks.compare.importance import ImportanceResult
     from rankwise.tasks.compare.results import CandidateResult
-
-__all__ = ["compare"]
 
 _COLUMNS = 10  # whose importance is shown
 
 
+_config = App()
+add_config(_config, lambda: Settings)
+
+
+class CompareCommand(Command):
+    """``rankwise compare DATA``, and ``rankwise compare config``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["config"] and not Path("config").exists():
+            _config(args[1:], prog_name=f"{ctx.command_path} config", standalone_mode=False)
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
+@takes_settings(Settings)
 def compare(  # noqa: PLR0917  (a command line is called by names)
     data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
-    target: Annotated[
-        str | None, typer.Option(help="Target column; not needed for svmlight.")
-    ] = None,
-    metric: Annotated[
-        str,
-        typer.Option(
-            help="Metric to train for and to choose by: ap, auc, opauc(max_fpr=.05), ndcg@10, …"
-        ),
-    ] = "ap",
-    group: Annotated[
-        str | None, typer.Option(help="Column with the list (query, user) of each row.")
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(help="Column of dates or numbers; the latest rows are the test part."),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="Value of the target that is the positive class.")
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option(help="Column of sample weights, for training and metrics.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out of the features; may be repeated.")
-    ] = None,
-    use: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to keep as a feature although it looks like an id; may be repeated."
-        ),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of free text to use as TF-IDF features; may be repeated."),
-    ] = None,
-    date_format: Annotated[
-        str | None, typer.Option(help="strftime format of the dates, such as %d/%m/%Y.")
-    ] = None,
+    settings: Settings,
     budget: Annotated[str, typer.Option(help="Total training time, such as 90s, 2m, 1h.")] = "2m",
-    trials: Annotated[
-        int, typer.Option(min=1, help="Maximum number of tuning trials per candidate.")
-    ] = 30,
-    candidates: Annotated[
-        str, typer.Option(help="Candidates to train, such as boosted,linear:log_loss,neural:both.")
-    ] = "linear,boosted,neural",
-    repeats: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Number of repeats of 5-fold cross-validation over all rows; 0 for one test part.",
-        ),
-    ] = 0,
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Number of fits per candidate; their ranks are averaged.")
-    ] = 1,
-    seed: Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Output folder of the run. Default: runs/NAME of the data.")
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the run in the output folder.")
-    ] = False,
+    resume: Resume = False,
     debug: Debug = False,
 ) -> None:
-    """Train on log-loss and on the metric, choose by validation, test once, keep the best model."""
-    with one_line(debug=debug):
-        # Here, so that the other commands do not wait for the estimators.
-        from rankwise.tasks.compare import Settings  # noqa: PLC0415
+    """Train on log-loss and on the metric, choose by validation, test once, keep the best model.
 
-        settings = Settings.changed(
-            {
-                "data": data,
-                "target": target,
-                "metric": metric,
-                "group": group,
-                "time": time,
-                "positive": positive,
-                "weight": weight,
-                "drop": tuple(drop or ()),
-                "use": tuple(use or ()),
-                "text": tuple(text or ()),
-                "date_format": date_format,
-                "candidates": candidates,
-                "budget": budget,
-                "trials": trials,
-                "repeats": repeats,
-                "seeds": seeds,
-                "seed": seed,
-            }
-        )
-        folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
-        require_folder(folder)
-        try:
-            found = _run(settings, folder, resume)
-        except KeyboardInterrupt:
-            words = (
-                f"stopped; what is done is kept: the same command with --resume goes on ({folder})"
-            )
-            complaints().print(words, style="red", highlight=False, markup=False, soft_wrap=True)
-            raise typer.Exit(1) from None
-        _show(found)
+    `rankwise compare config` prints the settings as YAML, for --config.
+    """
+    folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
+    require_folder(folder)
+    try:
+        found = _run(settings, folder, resume)
+    except KeyboardInterrupt:
+        fail(f"stopped; the same command with --resume continues the run in {folder}")
+    _show(found)
 
 
 def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
     from rankwise.tasks.compare import run  # noqa: PLC0415
 
     console = complaints()
-    with Progress(
+    with progress_bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[best]}"),
         TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,  # a file or a pipe would get an empty line
     ) as progress:
         bar = progress.add_task("reading", total=None, best="")
 

@@ -8,8 +8,6 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-__all__ = ["complaints", "paper", "refuse"]
-
 _WIDTH = 100  # columns of a file or a pipe, which have no width of their own
 
 
@@ -27,6 +25,11 @@ def complaints() -> Console:
 
 
 def refuse(message: str) -> NoReturn:
-    """One line on standard error, and the exit code of wrong usage."""
+    """Print one line to standard error and exit with the code of wrong usage."""
+    fail(message, code=2)
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Print one red line to standard error and exit."""
     complaints().print(message, style="red", highlight=False, markup=False, soft_wrap=True)
-    raise typer.Exit(2) from None
+    raise typer.Exit(code) from None

@@ -13,10 +13,10 @@ from rankwise.commands.image_runs import (
     Modules,
     Part,
     Root,
-    Run,
     at_root,
     image_app,
 )
+from rankwise.commands.options import Run
 from rankwise.commands.outputs import require_folder
 from rankwise.commands.shared import one_line, say, show
 

@@ -1,48 +1,34 @@
-"""What the commands that train on images share: their options, training, its bar, complaints."""
+"""Options and the training command that the image tasks share."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Protocol, TypeVar
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.console import complaints
 from rankwise.commands.guard import Debug
+from rankwise.commands.options import Out, Resume, add_config
 from rankwise.commands.outputs import require_folder, require_other
-from rankwise.commands.shared import one_line, say, show
+from rankwise.commands.shared import one_line, progress_bar, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
     from rankwise.report import Table
     from rankwise.report.verdict import Verdict
+    from rankwise.tasks.classification import settings as classification
+    from rankwise.tasks.detection import settings as detection
+    from rankwise.tasks.retrieval import settings as retrieval
     from rankwise.training import Step
-    from rankwise.training.settings import Training
 
-__all__ = [
-    "Broken",
-    "Change",
-    "Config",
-    "Modules",
-    "Part",
-    "Resume",
-    "Root",
-    "Run",
-    "Workers",
-    "at_root",
-    "image_app",
-    "steps_shown",
-    "tell_once",
-]
-
-_STOPPED = "stopped; the same command with --resume goes on after the last validation"
+_STOPPED = "stopped; the same command with --resume continues after the last validation"
 
 Config = Annotated[
     str, typer.Argument(help="YAML file, or the name of a configuration listed by `configs`.")
@@ -52,20 +38,9 @@ Change = Annotated[
     list[str] | None,
     typer.Option("--set", help="Setting to override, such as training.steps=500; may be repeated."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the output folder.")]
 Part = Annotated[str, typer.Option(help="Part of the data: test, validation or train.")]
 Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load images.")]
 Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
-Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
-
-
-class _Settings(Protocol):
-    @property
-    def training(self) -> Training: ...
-    @classmethod
-    def shipped(cls) -> tuple[str, ...]: ...
-    @classmethod
-    def read(cls, source: Path | str, changes: Sequence[str] = ()) -> Self: ...
 
 
 class _Splits(Protocol):
@@ -77,7 +52,9 @@ class _Best(Protocol):
     def best_step(self) -> int: ...
 
 
-Settings = TypeVar("Settings", bound="_Settings")
+Settings = TypeVar(
+    "Settings", "classification.Settings", "detection.Settings", "retrieval.Settings"
+)
 Splits = TypeVar("Splits", bound=_Splits)
 Results = TypeVar("Results")
 Results_contra = TypeVar("Results_contra", contravariant=True)
@@ -145,10 +122,11 @@ def image_app(
     says of itself.
     """
     app = App(help=about)
+    add_config(app, lambda: load().settings)
 
     @app.command()
     def configs() -> None:
-        """The configurations that ship with the package, by name."""
+        """Print the names of the configurations that ship with the package."""
         say(load().settings.shipped())
 
     @app.command(help=judged)
@@ -156,7 +134,7 @@ def image_app(
         config: Config,
         root: Root = None,
         change: Change = None,
-        out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs", task),
+        out: Out = Path("runs", task),
         resume: Resume = False,
         skip_broken: Broken = False,
         workers: Workers = 0,
@@ -188,7 +166,7 @@ def image_app(
                 show(modules.page.results_table(done.results))
                 step = done.trained.best_step
                 kept = f"after step {step}" if step else "before training"
-                said = [] if done.verdict is None else done.verdict.lines()
+                said: list[str] = [] if done.verdict is None else done.verdict.lines()
                 say([f"kept: the network {kept}", *said, str(done.page)])
 
     return app
@@ -209,15 +187,11 @@ def tell_once() -> Callable[[BrokenImage], None]:
 @contextmanager
 def steps_shown(steps: int, metric: str) -> Iterator[Callable[[Step], None]]:
     """A bar over the steps, with the loss and the last validation; gives what moves it."""
-    console = complaints()
-    with Progress(
+    with progress_bar(
         TextColumn("step {task.completed}/{task.total}"),
         BarColumn(),
         TextColumn("loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}"),
         TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,  # a file or a pipe would get an empty line
     ) as progress:
         bar = progress.add_task("", total=steps, loss="–", value="–")
 

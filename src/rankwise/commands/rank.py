@@ -10,19 +10,18 @@ import typer
 
 from rankwise.commands.app import App
 from rankwise.commands.guard import Debug
+from rankwise.commands.options import Out, Resume, add_config, takes_settings
 from rankwise.commands.outputs import require_folder, require_other
 from rankwise.commands.rank_compare import compare
 from rankwise.commands.rank_files import TREC, read_judged_run, whole_relevance
 from rankwise.commands.rank_predict import predict
-from rankwise.commands.shared import Seed, names_of, one_line, say, show
-
-__all__ = ["app"]
+from rankwise.commands.shared import names_of, one_line, say, show
+from rankwise.tasks.ranking.settings import Settings
 
 app = App()
+add_config(app, lambda: Settings)
 
 _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
-
-Relevant = Annotated[float, typer.Option(help="Smallest relevance of a positive.")]
 
 
 @app.callback()
@@ -31,74 +30,49 @@ def rank() -> None:
 
 
 @app.command()
+@takes_settings(Settings, stopped="stopped; --resume continues from the last checkpoint")
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Annotated[
         Path, typer.Argument(help="Training lists: svmlight with qid or a .query file.")
     ],
+    settings: Settings,
     validation: Annotated[
         Path | None,
         typer.Option(help="Validation lists for early stopping. Default: a fifth of the queries."),
     ] = None,
     test: Annotated[Path | None, typer.Option(help="Test lists.")] = None,
-    model: Annotated[str, typer.Option(help="Model: linear, mlp or boosted.")] = "mlp",
-    objective: Annotated[
-        str,
-        typer.Option(
-            help="Objective: ndcg@10, listnet, lambda_loss@10, ap, … (see rankwise objectives)."
-        ),
-    ] = "ndcg@10",
-    metric: Annotated[str, typer.Option(help="Validation metric for early stopping.")] = "ndcg@10",
     metrics: Annotated[
         str, typer.Option(help="Metrics to report, separated by commas.")
     ] = _METRICS,
-    relevant: Relevant = 1,
-    validation_share: Annotated[
-        float,
-        typer.Option(
-            help="Share of the queries used for validation if there is no validation file."
-        ),
-    ] = 0.2,
     option: Annotated[
         list[str] | None,
         typer.Option(
             "--set", help="Model option, such as epochs=50 or hidden=[64,32]; may be repeated."
         ),
     ] = None,
-    seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs/rank"),
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
+    out: Out = Path("runs/rank"),
+    resume: Resume = False,
     debug: Debug = False,
 ) -> None:
     """Fit a ranker on lists, stop by validation, evaluate it on every file given."""
-    with one_line(debug=debug, stopped="stopped; --resume goes on from the last checkpoint"):
-        from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
-        from rankwise.tasks import ranking as task  # noqa: PLC0415
-        from rankwise.training import require_free  # noqa: PLC0415
+    from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+    from rankwise.training import require_free  # noqa: PLC0415
 
-        require_folder(out)
-        require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
-        settings = task.Settings.changed(
-            {
-                "objective": objective,
-                "model": model,
-                "metric": metric,
-                "relevant": relevant,
-                "validation_share": validation_share,
-                "options": _options(option or []),
-                "seed": seed,
-            }
-        )
-        learned = read_letor(data)
-        held = None if validation is None else read_letor(validation)
-        last = None if test is None else read_letor(test)
-        for name, part in (("train", learned), ("validation", held), ("test", last)):
-            if part is not None:
-                said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
-                say([f"{said}, {part.width - 1} features"], error=True)
-        judged_by = names_of("metrics", metrics)
-        done = task.run(settings, out, learned, held, last, metrics=judged_by, resume=resume)
-        show(task.results_table(done.results))
-        say([*task.notes_of(done.results), *done.verdict.lines(), str(done.page)])
+    require_folder(out)
+    require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
+    settings = settings.replace(options={**settings.options, **_options(option or [])})
+    learned = read_letor(data)
+    held = None if validation is None else read_letor(validation)
+    last = None if test is None else read_letor(test)
+    for name, part in (("train", learned), ("validation", held), ("test", last)):
+        if part is not None:
+            said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
+            say([f"{said}, {part.width - 1} features"], error=True)
+    judged_by = names_of("metrics", metrics)
+    done = task.run(settings, out, learned, held, last, metrics=judged_by, resume=resume)
+    show(task.results_table(done.results))
+    say([*task.notes_of(done.results), *done.verdict.lines(), str(done.page)])
 
 
 @app.command()

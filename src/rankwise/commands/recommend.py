@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os.path import isfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.console import complaints
 from rankwise.commands.guard import Debug
 from rankwise.commands.interactions import (
     Duplicates,
@@ -26,21 +23,21 @@ from rankwise.commands.interactions import (
     UserColumn,
     read,
 )
+from rankwise.commands.options import Out, Resume, Run, add_config, takes_settings
 from rankwise.commands.outputs import require_folder, require_other
-from rankwise.commands.shared import Seed, names_of, one_line, say, show, whole_numbers
-
-__all__ = ["app"]
+from rankwise.commands.shared import names_of, one_line, progress_bar, say, show
+from rankwise.tasks.recommendation.settings import Settings
 
 app = App()
+add_config(app, lambda: Settings)
 
-_STOPPED = "stopped; the same command with --resume goes on after the last whole epoch"
+_STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
 _METRICS = "ndcg@10,recall@10,precision@10,map@10,pap@10,mrr"
 
 Data = Annotated[
     Path,
     typer.Argument(help="u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder."),
 ]
-Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 Metrics = Annotated[str, typer.Option(help="Metrics to report, separated by commas.")]
 
 
@@ -50,21 +47,10 @@ def recommend() -> None:
 
 
 @app.command()
+@takes_settings(Settings, stopped=_STOPPED)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Data,
-    objective: Annotated[
-        str,
-        typer.Option(
-            help="Objective: softmax, bpr, pap@8, ndcg@10, ap, … (see rankwise objectives)."
-        ),
-    ] = "softmax",
-    model: Annotated[
-        str, typer.Option(help="Model: mf (matrix factorization) or two_tower.")
-    ] = "mf",
-    dimension: Annotated[int, typer.Option(help="Embedding dimension.")] = 64,
-    hidden: Annotated[
-        str, typer.Option(help="Hidden layer sizes of a tower, separated by commas.")
-    ] = "128",
+    settings: Settings,
     user_features: Annotated[
         Path | None,
         typer.Option(
@@ -77,50 +63,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             help="Item features (csv, parquet or .item; ids in the first column), for two_tower."
         ),
     ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="Smallest rating of a positive. Default: every interaction is one."),
-    ] = None,
-    split: Annotated[
-        str, typer.Option(help="Split of each user's interactions: random or time.")
-    ] = ("random"),
-    validation: Annotated[
-        float,
-        typer.Option(help="Validation part of each user: a share, or a number of interactions."),
-    ] = 0.1,
-    test: Annotated[
-        float, typer.Option(help="Test part of each user: a share, or a number of interactions.")
-    ] = 0.2,
-    lists: Annotated[
-        str,
-        typer.Option(
-            help="Positives per list: all of a user, one interaction, or auto (by objective)."
-        ),
-    ] = "auto",
-    batch: Annotated[int, typer.Option(help="Batch size (positive interactions per step).")] = 1024,
-    negatives: Annotated[
-        int, typer.Option(help="Number of negatives sampled per step; 0 for the whole catalog.")
-    ] = 256,
-    sampling: Annotated[
-        str, typer.Option(help="Sampling distribution of the negatives: uniform or popularity.")
-    ] = ("uniform"),
-    correction: Annotated[
-        bool, typer.Option(help="Correct for the sampling distribution of the negatives (log q).")
-    ] = True,
-    epochs: Annotated[int, typer.Option(help="Maximum number of epochs.")] = 100,
-    warm_start: Annotated[
-        int, typer.Option(help="Maximum number of softmax epochs before the objective.")
-    ] = 20,
-    patience: Annotated[
-        int, typer.Option(help="Number of epochs without improvement before stopping.")
-    ] = 5,
-    metric: Annotated[
-        str, typer.Option(help="Validation metric that chooses the epoch.")
-    ] = "ndcg@10",
     metrics: Metrics = _METRICS,
-    learning_rate: Annotated[float, typer.Option(help="AdamW learning rate.")] = 3e-3,
-    weight_decay: Annotated[float, typer.Option(help="AdamW weight decay.")] = 0.5,
-    seed: Seed = 0,
     format: Format = "auto",
     user_column: UserColumn = None,
     item_column: ItemColumn = None,
@@ -128,79 +71,59 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     time_column: TimeColumn = None,
     rating_range: RatingRange = None,
     duplicates: Duplicates = "error",
-    out: Annotated[Path, typer.Option(help="Output folder of the run.")] = Path("runs/recommend"),
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume the run in the output folder.")
-    ] = False,
+    out: Out = Path("runs/recommend"),
+    resume: Resume = False,
     debug: Debug = False,
 ) -> None:
     """Train on interactions, keep the best epoch on validation, measure the test part."""
-    with one_line(debug=debug, stopped=_STOPPED):
-        from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
-        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+    from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
+    from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
-        require_folder(out)
-        inputs = (data, user_features, item_features)
-        require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
-        settings = task.Settings.changed(
-            {
-                "objective": objective,
-                "model": model,
-                "dimension": dimension,
-                "hidden": whole_numbers("hidden", hidden),
-                "lists": lists,
-                "batch": batch,
-                "negatives": negatives,
-                "sampling": sampling,
-                "correction": correction,
-                "epochs": epochs,
-                "warm_start": warm_start,
-                "patience": patience,
-                "metric": metric,
-                "learning_rate": learning_rate,
-                "weight_decay": weight_decay,
-                "threshold": threshold,
-                "split": split,
-                "validation": validation,
-                "test": test,
-                "seed": seed,
-            }
+    require_folder(out)
+    inputs = (data, user_features, item_features)
+    require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
+    columns = (user_column, item_column, rating_column, time_column)
+    found = read(data, format, columns, rating_range, duplicates)
+    problem = task.prepared(
+        found,
+        settings,
+        None if user_features is None else read_features(user_features, found.users),
+        None if item_features is None else read_features(item_features, found.items),
+    )
+    _say_what(problem.counts(), found.replaced)
+    with progress_bar(
+        TextColumn("epoch {task.fields[epoch]}"),
+        BarColumn(),
+        TextColumn("loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}"),
+        TimeElapsedColumn(),
+    ) as progress:
+        bar = progress.add_task(
+            "", total=None, epoch=0, loss="–", value="–", metric=settings.metric
         )
-        columns = (user_column, item_column, rating_column, time_column)
-        found = read(data, format, columns, rating_range, duplicates)
-        problem = task.prepared(
-            found,
-            settings,
-            None if user_features is None else read_features(user_features, found.users),
-            None if item_features is None else read_features(item_features, found.items),
-        )
-        _say_what(problem.counts(), found.replaced)
-        with _progress() as progress:
-            bar = progress.add_task("", total=None, epoch=0, loss="–", value="–", metric=metric)
 
-            def advance(step: task.Step) -> None:
-                progress.update(
-                    bar,
-                    total=step.steps_of_epoch,
-                    completed=step.step_of_epoch,
-                    epoch=step.epoch,
-                    loss=f"{step.loss:.4f}",
-                    value="–" if step.value != step.value else f"{step.value:.4f}",
-                )
-
-            finished = task.run(
-                problem,
-                settings,
-                out,
-                metrics=names_of("metrics", metrics),
-                source=str(data),
-                resume=resume,
-                on_step=advance,
+        def advance(step: task.Step) -> None:
+            progress.update(
+                bar,
+                total=step.steps_of_epoch,
+                completed=step.step_of_epoch,
+                epoch=step.epoch,
+                loss=f"{step.loss:.4f}",
+                value="–" if step.value != step.value else f"{step.value:.4f}",
             )
-        show(task.results_table(finished.results))
-        say(task.notes_of(finished.results))
-        say([task.course(settings, finished.trained), *finished.verdict.lines()])
-        say([str(finished.page)])
+
+        finished = task.run(
+            problem,
+            settings,
+            out,
+            metrics=names_of("metrics", metrics),
+            source=str(data),
+            resume=resume,
+            on_step=advance,
+        )
+    show(task.results_table(finished.results))
+    say(task.notes_of(finished.results))
+    say([task.course(settings, finished.trained), *finished.verdict.lines()])
+    say([str(finished.page)])
 
 
 @app.command()
@@ -317,18 +240,3 @@ def _say_what(counts: dict[str, int], replaced: int) -> None:
     if replaced:
         said.append(f"{replaced:,} rows left out, whose pair came again later")
     say(said, error=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    console = complaints()
-    with Progress(
-        TextColumn("epoch {task.fields[epoch]}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,  # a file or a pipe would get an empty line
-    ) as progress:
-        yield progress

@@ -13,12 +13,12 @@ from rankwise.commands.image_runs import (
     Modules,
     Part,
     Root,
-    Run,
     Workers,
     at_root,
     image_app,
     tell_once,
 )
+from rankwise.commands.options import Run
 from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.progress import Progress, ProgressColumn
 from rich.table import Table as Shown
 
-from rankwise.commands.console import complaints, paper, refuse
+from rankwise.commands.console import complaints, fail, paper, refuse
 from rankwise.commands.guard import guarded
 from rankwise.settings import MAX_SEED
 
 if TYPE_CHECKING:
     from rankwise.report import Table
-
-__all__ = ["Seed", "names_of", "one_line", "say", "show", "whole_numbers"]
 
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
@@ -36,8 +35,13 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
                     raise
                 refuse(str(error))
     except KeyboardInterrupt:
-        complaints().print(stopped, style="red", highlight=False, markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
+        fail(stopped)
+
+
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """Return a bar on the terminal of standard error; a file or a pipe gets no empty line."""
+    console = complaints()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def show(table: Table) -> None:
@@ -76,15 +80,3 @@ def names_of(option: str, text: str) -> list[str]:
     if not found:
         raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
     return found
-
-
-def whole_numbers(option: str, text: str) -> tuple[int, ...]:
-    """Whole numbers separated by commas."""
-    from rankwise.errors import UsageError  # noqa: PLC0415
-
-    try:
-        return tuple(int(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise UsageError(
-            f"--{option} must be whole numbers separated by commas, got {text!r}"
-        ) from None

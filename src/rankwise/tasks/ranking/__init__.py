@@ -1,49 +1,5 @@
 """Learning to rank: scorers of judged lists, trained on the metric they are judged by."""
 
-from rankwise.extras import require
+from rankwise._lazy import attach
 
-require("rankwise.tasks.ranking", "matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")
-
-from rankwise.errors import UsageError
-from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
-from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
-from rankwise.tasks.ranking.fit import fitted
-from rankwise.tasks.ranking.page import notes_of, results_table
-from rankwise.tasks.ranking.pipeline import Finished, load_run, run, scores_frame, scores_of
-from rankwise.tasks.ranking.settings import Settings
-from rankwise.tasks.ranking.trec import (
-    TREC,
-    as_qrels,
-    as_run,
-    judged_run,
-    queries_without_run,
-    run_remarks,
-    tied_run_queries,
-)
-
-__all__ = [
-    "Settings",
-    "UsageError",
-    "fitted",
-    "judged",
-    "Judged",
-    "DEFAULT",
-    "run",
-    "Finished",
-    "load_run",
-    "scores_of",
-    "scores_frame",
-    "results_table",
-    "notes_of",
-    "judged_run",
-    "queries_without_run",
-    "run_remarks",
-    "compare_runs",
-    "RunComparison",
-    "comparison_table",
-    "tied_queries",
-    "tied_run_queries",
-    "TREC",
-    "as_run",
-    "as_qrels",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

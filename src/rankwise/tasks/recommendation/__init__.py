@@ -1,48 +1,5 @@
 """Recommenders trained on the metric they are judged by, ranking the whole catalog."""
 
-from rankwise.extras import require
+from rankwise._lazy import attach
 
-require("rankwise.tasks.recommendation", "matplotlib", "polars", "safetensors", "scipy")
-
-from rankwise.errors import UsageError
-from rankwise.tasks.recommendation.catalog import Scores, best_items
-from rankwise.tasks.recommendation.evaluation import Evaluation, Mean, evaluate, popularity
-from rankwise.tasks.recommendation.files import load_run
-from rankwise.tasks.recommendation.measures import DEFAULT, MEASURES, Measure, measure_of
-from rankwise.tasks.recommendation.network import Recommender
-from rankwise.tasks.recommendation.page import course, notes_of, results_table
-from rankwise.tasks.recommendation.pairs import Pairs
-from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
-from rankwise.tasks.recommendation.problem import Problem, prepared
-from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Step, Trained, train
-
-__all__ = [
-    "Settings",
-    "UsageError",
-    "Problem",
-    "prepared",
-    "run",
-    "Finished",
-    "evaluate_run",
-    "recommend",
-    "train",
-    "Trained",
-    "Step",
-    "Recommender",
-    "load_run",
-    "evaluate",
-    "Evaluation",
-    "Mean",
-    "popularity",
-    "results_table",
-    "notes_of",
-    "course",
-    "Scores",
-    "best_items",
-    "Pairs",
-    "Measure",
-    "measure_of",
-    "MEASURES",
-    "DEFAULT",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
