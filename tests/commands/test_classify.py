@@ -105,7 +105,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     monkeypatch.setattr("rankwise.tasks.classification.pipeline.run", stop)
     done = train(data)
     assert done.exit_code == 1
-    assert "the same command with --resume goes on" in done.output
+    assert "the same command with --resume continues" in done.output
 
 
 def test_the_run_of_another_command_is_left_alone(data):

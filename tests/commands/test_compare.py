@@ -66,7 +66,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, data, monkeypatch):
     monkeypatch.setattr(StubRanker, "_fit_scores", stop)
     done = invoke(data, *SMALL, "--out", tmp_path / "run")
     assert done.exit_code == 1
-    assert "the same command with --resume goes on" in done.stderr
+    assert "the same command with --resume continues" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "run" / "results.json").exists()
     monkeypatch.setattr(StubRanker, "_fit_scores", real)
@@ -91,7 +91,7 @@ def test_a_failure_is_one_line_and_1(tmp_path, data, monkeypatch):
         (["--target", "y", "--positive", "7"], "--positive must be one of them"),
         (["--target", "y", "--metric", "ndcg@10"], "with --group"),
         (["--target", "y", "--metric", "auk"], 'did you mean "auc"'),
-        (["--target", "y", "--budget", "long"], "--budget must be a time such as 90s"),
+        (["--target", "y", "--budget", "long"], "budget must be a time such as 90s"),
         (["--target", "y", "--candidates", "tree"], "--candidates must be a list of"),
         (["--target", "y", "--group", "usr"], "there is no group column 'usr'"),
         ([], "needs --target"),
@@ -138,7 +138,7 @@ def test_a_seed_that_is_too_large_leaves_nothing(tmp_path, data):
     for more in (["--seed", "9" * 23], ["--seed", str(2**32 - 1), "--seeds", "2"]):
         done = invoke(data, *SMALL, *more, "--out", tmp_path / "run")
         assert done.exit_code == 2
-        assert "--seed" in done.output
+        assert "seed" in done.output
         assert not (tmp_path / "run").exists()
 
 

@@ -161,7 +161,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr("rankwise.tasks.recommendation.run", stop)
     done = RUN.invoke(app, ["train", str(written(tmp_path / "kinds.csv")), *SMALL])
     assert done.exit_code == 1
-    assert "the same command with --resume goes on" in done.output
+    assert "the same command with --resume continues" in done.output
 
 
 def test_folders_and_files_that_are_no_use(tmp_path):
@@ -197,7 +197,7 @@ def test_a_seed_that_is_too_large_leaves_nothing(trained, tmp_path):
     arguments, _, _ = trained
     done = RUN.invoke(app, [*arguments[:-1], str(tmp_path / "run"), "--seed", "9" * 23])
     assert done.exit_code == 2
-    assert "--seed" in done.output
+    assert "seed must be a whole number" in done.output
     assert not list(tmp_path.iterdir())
 
 

@@ -162,7 +162,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(data, monkeypatch):
     monkeypatch.setattr("rankwise.tasks.retrieval.pipeline.run", stop)
     done = train(data)
     assert done.exit_code == 1
-    assert "the same command with --resume goes on" in done.output
+    assert "the same command with --resume continues" in done.output
 
 
 def photos(root, classes: int, per_class: int):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from rankwise.commands.shared import names_of, one_line, say, show, whole_numbers
+from rankwise.commands.shared import names_of, one_line, say, show
 from rankwise.errors import UsageError
 from rankwise.report import Table
 
@@ -16,13 +16,6 @@ def test_names_are_parted_outside_of_parentheses():
     ]
     with pytest.raises(UsageError, match="--metrics must name at least one"):
         names_of("metrics", " ,")
-
-
-def test_whole_numbers():
-    assert whole_numbers("hidden", "64, 32") == (64, 32)
-    assert whole_numbers("hidden", "") == ()
-    with pytest.raises(UsageError, match="--hidden must be whole numbers"):
-        whole_numbers("hidden", "64.5")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class Settings(TaskSettings):
     target: str | None = Field(None, description="Target column; not needed for svmlight.")
     metric: str = Field(
         "ap",
-        description="Metric to train for and to choose by: ap, auc, opauc(max_fpr=.05), ndcg@10, …",
+        description="Metric to train for and to choose by: ap, auc, opauc(max_fpr=.05), ndcg@10.",
     )
     group: str | None = Field(None, description="Column with the list (query, user) of each row.")
     time: str | None = Field(
