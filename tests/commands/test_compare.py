@@ -170,7 +170,7 @@ def test_repeats_test_on_all_rows(tmp_path, data):
     assert "ap on 5-fold cross-validation of all rows × 1, 600 rows" in done.stdout
     assert "Nothing can be decided" not in done.stdout
     page = (tmp_path / "run" / "index.html").read_text()
-    assert "on 5-fold cross-validation of all rows × 1, looked at after the choice" in page
+    assert "on 5-fold cross-validation of all rows × 1, evaluated after the choice" in page
 
 
 @pytest.mark.usefixtures("stubbed")

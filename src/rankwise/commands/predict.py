@@ -46,8 +46,8 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
     """Score the rows of a file, or a run's own test rows: score and probability, in file order."""
     with guarded(debug=debug):
         # Here, so that the other commands do not wait for the estimators.
-        from rankwise.tasks.compare.parts import data_of_run, rows_of_part  # noqa: PLC0415
         from rankwise.tasks.compare.predict import predict_file  # noqa: PLC0415
+        from rankwise.tasks.compare.run_files import data_of_run, rows_of_part  # noqa: PLC0415
 
         rows = None
         if part is not None:

@@ -1,4 +1,4 @@
-"""Tables and values as files that are there whole or not at all."""
+"""CSV, JSON and npz files, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Rows as comma-separated values; the columns are the union of their keys, in order."""
+    """Write rows as comma-separated values; the columns are the union of their keys, in order."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -34,12 +34,12 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
 
 
 def write_json(path: Path, value: object) -> Path:
-    """A value as indented JSON; what JSON has no word for (NaN, infinity) raises."""
+    """Write a value as indented JSON; NaN and infinity raise."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return write_whole(path, text + "\n")
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Path:
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> Path:
     """Write arrays by name as npz."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Path:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file by name."""
+    """Read the arrays of a file by name."""
     # Bytes first: numpy leaves a broken file open.
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
         return {name: found[name] for name in found.files}

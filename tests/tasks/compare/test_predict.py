@@ -10,9 +10,9 @@ from tests.tasks.compare.stubs import settings, stubbed, table
 
 from rankwise.data import DataError
 from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.parts import data_of_run, rows_of_part
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.predict import kept_columns, predict_file
+from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
 
 __all__ = [
     "stubbed",

@@ -1,4 +1,4 @@
-"""Who competes: a kind of model, and what it is trained on."""
+"""Candidates of a comparison: a kind of model, and the objective it is trained on."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """As tables show it: ``boosted, log-loss``."""
+        """The name in tables: ``boosted, log-loss``."""
         words = self.objective.replace(LOG_LOSS, "log-loss")
         return f"{self.model}, {words}"
 
     @property
     def is_log_loss(self) -> bool:
-        """Whether the metric had no part in its training."""
+        """Whether it is trained on log-loss alone."""
         return self.objective == LOG_LOSS
 
     @property
@@ -41,7 +41,7 @@ class Candidate:
 
 
 def candidates(metric: str, words: str) -> list[Candidate]:
-    """The candidates for a metric, as ``--candidates`` lists them.
+    """Return the candidates for a metric, as ``--candidates`` lists them.
 
     ``linear``, ``boosted`` and ``neural`` stand for three each: trained on log-loss, on the metric,
     and both together. ``boosted:ap`` is one alone: of any objective, ``log_loss`` or ``both``.
@@ -74,7 +74,7 @@ def candidates(metric: str, words: str) -> list[Candidate]:
 
 
 def objective_for(metric: str) -> str:
-    """The objective of a metric; average precision for those that have none of their own."""
+    """Return the objective of a metric; average precision for those without their own."""
     try:
         named_objective(metric, prior=0.5)
     except ValueError:

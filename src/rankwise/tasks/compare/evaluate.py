@@ -1,4 +1,4 @@
-"""All metrics of a column of scores, or of the scores that a run gave its test rows."""
+"""Evaluate a column of scores, or the scores of a run on its test rows, by all metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,13 +25,13 @@ from rankwise.tasks.compare.metrics import (
     resolve_metric,
     takes_weights,
 )
-from rankwise.tasks.compare.parts import require_run
 from rankwise.tasks.compare.predict import IN_TRAINING
+from rankwise.tasks.compare.run_files import require_run
 
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """What scores are worth, and on how many rows that rests."""
+    """Metrics of scores with their intervals, and the numbers of rows and lists."""
 
     path: Path
     rows: int
@@ -71,15 +70,11 @@ class EvaluationResult:
         more = f"; {', '.join(taken)}: over {self.graded_only} more, all positive" if taken else ""
         return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
 
-    def as_json(self) -> dict[str, Any]:
-        """As a file holds it; what is not defined is null."""
+    def as_json(self) -> dict[str, object]:
+        """Return the content of a JSON file; what is not defined is null."""
         numbers = {
-            name: {
-                "value": _number(each.value),
-                "low": _number(each.low),
-                "high": _number(each.high),
-                "method": each.method,
-            }
+            name: {key: _number(getattr(each, key)) for key in ("value", "low", "high")}
+            | {"method": each.method}
             for name, each in self.metrics.items()
         }
         return {
@@ -105,7 +100,7 @@ def evaluate_scores(
     metrics: Sequence[str] | None = None,
     seed: int = 0,
 ) -> EvaluationResult:
-    """Every metric that suits the data, or those named, with 95 % intervals.
+    """Compute every metric that suits the data, or those named, with 95 % intervals.
 
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
     predict`` has marked as trained on are counted.
@@ -184,7 +179,7 @@ def evaluate_run(
 
 
 def _trained_on(path: Path) -> int | None:
-    """How many rows the file marks as trained on; None where it marks none."""
+    """Count the rows that the file marks as trained on; None where it marks none."""
     source = scan_as_written(path, format_of(path))
     if IN_TRAINING not in source.collect_schema().names():
         return None
@@ -193,7 +188,7 @@ def _trained_on(path: Path) -> int | None:
 
 
 def _lists(target: Floats, groups: Groups, *, graded: bool) -> tuple[int | None, int, int]:
-    """How many lists there are, how many have nothing to rank, how many of these are positive."""
+    """Count the lists, those with nothing to rank, and of these the all-positive ones."""
     if groups is None:
         return None, 0, 0
     sizes = np.bincount(groups)

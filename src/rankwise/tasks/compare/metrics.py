@@ -37,7 +37,7 @@ _WORK = 1e7  # resampled items: one or two seconds a comparison
 
 
 def resolve_metric(name: str, *, grouped: bool) -> Metric:
-    """The metric of a name; :class:`DataError` where there is none, or where it needs lists."""
+    """Return the metric of a name; a DataError where there is none, or where it needs lists."""
     try:
         found = metric(name)
     except ValueError as error:
@@ -50,12 +50,12 @@ def resolve_metric(name: str, *, grouped: bool) -> Metric:
 
 
 def is_graded(name: str) -> bool:
-    """Whether a metric takes relevances rather than two classes."""
+    """Return whether a metric takes relevances rather than two classes."""
     return metric(name).setting.kernel.graded
 
 
 def takes_weights(name: str, weight: Weight) -> bool:
-    """Whether a metric has a value with these weights; some need whole numbers."""
+    """Return whether a metric is defined with these weights; some need integers."""
     if weight is None or metric(name).metric.__name__ not in NEED_COUNTS:
         return True
     return bool((weight == weight.round()).all())
@@ -72,7 +72,7 @@ def require_weights(name: str, weight: Floats) -> None:
 
 
 def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
-    """The metrics worth a look for data of this kind."""
+    """Return the names of metrics that suit data of this kind."""
     if graded:
         return ["ndcg", "ndcg@5", "ndcg@10"]
     if grouped:
@@ -91,7 +91,7 @@ def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
 def value(
     name: str, scores: Floats, target: Floats, groups: Groups = None, *, weight: Weight = None
 ) -> float:
-    """The metric alone; lists that have no value are left out of the mean."""
+    """Return the metric alone; lists that have no value are left out of the mean."""
     with _quietly():
         return float(metric(name).value(scores, target, groups=groups, weight=weight))
 
@@ -105,7 +105,7 @@ def interval(
     weight: Weight = None,
     seed: int = 0,
 ) -> Interval:
-    """The metric with its 95 % interval.
+    """Return the metric with its 95 % interval.
 
     Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to 0
     and 1, where the formula's error is more than the scale can tell: of 0.999 with 35 positives it
@@ -144,7 +144,7 @@ def difference(
     weight: Weight = None,
     seed: int = 0,
 ) -> Comparison:
-    """The first minus the second on the same rows: DeLong's test for the AUC, else a bootstrap."""
+    """Compare two scores of the same rows: DeLong's test for the AUC, else a bootstrap."""
     found = metric(name)
     plain = groups is None and weight is None and not found.options
     if found.metric is auroc and plain and _has_variance(target):
@@ -164,7 +164,7 @@ def difference(
 
 
 def _has_variance(target: Floats) -> bool:
-    """Whether both classes have two rows, which the formulas want."""
+    """Return whether both classes have two rows, which the formulas need."""
     positives = int(np.count_nonzero(target))
     return min(positives, len(target) - positives) > 1
 
@@ -175,7 +175,7 @@ def _resamples(rows: int) -> int:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the warnings about lists of one class and short ones, which users of lists know."""
+    """Suppress the warnings about lists of one class and short ones."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "([0-9]+ of [0-9]+|some) lists have", RuntimeWarning)
         yield
@@ -191,23 +191,23 @@ class Estimate:
     p: float = math.nan
 
     def within(self, least: float, most: float) -> Estimate:
-        """With an interval that does not go beyond what a metric can be."""
+        """Return the estimate with its interval clipped to the range of the metric."""
         if math.isnan(self.low):
             return self
         return replace(self, low=max(least, self.low), high=min(most, self.high))
 
 
-def corrected(values: Sequence[float], fitted: int, folds: int) -> Estimate:
-    """Student's interval and test, the variance of the mean enlarged by what the folds share.
+def corrected(values: Sequence[float], trained: int, tested: int) -> Estimate:
+    """Return Student's interval and test, with the variance corrected for overlapping folds.
 
-    Var = (1/J + n_judged/n_fitted) · s², J the number of folds   (Nadeau & Bengio 2003, Eq. 9).
+    Var = (1/J + n_tested/n_trained) · s², J the number of folds   (Nadeau & Bengio 2003, Eq. 9).
     A fold in which the metric has no value leaves none.
     """
     found = np.asarray(values, dtype=np.float64)
     mean = float(found.mean())
     if math.isnan(mean) or len(found) < 2:
         return Estimate(mean, math.nan, math.nan)
-    error = math.sqrt((1 / len(found) + folds / fitted) * found.var(ddof=1))
+    error = math.sqrt((1 / len(found) + tested / trained) * found.var(ddof=1))
     reach = student.ppf(0.975, len(found) - 1) * error
     if error == 0:
         return Estimate(mean, mean, mean, float(mean == 0))

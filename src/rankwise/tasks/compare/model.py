@@ -1,4 +1,4 @@
-"""A model as it is kept: one ranker or several, with the columns they were trained on."""
+"""A saved model: one ranker or several, with the columns they were trained on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -44,17 +43,17 @@ class Member:
 
     @classmethod
     def of(cls, ranker: Ranker, features: Features) -> Member:
-        """With the ranks among the rows it was fitted on."""
+        """Return a member with the ranks among the rows it was fitted on."""
         bare = cls(ranker, np.zeros((2, 0)))
         return cls(ranker, rank_knots(bare.scores(features)))
 
     def scores(self, features: Features) -> Floats:
-        """The score of every row."""
+        """Return the score of every row."""
         found: Floats = self.ranker.decision_function(self._given(features))
         return found
 
     def probabilities(self, features: Features) -> Floats:
-        """The calibrated probability of every row."""
+        """Return the calibrated probability of every row."""
         found: Floats = self.ranker.predict_proba(self._given(features))[:, 1]
         return found
 
@@ -71,7 +70,7 @@ class Model:
 
     members: tuple[Member, ...]
     reading: Reading  # how the features are read from a file
-    about: dict[str, Any]  # target, positive, metric, candidate: for those who find the folder
+    about: dict[str, str | None]  # target, positive, metric, candidate: for a reader of the folder
     training_rows: TrainingRows | None = None  # None: an estimator saved by itself
 
     @property
@@ -80,14 +79,14 @@ class Model:
         return self.reading.names
 
     def scores(self, features: Features) -> Floats:
-        """The score of every row, higher first."""
+        """Return the score of every row, higher first."""
         return mean_of_ranks(
             [member.scores(features) for member in self.members],
             [member.knots for member in self.members],
         )
 
     def probabilities(self, features: Features) -> Floats:
-        """The mean of the members' calibrated probabilities."""
+        """Return the mean of the members' calibrated probabilities."""
         found: Floats = np.mean([m.probabilities(features) for m in self.members], axis=0)
         return found
 
@@ -97,7 +96,7 @@ class Model:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
             made = Path(name) / "model"
             made.mkdir()
-            header: dict[str, Any] = {
+            header: dict[str, object] = {
                 "format": _FORMAT,
                 "version": _VERSION,
                 "about": self.about,
@@ -117,7 +116,7 @@ class Model:
 
 
 def mean_of_ranks(scores: Sequence[Floats], knots: Sequence[Floats]) -> Floats:
-    """Scores of several models as one; those of one model are left as they are."""
+    """Average the ranks of several models; scores of one model stay as they are."""
     if len(scores) == 1:
         return scores[0]
     ranked = [apply_ranks(each, values) for each, values in zip(knots, scores, strict=True)]
@@ -126,7 +125,7 @@ def mean_of_ranks(scores: Sequence[Floats], knots: Sequence[Floats]) -> Floats:
 
 
 def load_model(path: Path) -> Model:
-    """The model in a folder, in a run's folder, or in a file of a single ranker."""
+    """Load the model in a folder, in a run's folder, or in a file of a single ranker."""
     if not path.exists():
         raise DataError(f"{path}: there is no such model")
     if path.is_file():
@@ -157,7 +156,7 @@ def load_model(path: Path) -> Model:
 
 
 def renamed(made: Path, folder: Path) -> None:
-    """Put a folder that is ready in the place of an earlier one."""
+    """Replace an earlier folder by one that is ready."""
     shutil.rmtree(folder, ignore_errors=True)
     made.rename(folder)
 
@@ -178,10 +177,10 @@ _KNOTS = 2048  # on either side of the middle
 
 
 def rank_knots(scores: Floats) -> Floats:
-    """(2, knots): scores of a reference, ascending, and the log-odds of their ranks.
+    """Return scores of a reference, ascending, and the log-odds of their ranks: (2, knots).
 
     A score that is above the share p of the reference has the log-odds log(p/(1 − p)), so that
-    the first hundred rows of a million are told apart as well as the first hundred of a thousand.
+    the top hundred rows of a million are separated as well as the top hundred of a thousand.
     Large references keep every rank near the ends and some in the middle.
     """
     ordered, counts = np.unique(scores, return_counts=True)
@@ -196,7 +195,7 @@ def rank_knots(scores: Floats) -> Floats:
 
 
 def apply_ranks(knots: Floats, scores: Floats) -> Floats:
-    """Log-odds of the ranks that scores would have had in the reference.
+    """Return the log-odds of the ranks that scores would have had in the reference.
 
     Between two scores of the reference the line between them; beyond its ends the mean slope, so
     that no two scores become equal.

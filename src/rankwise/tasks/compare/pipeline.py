@@ -10,7 +10,6 @@ from rankwise.estimators.limits import threads_for
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
-from rankwise.tasks.compare.config import open_run, start_run
 from rankwise.tasks.compare.fit import Fitted, ensemble
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
@@ -21,6 +20,7 @@ from rankwise.tasks.compare.remarks import (
     verdict_of,
 )
 from rankwise.tasks.compare.results import Results, results_of, write_results
+from rankwise.tasks.compare.run_files import open_run, start_run
 from rankwise.tasks.compare.selection import CrossValidated, Evaluation, HeldOut, choose
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer

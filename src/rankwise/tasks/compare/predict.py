@@ -1,4 +1,4 @@
-"""Scores and probabilities of rows, with columns of the file they come from."""
+"""Predict scores and probabilities of rows, with columns of the file they come from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Predictions:
     remarks: tuple[str, ...] = ()  # values that could not be read, one sentence per column
 
     def csv(self) -> str:
-        """As comma-separated values with a header."""
+        """Return comma-separated values with a header."""
         for column in self.frame:
             if column.dtype.is_nested() or column.dtype == pl.Binary:
                 raise DataError(
@@ -38,7 +38,7 @@ class Predictions:
         return self.frame.write_csv()
 
     def write(self, path: Path) -> Path:
-        """Into a file, as csv or by its ending as parquet; there whole or not at all."""
+        """Write csv, or parquet by the ending of the file; whole or not at all."""
         if path.suffix.lower() in (".parquet", ".pq"):
             buffer = io.BytesIO()
             self.frame.write_parquet(buffer)
@@ -56,13 +56,14 @@ def predict_file(
     """Score the rows of a file by a model that was saved.
 
     The columns are found by their names, in any order, and read as they were in training; others
-    are not looked at. In svmlight they are known by their numbers.
+    are ignored. In svmlight they are known by their numbers.
 
-    keep
-        Columns of the file that stand before the scores, ``all`` for every one; svmlight has
-        ``target`` and ``qid``.
-    rows
-        Numbers of the rows to score, from 0; every row if not given.
+    Args:
+        model: Folder of a run or of its model, or file of an estimator.
+        data: File with the rows to score.
+        keep: Columns of the file that stand before the scores, ``all`` for every one; svmlight
+            has ``target`` and ``qid``.
+        rows: Numbers of the rows to score, from 0; every row if not given.
 
     Where more rows equal a training row than duplicates explain, the column ``in_training`` marks
     them, and there is a warning.
@@ -81,7 +82,7 @@ def predict_file(
 
 
 def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]], str | None]:
-    """The marks of training rows and the warning, both only where there is something to say."""
+    """Return the marks of training rows and the warning, where there are any."""
     if model.training_rows is None:
         return {}, None
     known = model.training_rows
@@ -104,7 +105,7 @@ _CODE = r"^\s*[+-]?(0\d|\d{16})"
 
 
 def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
-    """The columns named, or every column for ``all``, with the values that the file holds.
+    """Return the columns named, or every column for ``all``, with the values of the file.
 
     A string may name several columns, separated by commas. A column that the predictions have
     themselves is refused.
@@ -149,7 +150,7 @@ def _names(keep: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 
 def _typed(text: pl.Series) -> pl.Series:
-    """Numbers as numbers, unless digits would be lost."""
+    """Parse numbers, unless digits would be lost."""
     if not text.str.contains(_CODE).any():
         for kind in (pl.Int64, pl.Float64):
             numbers = text.cast(kind, strict=False)

@@ -12,8 +12,8 @@ from rankwise.report import write_arrays, write_csv, write_json
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.importance import ImportanceResult
 from rankwise.tasks.compare.metrics import Estimate, every_metric, takes_weights
-from rankwise.tasks.compare.parts import write_parts
 from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.run_files import write_parts
 from rankwise.tasks.compare.search_space import Params
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 

@@ -1,4 +1,4 @@
-"""The rows a model was trained on, kept as hashes, so that scoring them again is noticed."""
+"""Hashes of the rows a model was trained on, to detect that they are scored again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrainingRows:
 
     @classmethod
     def of(cls, table: Table, parts: Split) -> TrainingRows:
-        """Hash everything but the test part, and look for the test part in it."""
+        """Hash everything but the test part, and count the test rows that are in it."""
         hashes = row_hashes(table.features, table.names)
         known = np.unique(hashes[parts.development])
         repeated = np.isin(hashes[parts.test], known)
@@ -40,11 +40,11 @@ class TrainingRows:
         return self.repeated / self.held_out
 
     def among(self, features: Features, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Whether each row has the feature values of a training row."""
+        """Return whether each row has the feature values of a training row."""
         return np.isin(row_hashes(features, names), self.hashes)
 
     def exceeded_by(self, count: int, rows: int) -> bool:
-        """Whether more rows equal a training row than the duplicate rate explains.
+        """Return whether more rows equal a training row than the duplicate rate explains.
 
         Where no held-out row repeats a training row, any row that does is one too many. Otherwise
         new rows repeat them as well, sometimes a few more: the count is then compared with what
@@ -107,7 +107,7 @@ def _bits(column: pl.Series) -> UInts:
 
 
 def _time_bits(column: pl.Series) -> UInts:
-    """Microseconds, whatever unit the column has."""
+    """Return microseconds, whatever unit the column has."""
     moments = column.dtype in (pl.Date, pl.Datetime)
     spans = column.dt.epoch("us") if moments else column.cast(pl.Duration("us")).to_physical()
     return spans.cast(pl.Int64).fill_null(_NO_TIME).to_numpy().view(np.uint64)

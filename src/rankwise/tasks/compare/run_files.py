@@ -1,0 +1,185 @@
+"""The files of a run that say what it was asked to do and which rows its parts hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.data import DataError, Split
+from rankwise.errors import UsageError
+from rankwise.report import write_json
+from rankwise.report.comparison.run import read_object
+from rankwise.report.files import read_arrays, write_arrays
+from rankwise.tasks.compare.problem import Problem
+from rankwise.training import RunFolder, command_of
+
+CONFIG = "config.json"
+
+_PACKAGES = [
+    "rankwise",
+    "torch",
+    "numpy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost-cpu",
+    "optuna",
+    "polars",
+]
+_MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the file be moved
+
+
+@contextmanager
+def open_run(out: Path, *, resume: bool) -> Iterator[RunFolder]:
+    """Lock the folder of a run for this process; a folder with other files is refused."""
+    _require_own(out)
+    try:
+        with RunFolder(out, "compare").opened(resume=resume) as folder:
+            yield folder
+    except UsageError as error:
+        raise DataError(str(error)) from None
+
+
+def _require_own(out: Path) -> None:
+    known = any((out / name).exists() for name in (CONFIG, "run.json"))
+    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out} exists and holds no run; pass another --out")
+
+
+def start_run(out: Path, problem: Problem, *, resume: bool) -> None:
+    """Write ``config.json``, or check that the existing run has the same settings."""
+    settings, table = problem.settings, problem.table
+    config = out / CONFIG
+    asked = settings.plain()
+    digest = digest_of(settings.data)
+    if config.exists():
+        if not resume:
+            raise DataError(
+                f"{out} already holds a run; pass --resume to resume it, or another --out"
+            )
+        _require_same(config, asked, digest)
+    _require_own(out)
+    known = {
+        "command": "rankwise compare",
+        **asked,
+        "sha256": digest,
+        "rows": len(table),
+        "features": dict(zip(table.names, table.kinds, strict=True)),
+        "left_out_columns": list(table.left_out),
+        "positive_value": table.positive,
+        "splits": problem.plan.as_json(),
+        "versions": {"python": platform.python_version(), **_versions()},
+    }
+    write_json(config, known)
+
+
+def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
+    try:
+        before = json.loads(config.read_text())
+        earlier = before["sha256"]
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{config}: was not written by rankwise compare") from None
+    if earlier != digest:
+        raise DataError(f"{config.parent}: the run cannot be resumed with other data")
+    changed = [n for n in asked if n not in _MAY_CHANGE and asked[n] != before.get(n)]
+    if changed:
+        words = ", ".join(f"{n} was {before.get(n)!r} and is {asked[n]!r}" for n in changed)
+        raise DataError(f"{config.parent}: the run cannot be resumed with other settings: {words}")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+Rows = NDArray[np.int64]
+
+PARTS = ("test", "validation", "train")
+_FILE = "parts.npz"
+
+
+def write_parts(folder: Path, parts: Split) -> Path:
+    """Write the row numbers of every part into the folder of a run."""
+    return write_arrays(folder / _FILE, {name: getattr(parts, name) for name in PARTS})
+
+
+def rows_of_part(run: Path, part: str) -> Rows:
+    """Return the row numbers of a part, from 0, in the order of the file."""
+    if part not in PARTS:
+        raise DataError(f"--part must be one of {', '.join(PARTS)}, got {part!r}")
+    require_run(run)
+    try:
+        found = read_arrays(run / _FILE)[part]
+    except FileNotFoundError:
+        raise DataError(
+            f"{run}: has no {_FILE}, which an earlier rankwise did not write; "
+            "repeat its `rankwise compare` with --resume, which trains nothing again"
+        ) from None
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{run / _FILE}: holds no rows of a run: {error}") from error
+    if not len(found):
+        raise DataError(
+            f"{run}: has no {part} part: it was tested by --repeats, and its model has learned "
+            f"from all rows; pass --part train, or `rankwise evaluate {run}`"
+        )
+    return found
+
+
+def data_of_run(run: Path, moved: Path | None = None) -> Path:
+    """Return the file that a run read, or its new path; a changed file is refused.
+
+    The content is compared by its SHA-256: row numbers of another file would be other rows.
+    """
+    require_run(run)
+    try:
+        config = read_object(run / CONFIG)
+        path, known = moved or Path(str(config["data"])), config["sha256"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{run / CONFIG}: does not say which data the run read: {error}") from error
+    if not path.is_file():
+        raise DataError(
+            f"{path}: there is no such file, and the run in {run} read its rows from it; "
+            f"pass its new place: rankwise predict {run} DATA --part …"
+        )
+    found = digest_of(path)
+    if found != known:
+        raise DataError(
+            f"{path}: is not the file that the run in {run} read: its SHA-256 begins with "
+            f"{found[:8]}, that of the run's data with {str(known)[:8]}; pass the unchanged file: "
+            f"rankwise predict {run} DATA --part …"
+        )
+    return path
+
+
+def require_run(folder: Path) -> None:
+    """Raise where a folder holds no fitted run of ``rankwise compare``."""
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        raise DataError(f"{folder}: {what}; pass the folder of a run of `rankwise compare`")
+    held = command_of(folder)
+    if held != "compare":
+        what = "no run" if held is None else f"a run of `rankwise {held}`"
+        raise DataError(f"{folder}: holds {what}; pass the folder of a run of `rankwise compare`")
+    if not (folder / "results.json").exists():
+        raise DataError(
+            f"{folder}: the run is not fitted; repeat its `rankwise compare` with --resume"
+        )
