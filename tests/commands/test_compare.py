@@ -44,7 +44,7 @@ def test_it_prints_the_table_the_reason_and_where(tmp_path, data):
     assert lines[-1] == str(tmp_path / "run" / "index.html")
     assert lines[-2] == str(tmp_path / "run" / "model")
     about = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (about["command"], about["fitted"]) == ("rankwise compare", True)
+    assert (about["command"], about["finished"]) == ("rankwise compare", True)
 
 
 @pytest.mark.usefixtures("stubbed")

@@ -183,7 +183,7 @@ def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
     with pytest.raises(DataError, match="is not a file of plain arrays"):
         evaluate_run(tmp_path / "run")
     (tmp_path / "run" / "results.json").unlink()
-    with pytest.raises(DataError, match="the run is not fitted"):
+    with pytest.raises(DataError, match="the run is not finished"):
         evaluate_run(tmp_path / "run")
 
 

@@ -86,7 +86,7 @@ def test_a_mean_over_lists_needs_lists(name):
 
 def test_the_interval_and_p_are_students_with_the_variance_enlarged_by_what_folds_share():
     values = [0.1, 0.3, 0.2, 0.2, 0.3, 0.1, 0.2, 0.2, 0.2, 0.2]
-    found = corrected(values, fitted=400, folds=100)
+    found = corrected(values, trained=400, tested=100)
     variance = sum((value - 0.2) ** 2 for value in values) / 9
     error = math.sqrt((1 / 10 + 100 / 400) * variance)
     assert found.mean == pytest.approx(0.2)

@@ -97,7 +97,7 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
             row.pop("curve")
         assert one == other
     assert whole["recommended"] == again["recommended"]
-    # A run that is fitted is resumed without a fit.
+    # A finished run is resumed without a fit.
     monkeypatch.setattr(StubRanker, "_fit_scores", None)
     assert run(asked, out, resume=True).results["candidates"]
 
@@ -291,7 +291,7 @@ def test_a_folder_that_is_taken(tmp_path):
     full = tmp_path / "full"
     full.mkdir()
     (full / "thesis.txt").write_text("")
-    with pytest.raises(DataError, match="is there and holds no run"):
+    with pytest.raises(DataError, match="exists and holds no run"):
         run(asked, full, resume=True)
     (out / "config.json").write_text("{}")
     with pytest.raises(DataError, match="was not written by rankwise compare"):

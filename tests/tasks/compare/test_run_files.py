@@ -103,9 +103,7 @@ def test_folders_of_others_are_not_touched_and_empty_ones_are_taken(tmp_path, re
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
     for name in ("file", "full"):
-        with pytest.raises(
-            DataError, match=f"{name} is there and holds no run; pass another --out"
-        ):
+        with pytest.raises(DataError, match=f"{name} exists and holds no run; pass another --out"):
             start_run(tmp_path / name, here, resume=resume)
     assert (tmp_path / "file").read_text() == "mine"
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
@@ -155,7 +153,7 @@ def test_what_is_no_finished_run_is_refused(tmp_path, folder):
             with pytest.raises(DataError, match=f"{message}; pass the folder of a run"):
                 ask(path)
     (folder / "results.json").rename(folder / "hidden")
-    with pytest.raises(DataError, match="the run is not fitted"):
+    with pytest.raises(DataError, match="the run is not finished"):
         rows_of_part(folder, "test")
 
 

@@ -171,7 +171,7 @@ def data_of_run(run: Path, moved: Path | None = None) -> Path:
 
 
 def require_run(folder: Path) -> None:
-    """Raise where a folder holds no fitted run of ``rankwise compare``."""
+    """Raise where a folder holds no finished run of ``rankwise compare``."""
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
         raise DataError(f"{folder}: {what}; pass the folder of a run of `rankwise compare`")
@@ -181,5 +181,5 @@ def require_run(folder: Path) -> None:
         raise DataError(f"{folder}: holds {what}; pass the folder of a run of `rankwise compare`")
     if not (folder / "results.json").exists():
         raise DataError(
-            f"{folder}: the run is not fitted; repeat its `rankwise compare` with --resume"
+            f"{folder}: the run is not finished; repeat its `rankwise compare` with --resume"
         )
