@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "Trusted",
+    "arguments_are_checked",
     "is_binary",
     "no_checks",
     "require_binary",
@@ -40,7 +42,8 @@ __all__ = [
 _BLOCK = 1 << 22  # values copied at a time
 
 
-_values_checked: ContextVar[bool] = ContextVar("rankwise_values_checked", default=True)
+_ALL, _NO_VALUES, _NOTHING = 2, 1, 0  # what is checked
+_level: ContextVar[int] = ContextVar("rankwise_checks", default=_ALL)
 
 
 class _Open:
@@ -58,20 +61,35 @@ def no_checks() -> Iterator[None]:
     out of range are not refused and give a wrong number. The setting belongs to the current
     context: other threads and asyncio tasks keep their own.
     """
-    token = _values_checked.set(False)
+    token = _level.set(_NO_VALUES)
     _Open.blocks += 1
     try:
         yield
     finally:
         _Open.blocks -= 1
-        _values_checked.reset(token)
+        _level.reset(token)
 
 
 def values_are_checked() -> bool:
     """Return whether tensor values are checked here, outside :func:`no_checks`."""
     if torch.compiler.is_dynamo_compiling():  # which cannot trace a context variable
         return _Open.blocks == 0
-    return _values_checked.get()
+    return _level.get() == _ALL
+
+
+def arguments_are_checked() -> bool:
+    """Return whether arguments are checked here: not inside :class:`Trusted`."""
+    return _level.get() > _NOTHING
+
+
+class Trusted:
+    """A context in which nothing is checked again: an objective's call, behind its own checks."""
+
+    def __enter__(self) -> None:
+        self._token = _level.set(_NOTHING)
+
+    def __exit__(self, *error: object) -> None:
+        _level.reset(self._token)
 
 
 def warn_caller(message: str) -> None:

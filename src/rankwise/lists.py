@@ -1,4 +1,4 @@
-"""What is ranked: lists of scores taken apart into those that should be above and those below.
+"""What is ranked: lists of scores split into those that should be above and those below.
 
 Every objective starts here. A batch of lists becomes two padded rectangles, positives and
 negatives, with their weights; what an objective adds is mathematics on these two.
@@ -25,7 +25,7 @@ from rankwise.checks import (
     values_are_checked,
 )
 
-__all__ = ["Lists", "check_values", "split_lists", "take_apart"]
+__all__ = ["Lists", "check_values", "split_lists", "split_by_target"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,13 @@ class Lists:
     relevance: Tensor | None = None  # (lists, positives) how relevant; None where all are alike
     remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
     places: Tensor | None = None  # (lists, positives) where they are among negatives that are whole
+
+    @property
+    def ids(self) -> Tensor:
+        """Which list of the data set each one is; 0 for all where no ids are given."""
+        if self.list_ids is not None:
+            return self.list_ids
+        return torch.zeros(len(self.positives), dtype=torch.long, device=self.positives.device)
 
     @cached_property
     def n_positives(self) -> Tensor:
@@ -134,7 +141,7 @@ def split_lists(
     whole_negatives: bool = False,
     list_ids: Tensor | None = None,
 ) -> Lists:
-    """Check lists, the last dimension of ``scores``, and take them apart by their 0/1 ``target``.
+    """Check lists, the last dimension of ``scores``, and split them by their 0/1 ``target``.
 
     Leading dimensions are flattened. ``mask`` is True for items that are there; ``item_ids`` says
     which item of the data set each score belongs to, ``previous`` are earlier scores of the items,
@@ -155,8 +162,8 @@ def split_lists(
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
     label_check = require_relevance if graded else require_binary
-    fill_masked = check_values(scores, target, mask, weight, lambda t: label_check("target", t))
-    return take_apart(
+    fill_masked = check_values(scores, target, mask, weight, label_check)
+    return split_by_target(
         scores,
         target,
         mask,
@@ -176,7 +183,7 @@ def check_values(
     target: Tensor,
     mask: Tensor | None,
     weight: Tensor | None,
-    check_target: Callable[[Tensor], None],
+    require_target: Callable[[str, Tensor], None],
 ) -> bool:
     """Raise on values that cannot be ranked; return whether masked items need other values.
 
@@ -185,17 +192,17 @@ def check_values(
     """
     scores = scores.detach()
     try:
-        _check_values(scores, target, weight, check_target)
+        _check_values(scores, target, weight, require_target)
     except ValueError:
         if mask is None:
             raise
         scores, target, weight = _filled(scores, target, weight, mask)
-        _check_values(scores, target, weight, check_target)
+        _check_values(scores, target, weight, require_target)
         return True
     return mask is not None and not values_are_checked()
 
 
-def take_apart(
+def split_by_target(
     scores: Tensor,
     target: Tensor,
     mask: Tensor | None = None,
@@ -249,11 +256,12 @@ def _check_values(
     scores: Tensor,
     target: Tensor,
     weight: Tensor | None,
-    check_target: Callable[[Tensor], None],
+    require_target: Callable[[str, Tensor], None],
 ) -> None:
     require_finite("scores", scores)
-    check_target(target)
-    require_not_negative("weight", weight)
+    require_target("target", target)
+    if weight is not None:
+        require_not_negative("weight", weight)
 
 
 def _filled(

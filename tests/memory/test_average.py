@@ -16,15 +16,15 @@ def column(*values: float) -> torch.Tensor:
 
 def test_first_visit_starts_it_and_later_ones_move_it():
     memory = MovingAverage(5, ema_rate=0.25)
-    assert memory(torch.tensor([2]), column(8.0)).item() == 8
-    assert memory(torch.tensor([2]), column(4.0)).item() == 0.75 * 8 + 0.25 * 4
+    assert memory.update(torch.tensor([2]), column(8.0)).item() == 8
+    assert memory.update(torch.tensor([2]), column(4.0)).item() == 0.75 * 8 + 0.25 * 4
     assert memory.seen.tolist() == [False, False, True, False, False]
 
 
 def test_duplicates_in_a_batch_are_averaged():
     memory = MovingAverage(3, ema_rate=0.5)
-    memory(torch.tensor([0, 1]), column(10.0, 20.0))
-    after = memory(torch.tensor([1, 0, 1]), column(0.0, 0.0, 40.0))
+    memory.update(torch.tensor([0, 1]), column(10.0, 20.0))
+    after = memory.update(torch.tensor([1, 0, 1]), column(0.0, 0.0, 40.0))
     assert after.squeeze(1).tolist() == [20, 5, 20]  # ½·20 + ½·mean(0, 40)
     assert memory.value.squeeze(1).tolist() == [5, 20, 0]
 
@@ -32,22 +32,22 @@ def test_duplicates_in_a_batch_are_averaged():
 def test_previous_estimates_correct_for_the_moving_model():
     memory = MovingAverage(1, ema_rate=0.1)
     key = torch.zeros(1, dtype=torch.long)
-    memory(key, column(1.0))
-    after = memory(key, column(3.0), previous=column(2.0))
+    memory.update(key, column(1.0))
+    after = memory.update(key, torch.tensor([[3.0, 2.0]]))
     assert after.item() == pytest.approx(3 + 0.9 * (1 - 2))
 
 
 @pytest.mark.parametrize("how", ["eval", "no_grad"])
 def test_only_training_changes_it(how):
     memory = MovingAverage(2, ema_rate=0.5)
-    memory(torch.tensor([0]), column(1.0))
+    memory.update(torch.tensor([0]), column(1.0))
     before = copy.deepcopy(memory.state_dict())
     if how == "eval":
         memory.eval()
-        seen = memory(torch.tensor([0, 1]), column(9.0, 7.0))
+        seen = memory.update(torch.tensor([0, 1]), column(9.0, 7.0))
     else:
         with torch.no_grad():
-            seen = memory(torch.tensor([0, 1]), column(9.0, 7.0))
+            seen = memory.update(torch.tensor([0, 1]), column(9.0, 7.0))
     assert seen.squeeze(1).tolist() == [1, 7]  # what is known, or the estimate where nothing is
     for name, value in memory.state_dict().items():
         assert torch.equal(value, before[name])
@@ -55,7 +55,7 @@ def test_only_training_changes_it(how):
 
 def test_state_goes_through_a_file():
     memory = MovingAverage(4, 3, ema_rate=0.5)
-    memory(torch.tensor([1, 3]), torch.randn(2, 3))
+    memory.update(torch.tensor([1, 3]), torch.randn(2, 3))
     file = io.BytesIO()
     torch.save(memory.state_dict(), file)
     file.seek(0)
@@ -63,14 +63,14 @@ def test_state_goes_through_a_file():
     other.load_state_dict(torch.load(file, weights_only=True))
     estimate = torch.randn(2, 3)
     assert torch.equal(
-        other(torch.tensor([1, 2]), estimate), memory(torch.tensor([1, 2]), estimate)
+        other.update(torch.tensor([1, 2]), estimate), memory.update(torch.tensor([1, 2]), estimate)
     )
 
 
 def test_no_gradient_flows_and_empty_batches_pass():
     memory = MovingAverage(2, ema_rate=0.5)
-    assert not memory(torch.tensor([0]), column(1.0).requires_grad_()).requires_grad
-    assert memory(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1)).shape == (0, 1)
+    assert not memory.update(torch.tensor([0]), column(1.0).requires_grad_()).requires_grad
+    assert memory.update(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1)).shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def test_no_gradient_flows_and_empty_batches_pass():
         (lambda: MovingAverage(3, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
         (lambda: MovingAverage(0, ema_rate=0.1), "num_items must be a whole number >= 1, got 0"),
         (
-            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([3]), column(1.0)),
+            lambda: MovingAverage(3, ema_rate=0.1).update(torch.tensor([3]), column(1.0)),
             "ids must lie between 0 and 2, got values from 3 to 3",
         ),
         (
-            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([-1]), column(1.0)),
+            lambda: MovingAverage(3, ema_rate=0.1).update(torch.tensor([-1]), column(1.0)),
             "ids must lie between 0 and 2",
         ),
         (
-            lambda: MovingAverage(3, ema_rate=0.1)(torch.tensor([1.0]), column(1.0)),
+            lambda: MovingAverage(3, ema_rate=0.1).update(torch.tensor([1.0]), column(1.0)),
             "ids must hold integers, got torch.float32",
         ),
     ],
@@ -99,25 +99,27 @@ def test_bad_input_is_named(call, message):
 
 def test_logarithms_are_averaged_as_what_they_are_of():
     memory = MovingAverage(2, ema_rate=0.25, log=True)
-    memory(torch.tensor([0, 0]), column(2.0, 6.0).log())
+    memory.update(torch.tensor([0, 0]), column(2.0, 6.0).log())
     assert memory.value[0].exp().item() == pytest.approx(4)
-    memory(torch.tensor([0]), column(8.0).log())
+    memory.update(torch.tensor([0]), column(8.0).log())
     assert memory.value[0].exp().item() == pytest.approx(0.75 * 4 + 0.25 * 8)
-    memory(torch.tensor([1]), column(-1e5))
-    assert memory(torch.tensor([1]), column(1e5)).item() == pytest.approx(1e5 + math.log(0.25))
+    memory.update(torch.tensor([1]), column(-1e5))
+    assert memory.update(torch.tensor([1]), column(1e5)).item() == pytest.approx(
+        1e5 + math.log(0.25)
+    )
     whole = MovingAverage(1, ema_rate=1.0, log=True)
-    whole(torch.tensor([0]), column(3.0))
-    assert whole(torch.tensor([0]), column(5.0)).item() == 5
+    whole.update(torch.tensor([0]), column(3.0))
+    assert whole.update(torch.tensor([0]), column(5.0)).item() == 5
 
 
 def test_the_share_of_the_models_change_can_be_chosen():
     memory = MovingAverage(1, ema_rate=0.5, correction=3.0)
     key = torch.zeros(1, dtype=torch.long)
-    memory(key, column(1.0))
-    assert memory(key, column(4.0), previous=column(2.0)).item() == 2.5 + 3 * 2
+    memory.update(key, column(1.0))
+    assert memory.update(key, torch.tensor([[4.0, 2.0]])).item() == 2.5 + 3 * 2
     with pytest.raises(ValueError, match="correction must not be negative, got -1"):
         MovingAverage(1, ema_rate=0.5, correction=-1)
     log = MovingAverage(1, ema_rate=0.5, log=True)
-    log(key, column(1.0))
-    with pytest.raises(ValueError, match="previous is not for logarithms"):
-        log(key, column(1.0), previous=column(1.0))
+    log.update(key, column(1.0))
+    with pytest.raises(ValueError, match="not for logarithms"):
+        log.update(key, torch.tensor([[1.0, 1.0]]))

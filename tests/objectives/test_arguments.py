@@ -7,7 +7,8 @@ import torch
 
 from rankwise.checks import require_binary
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP, XRisk
-from rankwise.objectives.arguments import CallArguments, check_arguments
+from rankwise.objectives._arguments import check_arguments
+from rankwise.objectives.batch import CallArguments
 from rankwise.pairs import SquaredHinge
 
 NAN = float("nan")
@@ -27,7 +28,7 @@ def check(scores=SCORES, target=TARGET, *, memory_by=None, memory_size=1, **besi
         memory_by=memory_by,
         memory_size=memory_size,
         pointwise=False,
-        check_target=lambda labels: require_binary("target", labels),
+        require_target=require_binary,
     )
 
 

@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.batch import Batch, CallArguments, read_batch, sum_with_gradient_in_forward
+from rankwise.objectives.batch import (
+    Batch,
+    CallArguments,
+    Risks,
+    read_batch,
+    risks_with_gradient_in_forward,
+)
 
 
 def test_leading_dimensions_become_rows():
@@ -33,7 +39,8 @@ def test_split_drops_lists_of_one_class_and_keeps_the_ids_of_the_others():
     scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     arguments = CallArguments(list_ids=torch.tensor([5, 6]))
     (batch,) = read_batch(scores, torch.tensor([[1, 1], [0, 1]]), arguments, "list")
-    lists = batch.split(2.0)
+    lists, ranked = batch.split(2.0)
+    assert ranked.tolist() == [False, True]
     assert lists.list_ids.tolist() == [6]
     assert lists.positives[lists.positive_weight > 0].tolist() == [2]
     assert lists.negatives[lists.negative_weight > 0].tolist() == [1.5]
@@ -45,13 +52,15 @@ def test_the_gradient_made_in_the_forward_pass_is_the_gradient():
     batch = Batch(scores, torch.zeros(5, 3))
     blocks = list(batch.blocks(6))
     assert [len(range(5)[b]) for b in blocks] == [2, 2, 1]
-    total, count = sum_with_gradient_in_forward(
-        batch, blocks, lambda part, rows: (part.scores**2).sum(-1)
+    risks = risks_with_gradient_in_forward(
+        batch,
+        blocks,
+        lambda part: Risks((part.scores**2).sum(-1)[:1], torch.arange(len(part.scores)) < 1),
     )
-    assert count == 5
-    (gradient,) = torch.autograd.grad(3 * total, scores)
-    torch.testing.assert_close(gradient, 6 * scores)
-    torch.testing.assert_close(total, (scores**2).sum())
+    assert risks.ranked.tolist() == [True, False, True, False, True]
+    (gradient,) = torch.autograd.grad(3 * risks.values.sum(), scores)
+    torch.testing.assert_close(gradient, 6 * scores * risks.ranked.unsqueeze(1))
+    torch.testing.assert_close(risks.values, (scores[::2] ** 2).sum(-1))
 
 
 def test_list_ids_that_are_not_by_group_are_named():

@@ -39,3 +39,17 @@ def test_bad_arguments_are_named(arguments, message):
     given = {"scores": LOGITS, "target": CLASSES} | arguments
     with pytest.raises(ValueError, match=message):
         LDAM((9, 5, 2))(given.pop("scores"), given.pop("target"), **given)
+
+
+def test_reductions_by_list_and_by_group():
+    torch.manual_seed(0)
+    logits, target = torch.randn(3, 8, 4), torch.randint(0, 4, (3, 8))
+    target[1] = 2  # one class: cannot be ranked, and is 0
+    each = MultiClassAUC(reduction="none")(logits, target)
+    assert each.shape == (3,)
+    assert each[1] == 0
+    torch.testing.assert_close(MultiClassAUC(reduction="sum")(logits, target), each.sum())
+    torch.testing.assert_close(MultiClassAUC()(logits, target), each.sum() / 2)
+    groups = torch.tensor([9, -2, 4]).repeat_interleave(8)
+    flat = MultiClassAUC(reduction="none")(logits.flatten(0, 1), target.flatten(), groups=groups)
+    torch.testing.assert_close(flat, each[[1, 2, 0]])

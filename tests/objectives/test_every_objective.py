@@ -348,3 +348,50 @@ def test_bad_ids_are_named(row):
             row.objective()(scores, target)
     else:
         assert torch.isfinite(row.objective()(scores, target))
+
+
+@every_objective
+def test_reductions_agree_in_all_forms(row):
+    parts = [row.data(20, seed=s) for s in range(3)]
+    scores, target = (torch.stack(t) for t in zip(*parts, strict=True))
+    target[1] = target[1, 0]  # one class: cannot be ranked, and is 0
+    item_ids = torch.arange(60).reshape(3, 20)
+
+    def value(reduction, *data, **arguments):
+        loss = row.objective(reduction=reduction)
+        return call(loss, *data, **arguments)
+
+    scores.requires_grad_()
+    each = value("none", scores, target, item_ids=item_ids)
+    pointwise = row.objective().pointwise
+    assert each.shape == (3,)
+    assert pointwise or each[1] == 0
+    torch.testing.assert_close(value("sum", scores, target, item_ids=item_ids), each.sum())
+    mean = value("mean", scores, target, item_ids=item_ids)
+    torch.testing.assert_close(mean, each.sum() / (3 if pointwise else 2))
+    (a,) = torch.autograd.grad(each.sum(), scores)
+    (b,) = torch.autograd.grad(value("sum", scores, target, item_ids=item_ids), scores)
+    torch.testing.assert_close(a, b)
+    groups = torch.tensor([9, -2, 4]).repeat_interleave(20)  # in ascending order: 1, 2, 0
+    flat = value(
+        "none", scores.flatten(), target.flatten(), groups=groups, item_ids=item_ids.flatten()
+    )
+    torch.testing.assert_close(flat, each[[1, 2, 0]], rtol=1e-5, atol=1e-6)
+    one = value("none", scores[0], target[0], item_ids=item_ids[0])
+    assert one.shape == ()
+
+
+@every_objective
+def test_reductions_agree_block_by_block(row, monkeypatch):
+    scores, target = (
+        torch.stack(t) for t in zip(*(row.data(20, seed=s) for s in range(4)), strict=True)
+    )
+    target[2] = target[2, 0]
+    scores.requires_grad_()
+    whole = call(row.objective(reduction="none"), scores, target)
+    monkeypatch.setattr("rankwise.objectives.base._BLOCK_ITEMS", 40)
+    blocks = call(row.objective(reduction="none"), scores, target)
+    torch.testing.assert_close(blocks, whole)
+    weights = torch.tensor([1.0, -2.0, 3.0, 0.5], dtype=whole.dtype)
+    (a,), (b,) = (torch.autograd.grad((weights * v).sum(), scores) for v in (whole, blocks))
+    torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-7)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision
-from rankwise.objectives.options import given_options, written
+from rankwise.objectives._options import given_options, written
 from rankwise.pairs import Hinge, SquaredHinge
 
 DEFAULT = SquaredHinge(1.0)

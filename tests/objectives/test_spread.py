@@ -6,7 +6,7 @@ from torch import Tensor
 
 from rankwise.objectives import AveragePrecision
 from rankwise.objectives.batch import Batch
-from rankwise.objectives.spread import measured, with_own_spread
+from rankwise.objectives.scaled import measure, with_own_spread
 
 
 def alone(value: Tensor) -> Tensor:
@@ -24,7 +24,7 @@ def test_the_variance_of_lists_with_weights_and_masks():
     scores = torch.tensor([[1.0, 3.0, 9.0], [2.0, 2.0, 2.0], [5.0, 6.0, 7.0]])
     mask = torch.tensor([[True, True, False], [True, True, True], [False, False, False]])
     weight = torch.tensor([[1.0, 3.0, 1.0]]).expand(3, 3)
-    found = measured([Batch(scores, torch.zeros_like(scores), mask, weight)], alone)
+    found = measure([Batch(scores, torch.zeros_like(scores), mask, weight)], alone)
     assert found.variance.item() == pytest.approx(0.25 * 1.5**2 + 0.75 * 0.5**2)
     assert found.lists.item() == 2
     assert found.means[0].tolist() == [[2.5], [2], [0]]
@@ -32,11 +32,11 @@ def test_the_variance_of_lists_with_weights_and_masks():
 
 def test_the_variance_of_lists_as_they_are():
     scores = torch.tensor([[1e4 + 1, 1e4 + 3], [2.0, 2.0]])
-    found = measured([Batch(scores, torch.zeros_like(scores))] * 2, alone)
+    found = measure([Batch(scores, torch.zeros_like(scores))] * 2, alone)
     assert found.variance.item() == 2 * 1
     assert found.lists.item() == 4
     assert [mean.tolist() for mean in found.means] == 2 * [[[1e4 + 2], [2]]]
-    assert measured([Batch(scores[:0], scores[:0])], alone).lists.item() == 0
+    assert measure([Batch(scores[:0], scores[:0])], alone).lists.item() == 0
 
 
 def test_the_gradient_is_that_of_a_loss_divided_by_the_spread():
@@ -88,7 +88,7 @@ def test_ragged_lists_share_one_spread():
 def test_scores_without_a_spread_keep_their_gradient():
     scores = torch.full((1, 4), 2.0, requires_grad=True)
     batches = [Batch(scores, torch.zeros(1, 4))]
-    (same,) = with_own_spread(batches, measured(batches, alone), alone)
+    (same,) = with_own_spread(batches, measure(batches, alone), alone)
     (gradient,) = torch.autograd.grad((same.scores * torch.arange(4.0)).sum(), scores)
     assert gradient.tolist() == [[0, 1, 2, 3]]
 

@@ -12,8 +12,8 @@ from rankwise.checks import require_list_dimension, require_tensor
 from rankwise.eager import eager_only
 from rankwise.lists import split_lists
 from rankwise.memory import MovingAverage
+from rankwise.objectives._arguments import warn_of_one_class
 from rankwise.objectives.batch import Batch
-from rankwise.objectives.one_class import warn_of_one_class
 from rankwise.pairs import pair_sum
 
 __all__ = ["ALRP", "ALRPParts"]
@@ -94,5 +94,5 @@ class ALRP(nn.Module):
             return localization
         parts = torch.stack([ranking + localization, localization]).detach().unsqueeze(0)
         key = torch.zeros(1, dtype=torch.long, device=parts.device)
-        whole, part = self.balance(key, parts)[0].unbind()
+        whole, part = self.balance.update(key, parts)[0].unbind()
         return localization * torch.where(part > 0, whole / part, 1).to(localization.dtype)

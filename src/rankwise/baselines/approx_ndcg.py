@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankwise.checks import require_positive
 from rankwise.metrics.dcg import Gain
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.ndcg import NDCG
 from rankwise.pairs import Sigmoid
 
@@ -18,7 +19,9 @@ class ApproxNDCG(NDCG):
     surrogate, in n log n.
     """
 
-    def __init__(self, temperature: float = 0.1, gain: Gain = "exponential") -> None:
+    def __init__(
+        self, temperature: float = 0.1, gain: Gain = "exponential", *, reduction: Reduction = "mean"
+    ) -> None:
         require_positive("temperature", temperature)
-        super().__init__(None, Sigmoid(1 / temperature), gain)
+        super().__init__(None, Sigmoid(1 / temperature), gain, reduction=reduction)
         self.temperature = temperature

@@ -10,6 +10,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["BlackBoxAP"]
 
@@ -29,8 +30,10 @@ class BlackBoxAP(Objective):
     is 1 − AP as the metric has it, and no order of the input decides anything.
     """
 
-    def __init__(self, lam: float = 4.0, margin: float = 0.02) -> None:
-        super().__init__()
+    def __init__(
+        self, lam: float = 4.0, margin: float = 0.02, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         require_positive("lam", lam)
         require_number_from_zero("margin", margin)
         self.lam, self.margin = lam, margin

@@ -8,6 +8,7 @@ from rankwise.baselines.options import require_number
 from rankwise.baselines.precision import widened
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["Contrastive"]
 
@@ -20,8 +21,8 @@ class Contrastive(Objective):
     direction and does not grow with the gallery.
     """
 
-    def __init__(self, margin: float = 0.5) -> None:
-        super().__init__()
+    def __init__(self, margin: float = 0.5, *, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
         require_number("margin", margin)
         self.margin = margin
 

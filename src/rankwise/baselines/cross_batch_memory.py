@@ -9,12 +9,12 @@ from rankwise.baselines.options import require_steps
 from rankwise.eager import eager_only
 from rankwise.memory import EmbeddingBank
 from rankwise.objectives import Objective, embedding_scores
-from rankwise.objectives.options import KnowsItsOptions
+from rankwise.objectives._options import ReprFromOptions
 
 __all__ = ["CrossBatchMemory"]
 
 
-class CrossBatchMemory(KnowsItsOptions, nn.Module):
+class CrossBatchMemory(ReprFromOptions, nn.Module):
     """Every embedding is a query that ranks its batch and a memory of ``size`` embeddings.
 
     Wang et al. 2020, "Cross-batch memory for embedding learning": embeddings drift slowly, so those

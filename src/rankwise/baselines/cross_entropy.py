@@ -12,6 +12,8 @@ from rankwise.baselines.class_weights import Counts, checked_counts, effective_n
 from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 from rankwise.checks import values_are_checked
 from rankwise.eager import eager_only
+from rankwise.objectives.base import Reduction
+from rankwise.objectives.batch import CallArguments
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 
@@ -42,21 +44,15 @@ class CrossEntropy(ItemwiseObjective):
     ) -> Tensor:
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
-        if mask is None and groups is None and weight is None and self.exchange is None:
+        plain = mask is None and groups is None and weight is None
+        if plain and self.exchange is None and self.reduction == "mean":
             # A graph can hold it where no value is looked at.
             breaks = torch.compiler.is_dynamo_compiling() and values_are_checked()
             value = (_eager if breaks else _of_whole_lists)(scores, target)
             if value is not None:
                 return value
-        return self.evaluate(
-            scores,
-            target,
-            mask=mask,
-            groups=groups,
-            weight=weight,
-            list_ids=list_ids,
-            item_ids=item_ids,
-        )
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids)
+        return self.evaluate(scores, target, arguments)
 
 
 class ClassBalanced(ItemwiseObjective):
@@ -69,8 +65,10 @@ class ClassBalanced(ItemwiseObjective):
 
     class_weight: Tensor  # of the negatives and of the positives
 
-    def __init__(self, counts: Counts, beta: float = 0.9999) -> None:
-        super().__init__()
+    def __init__(
+        self, counts: Counts, beta: float = 0.9999, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         values = checked_counts(counts)
         if len(values) != 2:
             raise ValueError(

@@ -13,6 +13,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["DistributionalRanking"]
 
@@ -35,8 +36,9 @@ class DistributionalRanking(Objective):
         steepness: float = 6.0,
         margin: float = 0.5,
         tau: float = 4.0,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         for name, value in (
             ("positive_lambda", positive_lambda),
             ("negative_lambda", negative_lambda),

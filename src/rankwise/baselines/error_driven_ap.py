@@ -11,6 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 from rankwise.pairs import pair_sum
 from rankwise.pairs.forms import Piece
 from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
@@ -72,8 +73,10 @@ class ErrorDrivenAP(Objective):
     loops over the positives; here both sums and both gradients go through the engine at once.
     """
 
-    def __init__(self, delta: float = 1.0, *, interpolated: bool = True) -> None:
-        super().__init__()
+    def __init__(
+        self, delta: float = 1.0, *, interpolated: bool = True, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         self.step, self.interpolated = ErrorDrivenStep(delta), interpolated
 
     def risk(self, lists: Lists) -> Tensor:

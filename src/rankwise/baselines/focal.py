@@ -8,6 +8,7 @@ from torch.nn.functional import logsigmoid
 
 from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 from rankwise.baselines.options import require_number_from_zero
+from rankwise.objectives.base import Reduction
 
 __all__ = ["Focal"]
 
@@ -20,8 +21,10 @@ class Focal(ItemwiseObjective):
     divided by the number of positives instead). A list of one class counts, too.
     """
 
-    def __init__(self, gamma: float = 2.0, alpha: float | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, gamma: float = 2.0, alpha: float | None = None, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         require_number_from_zero("gamma", gamma)
         if alpha is not None and not 0 < alpha < 1:
             raise ValueError(f"alpha must be None or between 0 and 1, got {alpha!r}")

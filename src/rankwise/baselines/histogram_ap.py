@@ -16,6 +16,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_count
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["FastAP", "HistogramAP"]
 
@@ -28,8 +29,10 @@ class SoftHistogramAP(Objective):
     gradient: give the range of the scores where it is not that of cosines.
     """
 
-    def __init__(self, nodes: int, low: float, high: float) -> None:
-        super().__init__()
+    def __init__(
+        self, nodes: int, low: float, high: float, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise ValueError(
                 f"low and high must be finite with low < high, got low={low!r} and high={high!r}"
@@ -64,11 +67,13 @@ class HistogramAP(SoftHistogramAP):
     released code defaults to 25 over [0, 1].
     """
 
-    def __init__(self, bins: int = 20, *, low: float = -1.0, high: float = 1.0) -> None:
+    def __init__(
+        self, bins: int = 20, *, low: float = -1.0, high: float = 1.0, reduction: Reduction = "mean"
+    ) -> None:
         require_count("bins", bins)
         if bins < 2:
             raise ValueError(f"bins must be >= 2, one at each end of the range, got {bins!r}")
-        super().__init__(bins, low, high)
+        super().__init__(bins, low, high, reduction=reduction)
 
 
 class FastAP(SoftHistogramAP):
@@ -78,6 +83,8 @@ class FastAP(SoftHistogramAP):
     2 − 2s, so that the same bins divide the cosines [−1, 1].
     """
 
-    def __init__(self, bins: int = 10, *, low: float = -1.0, high: float = 1.0) -> None:
+    def __init__(
+        self, bins: int = 10, *, low: float = -1.0, high: float = 1.0, reduction: Reduction = "mean"
+    ) -> None:
         require_count("bins", bins)
-        super().__init__(bins + 1, low, high)
+        super().__init__(bins + 1, low, high, reduction=reduction)

@@ -11,6 +11,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.contrastive.formulas import log_sum_exp
 
 __all__ = ["InfoNCE", "NTXent"]
@@ -26,8 +27,8 @@ class InfoNCE(Objective):
 
     whole_negatives: ClassVar[bool] = True
 
-    def __init__(self, temperature: float = 0.07) -> None:
-        super().__init__()
+    def __init__(self, temperature: float = 0.07, *, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
         require_positive("temperature", temperature)
         self.temperature = temperature
 
@@ -44,5 +45,5 @@ class NTXent(InfoNCE):
     τ = 0.1 as in the paper's ImageNet runs; its CIFAR-10 runs have 0.5.
     """
 
-    def __init__(self, temperature: float = 0.1) -> None:
-        super().__init__(temperature)
+    def __init__(self, temperature: float = 0.1, *, reduction: Reduction = "mean") -> None:
+        super().__init__(temperature, reduction=reduction)

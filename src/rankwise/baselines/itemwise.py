@@ -35,11 +35,11 @@ class ItemwiseObjective(Objective):
         assert lists.relevance is not None
         return lists.mean_over_positives(self.item_loss(lists.positives, lists.relevance))
 
-    def check_target(self, target: Tensor) -> None:
-        """Shares where labels may be soft, else 0 and 1."""
-        (require_shares if self.soft else require_binary)("target", target)
+    def require_target(self, name: str, target: Tensor) -> None:
+        """Raise unless labels are 0 and 1, or shares where they may be soft."""
+        (require_shares if self.soft else require_binary)(name, target)
 
-    def split(self, batch: Batch, scale: Tensor | float) -> Lists:
+    def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
         """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
 
         The scores are logits and are not scaled.
@@ -55,7 +55,7 @@ class ItemwiseObjective(Objective):
         nothing = scores[:, :0]
         lists = Lists(scores, nothing, weights, nothing, list_ids=batch.list_ids, relevance=target)
         counts = lists.n_positives.squeeze(-1) > 0
-        return lists if bool(counts.all()) else lists.select(counts)
+        return (lists, None) if bool(counts.all()) else (lists.select(counts), counts)
 
 
 def toward_truth(scores: Tensor, target: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from rankwise.lists import Lists
 from rankwise.metrics.dcg import Gain
 from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.ndcg.formulas import normalized_gains
 
 __all__ = ["LambdaLoss"]
@@ -61,8 +62,10 @@ class LambdaLoss(Objective):
         sigma: float = 1.0,
         mu: float = 10.0,
         gain: Gain = "exponential",
+        *,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         if k is not None:
             require_count("k", k)
         require_positive("sigma", sigma)

@@ -8,6 +8,7 @@ from torch import Tensor
 from rankwise.baselines.class_weights import Counts, checked_counts, effective_number_weights
 from rankwise.baselines.options import require_steps
 from rankwise.checks import require_positive
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective
 
 __all__ = ["LDAM"]
@@ -37,8 +38,9 @@ class LDAM(ClassObjective):
         *,
         defer: int | None = None,
         beta: float = 0.9999,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_positive("max_margin", max_margin)
         require_positive("scale", scale)
         if defer is not None:

@@ -10,6 +10,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["MultiSimilarity"]
 
@@ -28,8 +29,10 @@ class MultiSimilarity(Objective):
         beta: float = 50.0,
         base: float = 0.5,
         epsilon: float | None = 0.1,
+        *,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_positive("alpha", alpha)
         require_positive("beta", beta)
         require_number("base", base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankwise.objectives.auc import PairwiseAUC
+from rankwise.objectives.base import Reduction
 from rankwise.pairs import OneSidedHuber, Sigmoid
 
 __all__ = ["AUCHuber", "AUCSigmoid", "PairwiseAUC"]
@@ -11,8 +12,8 @@ __all__ = ["AUCHuber", "AUCSigmoid", "PairwiseAUC"]
 class AUCSigmoid(PairwiseAUC):
     """Pairwise AUC with ℓ(x) = 1/(1 + e^(scale·x))   (Calders & Jaroszewicz 2007)."""
 
-    def __init__(self, scale: float = 1.0) -> None:
-        super().__init__(Sigmoid(scale))
+    def __init__(self, scale: float = 1.0, *, reduction: Reduction = "mean") -> None:
+        super().__init__(Sigmoid(scale), reduction=reduction)
 
 
 class AUCHuber(PairwiseAUC):
@@ -21,5 +22,5 @@ class AUCHuber(PairwiseAUC):
     ℓ(x) = 1 − 2x/τ for x < 0, (1 − x/τ)² for 0 ≤ x < τ, else 0.
     """
 
-    def __init__(self, tau: float = 1.0) -> None:
-        super().__init__(OneSidedHuber(tau))
+    def __init__(self, tau: float = 1.0, *, reduction: Reduction = "mean") -> None:
+        super().__init__(OneSidedHuber(tau), reduction=reduction)

@@ -8,6 +8,7 @@ from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.objectives.base import Reduction
 from rankwise.pairs import Sigmoid
 
 __all__ = ["SmoothAP"]
@@ -21,8 +22,8 @@ class SmoothAP(Objective):
     all differences at once; here they are summed by the engine in n log n.
     """
 
-    def __init__(self, tau: float = 0.01) -> None:
-        super().__init__()
+    def __init__(self, tau: float = 0.01, *, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
         require_positive("tau", tau)
         self.tau = tau
 

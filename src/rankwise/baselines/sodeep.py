@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from rankwise.baselines.precision import widened
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 
 __all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
 
@@ -83,8 +84,8 @@ class SoDeepAP(Objective):
     ranks count every item of positive weight once.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
         self.sorter = load_sorter()
 
     def risk(self, lists: Lists) -> Tensor:

@@ -10,6 +10,7 @@ from rankwise.baselines.precision import widened
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.contrastive.formulas import log_sum_exp
 
 __all__ = ["SupCon"]
@@ -25,8 +26,8 @@ class SupCon(Objective):
 
     whole_negatives: ClassVar[bool] = True
 
-    def __init__(self, temperature: float = 0.1) -> None:
-        super().__init__()
+    def __init__(self, temperature: float = 0.1, *, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction=reduction)
         require_positive("temperature", temperature)
         self.temperature = temperature
 

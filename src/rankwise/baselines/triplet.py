@@ -7,6 +7,7 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
 from rankwise.pairs import Hinge, ZeroOne, pair_sum
 
 __all__ = ["Triplet"]
@@ -20,8 +21,10 @@ class Triplet(Objective):
     margin is FaceNet's 0.2 of squared distances, which are 2 − 2s for unit vectors.
     """
 
-    def __init__(self, margin: float = 0.1, *, violating_only: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self, margin: float = 0.1, *, violating_only: bool = False, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         self.hinge = Hinge(margin)
         self.violating_only = violating_only
 

@@ -87,7 +87,8 @@ class ObjectiveGradient:
     def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
         target, beside = _arguments(rows)
         everything = CallArguments(groups=beside["groups"], weight=beside["weight"])
-        return torch.as_tensor(self.objective.scale(read_batch(scores, target, everything, None)))
+        _, scale = self.objective.rescale(read_batch(scores, target, everything))
+        return torch.as_tensor(scale)
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 """What an objective remembers between batches. Buffers, always: saved, loaded, moved, resumed."""
 
-from rankwise.memory.average import MovingAverage, require_ids
+from rankwise.memory.average import DeferredAverage, MemoryUpdate, MovingAverage, require_ids
 from rankwise.memory.bank import EmbeddingBank
-from rankwise.memory.followed import FollowedAverage
+from rankwise.memory.fcco import FCCOAverage
 from rankwise.memory.previous_model import PreviousModel
 from rankwise.memory.quantiles import interpolate_quantiles
 
 __all__ = [
+    "DeferredAverage",
     "EmbeddingBank",
-    "FollowedAverage",
+    "FCCOAverage",
+    "MemoryUpdate",
     "MovingAverage",
     "PreviousModel",
     "interpolate_quantiles",

@@ -1,27 +1,41 @@
-"""Moving averages by key: one for each list, class or item that comes and goes with the batches."""
+"""Moving averages by id: one for each list, class or item that comes and goes with the batches."""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, values_are_checked
 
-__all__ = ["MovingAverage", "require_ids"]
+__all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage", "require_ids"]
 
 
 class MovingAverage(nn.Module):
-    """value[id] ← (1 − ema_rate)·value[id] + ema_rate·estimate: u of FCCO, v of SOPRC.
+    """Exponential moving averages, one row for each id.
 
-    A key starts at the first estimate it sees; several estimates of one key in a batch are
-    averaged. Only training changes it: not ``eval()``, nor validation under ``torch.no_grad()``.
-    The state is two buffers, ``value`` (keys, width) and ``seen`` (keys,).
+    value[id] ← (1 − ema_rate)·value[id] + ema_rate·estimate. An id starts at the first estimate it
+    gets; several estimates of one id in an update are averaged. Only training changes the state:
+    neither ``eval()`` nor ``torch.no_grad()`` does. The state is two buffers, ``value``
+    (num_items, width) and ``seen`` (num_items,).
 
-    With ``log`` the estimates and the state are logarithms of what is averaged, so that neither
-    e^{10⁶} nor e^{−10⁶} is lost. ``correction`` is the share β of a moving model's own change that
-    is added when it is known (see :meth:`forward`); by default 1 − ema_rate, STORM.
+    Args:
+        num_items: Number of ids, 0 … num_items − 1.
+        width: Numbers kept for each id.
+        ema_rate: Weight of the new estimate, in (0, 1].
+        log: Whether estimates and state are logarithms of what is averaged, so that neither
+            e^{10⁶} nor e^{−10⁶} is lost.
+        correction: Factor of the change of the model itself, where :meth:`update` gets estimates
+            under the previous parameters; by default 1 − ema_rate (STORM).
+
+    Example:
+        >>> memory = MovingAverage(3, ema_rate=0.5)
+        >>> memory.update(torch.tensor([2, 0]), torch.tensor([[4.0], [1.0]])).squeeze(1)
+        tensor([4., 1.])
+        >>> memory.update(torch.tensor([2]), torch.tensor([[8.0]])).squeeze(1)
+        tensor([6.])
     """
 
     value: Tensor
@@ -48,82 +62,105 @@ class MovingAverage(nn.Module):
         self.register_buffer("value", torch.zeros(num_items, width))
         self.register_buffer("seen", torch.zeros(num_items, dtype=torch.bool))
 
-    def updates(self) -> bool:
-        """Whether a call now would change the state."""
+    @property
+    def learns(self) -> bool:
+        """Whether an update now would change the state."""
         return self.training and torch.is_grad_enabled()
 
-    def forward(self, ids: Tensor, estimate: Tensor, *, previous: Tensor | None = None) -> Tensor:
-        """Take in ``estimate`` (n, width) for the keys ``ids`` (n,); return their new values.
+    def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
+        """Update the averages of ``ids`` and return their new values.
 
-        ``previous`` is the same estimate under the previous parameters: then the update is
-        (1 − ema_rate)·value + ema_rate·estimate + correction·(estimate − previous), which tracks a
-        moving model without its noise (StableAP 6; STORM, MSVR).
+        Args:
+            ids: Shape (n,), which rows the estimates are of.
+            estimates: Shape (n, width); or (n, 2·width) with the same estimates under the previous
+                parameters behind them. Then correction·(estimate − previous) is added, which
+                follows a moving model without its noise (StableAP Eq. 6; STORM, MSVR).
+
+        Returns:
+            The values of ``ids``, (n, width).
         """
         require_ids("ids", ids, len(self.value))
-        updates = self.updates()
+        learns = self.learns
         with torch.no_grad():
-            keys, which = torch.unique(ids, return_inverse=True)
-            estimate = self._kept(estimate)
-            previous = None if previous is None else self._kept(previous)
-            if several := len(keys) < len(ids):
-                estimate = self._mean_by(which, estimate, len(keys))
-                if previous is not None:
-                    previous = self._mean_by(which, previous, len(keys))
+            rows, which = torch.unique(ids, return_inverse=True)
+            estimates = estimates.detach().to(self.value.dtype)
+            if several := len(rows) < len(ids):
+                estimates = self._mean_by_row(which, estimates, len(rows))
             else:
-                keys = ids
-            current = self._moved(keys, estimate, previous, self.ema_rate if updates else 0.0)
-            if updates:
-                self.value.index_copy_(0, keys, current)
-                self.seen.index_fill_(0, keys, True)
+                rows = ids
+            current = self._moved(rows, estimates, self.ema_rate if learns else 0.0)
+            if learns:
+                self.value.index_copy_(0, rows, current)
+                self.seen.index_fill_(0, rows, True)
             return current[which] if several else current
 
-    def preview(self, ids: Tensor, estimate: Tensor, previous: Tensor | None = None) -> Tensor:
-        """The value each estimate alone would give its key, ``ids`` and all, changing nothing."""
-        earlier = None if previous is None else self._kept(previous)
-        rate = self.ema_rate if self.updates() else 0.0
-        return self._moved(ids, self._kept(estimate), earlier, rate)
+    def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:
+        """Return the value that each estimate alone would give its id, without an update."""
+        rate = self.ema_rate if self.learns else 0.0
+        return self._moved(ids, estimates.detach().to(self.value.dtype), rate)
 
-    def _kept(self, estimate: Tensor) -> Tensor:
-        return estimate.detach().to(self.value.dtype)
-
-    def _moved(
-        self, keys: Tensor, estimate: Tensor, previous: Tensor | None, rate: float
-    ) -> Tensor:
-        """What the keys have after the estimates; what they have now, where the rate is 0."""
-        known, seen = self.value[keys], self.seen[keys].unsqueeze(-1)
+    def _moved(self, rows: Tensor, estimates: Tensor, rate: float) -> Tensor:
+        """Values of the rows after the estimates; their current ones where the rate is 0."""
+        width = self.value.shape[1]
+        estimate, previous = estimates[..., :width], estimates[..., width:]
+        known, seen = self.value[rows], self.seen[rows].unsqueeze(-1)
         if rate == 0:
             moved = known
         elif self.log:
-            if previous is not None:
-                raise ValueError("previous is not for logarithms: a corrected sum may be negative")
+            if previous.shape[-1]:
+                raise ValueError(
+                    "estimates under previous parameters are not for logarithms: "
+                    "a corrected sum may be negative"
+                )
             stays = known + math.log1p(-rate) if rate < 1 else torch.full_like(known, -torch.inf)
             moved = torch.logaddexp(stays, estimate + math.log(rate))
         else:
             moved = known.lerp(estimate, rate)
-            if previous is not None:
+            if previous.shape[-1]:
                 moved = moved + self.correction * (estimate - previous)
         return torch.where(seen, moved, estimate)
 
-    def _mean_by(self, which: Tensor, values: Tensor, keys: int) -> Tensor:
-        """Mean of the values of every key; of what they are the logarithms of, with ``log``."""
-        top = values.new_zeros(keys, values.shape[1])
+    def _mean_by_row(self, which: Tensor, values: Tensor, rows: int) -> Tensor:
+        """Mean of the values of every row; of what they are the logarithms of, with ``log``."""
+        top = values.new_zeros(rows, values.shape[1])
         if self.log:
             where = which.unsqueeze(1).expand_as(values)
             top = top.scatter_reduce(0, where, values, "amax", include_self=False)
             values = (values - top[which]).exp()
-        total = values.new_zeros(keys, values.shape[1]).index_add_(0, which, values)
-        count = values.new_zeros(keys).index_add_(0, which, torch.ones_like(values[:, 0]))
+        total = values.new_zeros(rows, values.shape[1]).index_add_(0, which, values)
+        count = values.new_zeros(rows).index_add_(0, which, torch.ones_like(values[:, 0]))
         mean = total / count.unsqueeze(1)
         return mean.log() + top if self.log else mean
 
     def extra_repr(self) -> str:
-        """Sizes and rate."""
+        """Return sizes and rate."""
         num_items, width = self.value.shape
         return f"num_items={num_items}, width={width}, ema_rate={self.ema_rate}"
 
 
+class DeferredAverage(MovingAverage):
+    """A moving average that an objective updates once, after all the risks of a call.
+
+    The risk of a list reports what it has to say of a memory as a :class:`MemoryUpdate`; the
+    objective joins those of all lists and processes and calls :meth:`MovingAverage.update`.
+    """
+
+    @property
+    def update_width(self) -> int:
+        """Numbers for each id of a :class:`MemoryUpdate`."""
+        return self.value.shape[1]
+
+
+class MemoryUpdate(NamedTuple):
+    """Estimates for a memory that the risk of some lists reports."""
+
+    memory: DeferredAverage
+    ids: Tensor  # (n,)
+    estimates: Tensor  # (n, memory.update_width)
+
+
 def require_ids(name: str, ids: Tensor, size: int) -> None:
-    """Keys are whole numbers from 0 to size − 1."""
+    """Raise unless ``ids`` are whole numbers from 0 to size − 1."""
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise ValueError(f"{name} must hold integers, got {ids.dtype}")
     if ids.numel() == 0 or not values_are_checked():

@@ -41,10 +41,10 @@ class EmbeddingBank(nn.Module):
         before = self.embeddings[:held].clone(), self.labels[:held].clone()
         if self.training and torch.is_grad_enabled():
             with torch.no_grad():
-                self._take_in(embeddings.detach()[-size:], labels[-size:], len(embeddings))
+                self._update(embeddings.detach()[-size:], labels[-size:], len(embeddings))
         return before
 
-    def _take_in(self, embeddings: Tensor, labels: Tensor, arrived: int) -> None:
+    def _update(self, embeddings: Tensor, labels: Tensor, arrived: int) -> None:
         size = len(self.embeddings)
         first = int(self.count) + arrived - len(embeddings)
         places = (first + torch.arange(len(embeddings), device=embeddings.device)) % size

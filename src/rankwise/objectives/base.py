@@ -1,73 +1,87 @@
-"""What is the same for every objective: the call, the checks, the memory, the mean over lists."""
+"""The call of every objective: check, arrange, update the memory, take the risks, reduce."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import ClassVar, Protocol
+from itertools import repeat
+from typing import ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_binary, require_relevance
+from rankwise.checks import Trusted, require_binary, require_one_of, require_relevance
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage, MovingAverage
-from rankwise.objectives.arguments import check_arguments
+from rankwise.memory import DeferredAverage, MemoryUpdate
+from rankwise.objectives._arguments import Reduction, check_arguments, warn_of_one_class
+from rankwise.objectives._options import ReprFromOptions
 from rankwise.objectives.batch import (
     Batch,
     CallArguments,
     MemoryBy,
+    Risks,
     read_batch,
-    sum_with_gradient_in_forward,
+    risks_with_gradient_in_forward,
 )
-from rankwise.objectives.one_class import warn_of_one_class
-from rankwise.objectives.options import KnowsItsOptions
 
-__all__ = ["Exchange", "Objective"]
+__all__ = ["Exchange", "Objective", "Reduction", "Risk"]
 
-_AT_ONCE = 1 << 22  # items worked at once; beyond it the gradient is made block by block
+_BLOCK_ITEMS = 1 << 22  # items of a block; with more items the gradient is made block by block
 
-_Seen = tuple[Tensor, Tensor] | None  # ids of some lists and what was observed of them
+
+class Risk(NamedTuple):
+    """The risks of some lists, and what they report to the objective's memories."""
+
+    values: Tensor  # (lists,)
+    updates: Sequence[MemoryUpdate] = ()
 
 
 class Exchange(Protocol):
-    """How processes hear of each other in the middle of a call; all of them ask in turn."""
+    """How the processes of a call share numbers; all of them have to ask in turn."""
 
-    def rows(self, index: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
-        """Ids and their values of all processes, and where this process's own are."""
+    def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
+        """Return ids and values of all processes, and where this process's own are."""
 
     def total(self, value: Tensor) -> Tensor:
-        """The sum over all processes."""
+        """Return the sum over all processes, without a gradient."""
 
-    def mean(self, total: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """Σ total / Σ count over all processes, and Σ count.
+    def sum(self, value: Tensor) -> Tensor:
+        """Return the sum over all processes in double precision.
 
-        The first has the gradient that is right once the processes have averaged theirs.
+        Its gradient is the right one once the processes have averaged theirs.
         """
 
 
-class Objective(KnowsItsOptions, nn.Module, ABC):
+class Objective(ReprFromOptions, nn.Module, ABC):
     """A ranking risk, called as ``loss(scores, target)``.
 
-    ``scores`` are logits or similarities of any floating dtype, ``target`` is 0/1. The last
-    dimension is the list that is ranked, leading dimensions are independent lists; ragged lists
-    come flat with the id of each item's list in ``groups``. ``mask`` is True for items that are
-    there. ``weight`` is one number per item, 2 counts as the item twice. Objectives with a
-    memory take ``list_ids``, one id per list (or per group, in ascending order), or ``item_ids``,
-    one per item; every objective accepts both and uses the one it needs.
-    A list without both classes contributes nothing. A batch without any other list gives 0 with a
-    graph, and the first one a ``RuntimeWarning``. The last dimension must not be 1 beside others,
-    which is what ``nn.Linear(d, 1)`` returns: pass ``scores.squeeze(-1)``.
+    The last dimension of ``scores`` is the list that is ranked, leading dimensions are independent
+    lists. A list without both classes contributes nothing; a batch without any other list gives 0
+    with a graph and, the first time, a ``RuntimeWarning``. Under ``torch.compile`` the call runs in
+    eager mode, with one graph break.
 
-    Under ``torch.compile`` the call runs in eager mode, with one graph break.
+    To write one, give :meth:`risk`. An objective with a memory sets ``memory_by`` and
+    ``memory_size``. What the memory learns from a list *before* its risk is :meth:`summarize`, of
+    ``summary_width`` numbers, which :meth:`update` takes in; what it learns *from* the risk is
+    returned by :meth:`risk` as a :class:`Risk` with updates. An objective of relevances rather than
+    classes sets ``graded``; one that treats the negatives alike, in any order, sets
+    ``whole_negatives`` and is spared a copy of them; ``whole_positives`` likewise.
 
-    To write one, give :meth:`risk`; one with a memory by list also gives :meth:`observe`, which
-    says what a list shows, and :meth:`remember`, which takes it in. A
-    :class:`~rankwise.memory.FollowedAverage` that is a part of the objective learns by itself what
-    it was asked to follow. An objective of relevances rather than classes sets ``graded``; one that
-    treats the negatives alike, in any order, sets ``whole_negatives`` and is spared a copy of them;
-    ``whole_positives`` likewise.
+    Args:
+        reduction: ``"mean"`` or ``"sum"`` over the lists that can be ranked, or ``"none"``: one
+            value per list, in the order of the lists (of the ascending ids of ``groups``), 0 for a
+            list that cannot be ranked.
+
+    Example:
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> scores, target = torch.tensor([[2.0, 0.5], [0.0, 0.0]]), torch.tensor([[1, 0], [0, 1]])
+        >>> PairwiseAUC()(scores, target)  # squared hinge with margin 1: (0 + 1)/2
+        tensor(0.5000)
+        >>> PairwiseAUC(reduction="none")(scores, target)
+        tensor([0., 1.])
     """
 
     graded: ClassVar[bool] = False
@@ -76,28 +90,33 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
     whole_positives: ClassVar[bool] = False
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
-    observed_width: int = 0  # numbers that :meth:`observe` gives for each list; 0: it is not asked
-    exchange: Exchange | None = None  # how to hear of the lists of other processes
+    summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked
+    exchange: Exchange | None = None  # set where the lists of other processes count, too
     warned_of_one_class: bool = False
 
+    def __init__(self, *, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        require_one_of("reduction", reduction, ("mean", "sum", "none"))
+        self.reduction = reduction
+
     @abstractmethod
-    def risk(self, lists: Lists) -> Tensor:
-        """The risk of every list, (lists,); every list has both classes."""
+    def risk(self, lists: Lists) -> Tensor | Risk:
+        """Return the risk of every list, (lists,); every list has both classes."""
 
-    def observe(self, lists: Lists) -> Tensor:
-        """What the memory is to learn from each list, (lists, width), before any risk is taken."""
-        return lists.positives[:, : self.observed_width]
+    def summarize(self, lists: Lists) -> Tensor:
+        """Return what the memory learns from each list before its risk, (lists, summary_width)."""
+        raise NotImplementedError
 
-    def remember(self, index: Tensor, observed: Tensor) -> Tensor:
-        """Take in what was observed; what is now known of each list becomes ``remembered``."""
-        return observed
+    def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
+        """Update the memory; what it now knows of each list becomes ``lists.remembered``."""
+        raise NotImplementedError
 
-    def scale(self, batches: list[Batch]) -> Tensor | float:
-        """What the scores are divided by before they are looked at."""
-        return 1.0
+    def rescale(self, batches: list[Batch]) -> tuple[list[Batch], Tensor | float]:
+        """Return the batches, and what their scores are divided by."""
+        return batches, 1.0
 
-    def split(self, batch: Batch, scale: Tensor | float) -> Lists:
-        """The lists of a batch that count, taken apart, scores divided by ``scale``."""
+    def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
+        """Split the lists of a batch, as :meth:`Batch.split` does."""
         return batch.split(
             scale,
             graded=self.graded,
@@ -105,35 +124,12 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
             whole_negatives=self.whole_negatives,
         )
 
-    def learn(self, like: Tensor) -> None:
-        """Called after all risks of a call are taken, with a tensor on their device."""
-        for average in self._followed():
-            index, columns = self._joined(average.pending, average.columns, like)
-            average.pending.clear()
-            if self.exchange is not None:
-                index, columns, _ = self.exchange.rows(index, columns)
-            average.take_in_pending(index, columns)
+    def require_target(self, name: str, target: Tensor) -> None:
+        """Raise on labels that this objective cannot take."""
+        (require_relevance if self.graded else require_binary)(name, target)
 
-    def _followed(self) -> list[FollowedAverage]:
-        if self.memory_by is None:
-            return []
-        return [part for part in self.modules() if isinstance(part, FollowedAverage)]
-
-    def take_in(
-        self, memory: MovingAverage, seen: list[tuple[Tensor, Tensor]], like: Tensor
-    ) -> None:
-        """Let a memory learn (ids, estimates) collected over a call, of all processes at once."""
-        index, values = self._joined(seen, memory.value.shape[1], like)
-        if self.exchange is not None:
-            index, values, _ = self.exchange.rows(index, values)
-        memory(index, values)
-
-    @staticmethod
-    def _joined(
-        seen: list[tuple[Tensor, Tensor]], width: int, like: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        index = torch.cat([ids for ids, _ in seen] or [like.new_zeros(0, dtype=torch.long)])
-        return index, torch.cat([values for _, values in seen] or [like.new_zeros(0, width)])
+    def project(self) -> None:
+        """Bring parameters of the objective back to where they may be, after a training call."""
 
     @eager_only
     def forward(
@@ -147,46 +143,41 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
     ) -> Tensor:
-        """The mean risk over the lists that have both classes."""
-        return self.evaluate(
-            scores,
-            target,
-            mask=mask,
-            groups=groups,
-            weight=weight,
-            list_ids=list_ids,
-            item_ids=item_ids,
-        )
+        """Compute the risk of the lists.
 
-    @eager_only
-    def evaluate(
-        self,
-        scores: Tensor,
-        target: Tensor,
-        *,
-        mask: Tensor | None,
-        groups: Tensor | None,
-        weight: Tensor | None,
-        list_ids: Tensor | None,
-        item_ids: Tensor | None,
-        previous: Tensor | None = None,
-    ) -> Tensor:
-        """The call, with the arguments that only some objectives take."""
-        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
+        Args:
+            scores: Logits or similarities of any floating dtype, shape (…, items). The last
+                dimension must not be 1 after others, which is what ``nn.Linear(d, 1)`` returns.
+            target: 0/1 labels, or relevances ≥ 0 where the objective is graded.
+            mask: True for items that are present.
+            groups: Ids of the lists of one-dimensional scores, for lists of different lengths.
+            weight: Weight of each item; 2 counts as the item twice.
+            list_ids: Which list of the data set each list is, shape (…,), or one per group in
+                ascending order. Used by objectives with a memory by list.
+            item_ids: Which item of the data set each score is of. Used by objectives with a memory
+                by item. Everything but ``list_ids`` has the shape of ``scores``.
+
+        Returns:
+            One number; with ``reduction="none"`` one per list, shape (…,) or (groups,).
+        """
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids)
+        return self.evaluate(scores, target, arguments)
+
+    def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
+        """Compute the value of a call: the steps of every objective, top to bottom."""
         fill_masked = self.check(scores, target, arguments)
-        if not torch.is_autocast_enabled(scores.device.type):
-            return self._evaluate(scores, target, arguments, fill_masked)
-        with torch.autocast(scores.device.type, enabled=False):
-            return self._evaluate(scores, target, arguments, fill_masked)
-
-    def _evaluate(
-        self, scores: Tensor, target: Tensor, arguments: CallArguments, fill_masked: bool
-    ) -> Tensor:
-        batches = read_batch(scores, target, arguments, self.memory_by, fill_masked=fill_masked)
-        return self._mean_risk(batches, scores)
+        with _full_precision(scores), Trusted():
+            batches = read_batch(scores, target, arguments, self.memory_by, fill_masked=fill_masked)
+            batches, scale = self.rescale(batches)
+            risks, updates = self._risks(batches, scale)
+            self.update_memories(updates, batches[0].scores)
+            value = self._reduced(risks, batches)
+        if self.reduction == "none" and arguments.groups is None:
+            return value.reshape(scores.shape[:-1])
+        return value
 
     def check(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> bool:
-        """Raise on arguments that this objective cannot take, as :func:`check_arguments` does."""
+        """Raise on arguments that this objective cannot take; see :func:`check_arguments`."""
         return check_arguments(
             scores,
             target,
@@ -195,109 +186,123 @@ class Objective(KnowsItsOptions, nn.Module, ABC):
             memory_by=self.memory_by,
             memory_size=self.memory_size,
             pointwise=self.pointwise,
-            check_target=self.check_target,
+            require_target=self.require_target,
         )
 
-    def check_target(self, target: Tensor) -> None:
-        """Raise on labels that this objective cannot take."""
-        (require_relevance if self.graded else require_binary)("target", target)
+    def _risks(
+        self, batches: list[Batch], scale: Tensor | float
+    ) -> tuple[list[Risks], list[MemoryUpdate]]:
+        """Risks of the lists of every batch, and what they report to the memories."""
+        updates: list[MemoryUpdate] = []
 
-    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
-        """The mean over the complete lists of all batches, which are made of ``scores``."""
-        for average in self._followed():
-            average.pending.clear()  # what a call that was refused in the middle left behind
-        scale = self.scale(batches)
-        large = sum(len(b.scores) > 1 and b.scores.numel() for b in batches) > _AT_ONCE
-        if large and not any(p.requires_grad for p in self.parameters()):
-            total, count = self._in_blocks(batches, scale)
-        else:
-            total, count = self._at_once(batches, scale)
-        self.learn(_like(scores))
+        def risks_of(lists: Lists, ranked: Tensor | None, remembered: Tensor | None) -> Risks:
+            if len(lists.positives) == 0:
+                return Risks(lists.positives.new_zeros(0), ranked)
+            if remembered is not None:
+                lists = replace(lists, remembered=remembered)
+            found = self.risk(lists)
+            if isinstance(found, Risk):
+                updates.extend(found.updates)
+                found = found.values
+            return Risks(found, ranked)
+
+        items = sum(len(batch.scores) > 1 and batch.scores.numel() for batch in batches)
+        if items <= _BLOCK_ITEMS or any(p.requires_grad for p in self.parameters()):
+            split = [self.split(batch, scale) for batch in batches]
+            known = self._remembered([lists for lists, _ in split])
+            return [risks_of(*parts, next(known)) for parts in split], updates
+        blocks = [list(batch.blocks(_BLOCK_ITEMS)) for batch in batches]
+        parts = (b.rows(r) for b, rows in zip(batches, blocks, strict=True) for r in rows)
+        known = self._remembered(self.split(part.detached(), scale)[0] for part in parts)
+        return [
+            risks_with_gradient_in_forward(
+                batch, rows, lambda part: risks_of(*self.split(part, scale), next(known))
+            )
+            for batch, rows in zip(batches, blocks, strict=True)
+        ], updates
+
+    def _remembered(self, parts: Iterable[Lists]) -> Iterator[Tensor | None]:
+        """Update the memory from the lists of all parts; what is remembered of each part."""
+        if self.summary_width == 0:
+            return repeat(None)
+        summaries, ids = [], []
+        for lists in parts:
+            summary = lists.positives.new_zeros(0, self.summary_width)
+            if len(lists.positives):
+                with torch.no_grad():
+                    summary = self.summarize(lists.detached())
+            summaries.append(summary)
+            ids.append(lists.ids)
+        list_ids, everything, own = torch.cat(ids), torch.cat(summaries), slice(None)
         if self.exchange is not None:
-            mean, everyone = self.exchange.mean(total, count)
-            if count == 0 and not self.warned_of_one_class and not bool(everyone):
-                self._warn(batches)
-            return self._nothing(scores) + mean
-        if count == 0:
-            self._warn(batches)
-        if not total.requires_grad:
-            total = self._nothing(scores) + total
-        # A memory is of single precision, and so may be a risk that it is part of.
-        total = total.to(torch.promote_types(scores.dtype, torch.float32))
-        return total if count <= 1 else total / count
+            list_ids, everything, own = self.exchange.rows(list_ids, everything)
+        remembered = self.update(list_ids, everything)[own]
+        return iter(remembered.split([len(rows) for rows in summaries]))
 
-    def _warn(self, batches: list[Batch]) -> None:
-        """Report, once per objective, that the batch has nothing to rank."""
-        if not (self.warned_of_one_class or self.pointwise):
+    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
+        """Update every deferred memory once, with the updates of all lists and processes."""
+        for memory in self.modules():
+            if not isinstance(memory, DeferredAverage):
+                continue
+            own = [update for update in updates if update.memory is memory]
+            ids = torch.cat([u.ids for u in own] or [like.new_zeros(0, dtype=torch.long)])
+            empty = like.new_zeros(0, memory.update_width)
+            estimates = torch.cat([u.estimates for u in own] or [empty])
+            if self.exchange is not None:
+                ids, estimates, _ = self.exchange.rows(ids, estimates)
+            memory.update(ids, estimates)
+        if self.training and torch.is_grad_enabled():
+            self.project()
+
+    def _reduced(self, risks: list[Risks], batches: list[Batch]) -> Tensor:
+        """The value of a call, from the risks of the lists of every batch."""
+        scores = batches[0].scores
+        dtype = torch.promote_types(scores.dtype, torch.float32)
+        count = sum(len(part.values) for part in risks)
+        counted = [part.values.sum() for part in risks if len(part.values)]
+        total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)
+        nothing_to_rank = count == 0
+        if self.exchange is not None:
+            count = int(self.exchange.total(torch.tensor(count, device=total.device)))
+            nothing_to_rank = nothing_to_rank and count == 0
+        if nothing_to_rank and not (self.warned_of_one_class or self.pointwise):
             self.warned_of_one_class = True
             warn_of_one_class(type(self).__name__, batches, graded=self.graded)
-
-    def _nothing(self, scores: Tensor) -> Tensor:
-        """0 with a graph, also where no list has anything to rank.
-
-        Parameters of the loss are part of the graph of every process, also of one without lists.
-        """
-        zero = scores.flatten()[:0].sum(dtype=torch.promote_types(scores.dtype, torch.float32))
-        return sum((0 * p.sum() for p in self.parameters() if p.requires_grad), zero)
-
-    def _at_once(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
-        split = [self.split(batch, scale) for batch in batches]
-        seen = [self._observed(lists) for lists in split]
-        risks = [
-            self.risk(lists if known is None else replace(lists, remembered=known))
-            for lists, known in zip(
-                split, self._memory(seen, _like(batches[0].scores)), strict=True
-            )
-            if len(lists.positives)
-        ]
-        total = sum((r.sum() for r in risks[1:]), risks[0].sum()) if risks else None
-        return _like(batches[0].scores).zero_() if total is None else total, sum(map(len, risks))
-
-    def _in_blocks(self, batches: list[Batch], scale: Tensor | float) -> tuple[Tensor, int]:
-        blocks = [list(batch.blocks(_AT_ONCE)) for batch in batches]
-        seen = []
-        for batch, parts in zip(batches, blocks, strict=True):
-            with torch.no_grad():
-                seen += [self._observed(self.split(batch.rows(rows), scale)) for rows in parts]
-        remembered = self._memory(seen, _like(batches[0].scores))
-        total, count = torch.zeros((), device=batches[0].scores.device), 0
-        for number, batch in enumerate(batches):
-            known = iter(remembered[sum(map(len, blocks[:number])) :])
-
-            def risks(part: Batch, rows: slice, known=known) -> Tensor:  # type: ignore[no-untyped-def]
-                lists = replace(self.split(part, scale), remembered=next(known))
-                if len(lists.positives) == 0:
-                    return part.scores.new_zeros(0)
-                return self.risk(lists)
-
-            part, size = sum_with_gradient_in_forward(batch, blocks[number], risks)
-            total, count = total + part, count + size
-        return total, count
-
-    @torch.no_grad()
-    def _observed(self, lists: Lists) -> _Seen:
-        if self.observed_width == 0 or len(lists.positives) == 0:
-            return None
-        observed, ids = self.observe(lists.detached()), lists.list_ids
-        if ids is None:
-            ids = torch.zeros(len(observed), dtype=torch.long, device=observed.device)
-        return ids, observed
-
-    def _memory(self, seen: list[_Seen], like: Tensor) -> list[Tensor | None]:
-        """What is remembered of the lists of every part, after all parts were taken in at once."""
-        if self.observed_width == 0:
-            return [None] * len(seen)
-        known = [part for part in seen if part is not None]
-        index, observed = self._joined(known, self.observed_width, like)
-        own = slice(None)
+        if self.reduction == "none":
+            return self._zero(batches) + _in_order(risks, batches, dtype)
         if self.exchange is not None:
-            index, observed, own = self.exchange.rows(index, observed)
-        remembered = self.remember(index, observed)[own]
-        parts = iter(torch.split(remembered, [len(values) for _, values in known]))
-        return [None if part is None else next(parts) for part in seen]
+            total = self.exchange.sum(total)
+        if self.reduction == "mean" and count > 1:
+            total = total / count
+        # A memory is of single precision, and so may be a risk that it is part of.
+        total = total.to(dtype)
+        if self.exchange is None and total.requires_grad:
+            return total
+        return self._zero(batches) + total
+
+    def _zero(self, batches: list[Batch]) -> Tensor:
+        """0 with a graph: scores and parameters take part in the backward pass of every process."""
+        dtype = torch.promote_types(batches[0].scores.dtype, torch.float32)
+        zeros = [batch.scores.flatten()[:0].sum(dtype=dtype) for batch in batches]
+        own = [0 * p.sum() for p in self.parameters() if p.requires_grad]
+        return sum(zeros[1:] + own, zeros[0])
 
 
-def _like(scores: Tensor) -> Tensor:
-    """A number on the scores' device, of the dtype that risks of them have."""
-    dtype = torch.promote_types(scores.dtype, torch.float32)
-    return torch.empty((), dtype=dtype, device=scores.device)
+def _full_precision(scores: Tensor) -> AbstractContextManager[None]:
+    """Leave autocast, where it is on."""
+    kind = scores.device.type
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def _in_order(risks: list[Risks], batches: list[Batch], dtype: torch.dtype) -> Tensor:
+    """One value per list, in the order of the call; 0 for a list that cannot be ranked."""
+    size = sum(len(batch.scores) for batch in batches)
+    values = batches[0].scores.new_zeros(size, dtype=dtype)
+    for part, batch in zip(risks, batches, strict=True):
+        places = batch.order
+        if places is None:
+            places = torch.arange(len(batch.scores), device=values.device)
+        if part.ranked is not None:
+            places = places[part.ranked]
+        values = values.index_copy(0, places, part.values.to(dtype))
+    return values

@@ -15,6 +15,7 @@ from rankwise.checks import (
     require_floating,
     require_mask,
     require_not_negative,
+    require_one_of,
     require_same_device,
     require_same_shape,
     require_tensor,
@@ -22,7 +23,8 @@ from rankwise.checks import (
     warn_caller,
 )
 from rankwise.eager import eager_only
-from rankwise.objectives.options import KnowsItsOptions
+from rankwise.objectives._arguments import Reduction
+from rankwise.objectives._options import ReprFromOptions
 from rankwise.pairs.ragged import size_classes
 
 __all__ = ["ClassLists", "ClassObjective", "read_classes", "require_several_classes"]
@@ -41,7 +43,7 @@ class ClassLists:
         return ClassLists(self.scores[chosen], self.target[chosen], self.weight[chosen])
 
 
-class ClassObjective(KnowsItsOptions, nn.Module, ABC):
+class ClassObjective(ReprFromOptions, nn.Module, ABC):
     """A loss of logits (…, items, classes) and one class per item, called like an ``Objective``.
 
     The last dimension has the classes and the one before it the list, usually the batch; ``mask``,
@@ -57,12 +59,17 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
     needs: ClassVar[str | None] = None
     warned_of_one_class: bool = False
 
+    def __init__(self, *, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        require_one_of("reduction", reduction, ("mean", "sum", "none"))
+        self.reduction = reduction
+
     @abstractmethod
     def risk(self, lists: ClassLists) -> Tensor:
-        """The risk of every list, (lists,); every list counts."""
+        """Return the risk of every list, (lists,); every list counts."""
 
     def counts(self, lists: ClassLists) -> Tensor:
-        """Which lists count, (lists,): those with an item."""
+        """Return which lists count, (lists,): those with an item."""
         return lists.weight.sum(-1) > 0
 
     def require_classes(self, classes: int) -> None:
@@ -80,20 +87,26 @@ class ClassObjective(KnowsItsOptions, nn.Module, ABC):
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
     ) -> Tensor:
-        """The mean risk over the lists that count."""
+        """Compute the risk of the lists that count; see :meth:`Objective.forward`."""
         require_tensor("scores", scores)
         with torch.autocast(scores.device.type, enabled=False):
             if scores.dim() > 1:
                 self.require_classes(scores.shape[-1])
             flat, rows = read_classes(scores, target, mask, weight)
-            nothing = flat.scores[:0].sum()
             parts = [_reshaped(flat, rows)] if groups is None else _by_group(flat, groups, target)
-            parts = [part.select(self.counts(part)) for part in parts]
-            risks = [self.risk(part) for part in parts if len(part.target)]
-            count = sum(len(part) for part in risks)
+            values = flat.scores.new_zeros(sum(len(part.target) for part, _ in parts))
+            values = values + flat.scores[:0].sum()
+            count = 0
+            for part, places in parts:
+                counted = self.counts(part)
+                if bool(counted.any()):
+                    risks = self.risk(part.select(counted))
+                    values, count = values.index_copy(0, places[counted], risks), count + len(risks)
             if count == 0:
                 self._warn(flat)
-            return sum((part.sum() for part in risks), nothing) / max(1, count)
+            if self.reduction == "none":
+                return values if groups is not None else values.reshape(scores.shape[:-2])
+            return values.sum() / (max(1, count) if self.reduction == "mean" else 1)
 
     def _warn(self, flat: ClassLists) -> None:
         """Report, once per objective, that no list of a batch counts."""
@@ -166,21 +179,27 @@ def require_several_classes(classes: int) -> None:
         )
 
 
-def _reshaped(flat: ClassLists, rows: tuple[int, int]) -> ClassLists:
+_Part = tuple[ClassLists, Tensor]
+"""Some lists, and their places in the order of the call."""
+
+
+def _reshaped(flat: ClassLists, rows: tuple[int, int]) -> _Part:
     scores = flat.scores.reshape(*rows, flat.scores.shape[-1])
-    return ClassLists(scores, flat.target.reshape(rows), flat.weight.reshape(rows))
+    lists = ClassLists(scores, flat.target.reshape(rows), flat.weight.reshape(rows))
+    return lists, torch.arange(rows[0], device=scores.device)
 
 
-def _by_group(flat: ClassLists, groups: Tensor, target: Tensor) -> list[ClassLists]:
+def _by_group(flat: ClassLists, groups: Tensor, target: Tensor) -> list[_Part]:
     require_same_shape("groups", groups, "target", target)
     if groups.dim() != 1 or groups.is_floating_point() or groups.dtype == torch.bool:
         raise ValueError(
             "groups must hold one integer per item, for scores of shape (items, classes), "
             f"got {groups.dtype} of shape {tuple(groups.shape)}"
         )
-    parts = []
+    parts, ids = [], torch.unique(groups)
     for size_class in size_classes(groups):
         (side,) = size_class.sides
-        weight = side.take(flat.weight)
-        parts.append(ClassLists(flat.scores[side.positions], side.take(flat.target), weight))
+        logits, labels = flat.scores[side.positions], side.take(flat.target)
+        lists = ClassLists(logits, labels, side.take(flat.weight))
+        parts.append((lists, torch.searchsorted(ids, size_class.groups)))
     return parts

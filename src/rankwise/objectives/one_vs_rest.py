@@ -8,13 +8,13 @@ from torch.nn.functional import pad
 
 from rankwise.checks import require_binary
 from rankwise.eager import eager_only
+from rankwise.objectives._options import ReprFromOptions
 from rankwise.objectives.base import Objective
-from rankwise.objectives.options import KnowsItsOptions
 
 __all__ = ["OneVsRest"]
 
 
-class OneVsRest(KnowsItsOptions, nn.Module):
+class OneVsRest(ReprFromOptions, nn.Module):
     """Each class ranks all items: its own are positive, those of the other classes negative.
 
     ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of

@@ -1,24 +1,30 @@
-"""Losses that may take the spread of the scores for their unit."""
+"""Losses whose unit may be the spread of the scores of a batch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
+from rankwise.eager import eager_only
 from rankwise.memory import MovingAverage
+from rankwise.objectives._arguments import Reduction
 from rankwise.objectives.base import Objective
 from rankwise.objectives.batch import Batch
-from rankwise.objectives.spread import AddUp, Measured, measured, with_own_spread
-
-__all__ = ["ScaledObjective", "ScoreScale"]
+from rankwise.pairs.rows import accumulating
 
 ScoreScale = float | Literal["auto"]
 """What scores are divided by: a number, or their spread."""
 
-_SMOOTHING = 0.1  # how fast the running spread follows the batches
+_EMA_RATE = 0.1  # of the running spread
+_BLOCK_ITEMS = 1 << 22  # items of one pass
+
+AddUp = Callable[[Tensor], Tensor]
+"""Adds a number over all processes."""
 
 
 class ScaledObjective(Objective):
@@ -32,40 +38,130 @@ class ScaledObjective(Objective):
     all embeddings, would draw together.
     """
 
-    def __init__(self, score_scale: ScoreScale, *, running: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self, score_scale: ScoreScale, *, running: bool = False, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         if score_scale != "auto":
             require_positive("score_scale", score_scale)
         self.score_scale = score_scale
-        self.spread = MovingAverage(1, ema_rate=_SMOOTHING) if running else None
-        self._measured: Measured | None = None  # of the scores of the call that is under way
+        self.spread = MovingAverage(1, ema_rate=_EMA_RATE) if running else None
 
-    def _mean_risk(self, batches: list[Batch], scores: Tensor) -> Tensor:
+    def rescale(self, batches: list[Batch]) -> tuple[list[Batch], Tensor | float]:
+        """Return batches with the gradient of the spread in them, and the spread."""
         if self.score_scale != "auto":
-            return super()._mean_risk(batches, scores)
-        self._measured = measured(batches, self._add_up)
-        own = with_own_spread(batches, self._measured, self._add_up)
-        value = super()._mean_risk(own, scores)
-        if self.exchange is None:
-            return value
-        # All processes take part in the backward pass, also one without lists.
-        return value + sum((batch.scores[:0].sum() for batch in own), scores.new_zeros(()))
+            return batches, float(self.score_scale)
+        add_up = _same if self.exchange is None else self.exchange.total
+        moments = measure(batches, add_up)
+        scale = self._spread(moments, batches[0].scores.dtype)
+        return with_own_spread(batches, moments, add_up), scale
 
-    @property
-    def _add_up(self) -> AddUp:
-        return (lambda value: value) if self.exchange is None else self.exchange.total
-
-    def scale(self, batches: list[Batch]) -> Tensor | float:
-        """The spread of the scores, or the number given."""
-        if self.score_scale != "auto":
-            return float(self.score_scale)
-        found = self._measured or measured(batches, self._add_up)
-        self._measured = None
-        variance = found.variance / found.lists.clamp_min(1)
-        if not bool(variance.isfinite()):  # unchecked scores that are no numbers teach nothing
+    def _spread(self, moments: Moments, dtype: torch.dtype) -> Tensor | float:
+        variance = moments.variance / moments.lists.clamp_min(1)
+        if not bool(variance.isfinite()):  # scores that are no numbers, under no_checks()
             return 1.0
-        if self.spread is not None and bool(found.lists):
+        if self.spread is not None and bool(moments.lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
-            variance = self.spread(key, variance.reshape(1, 1)).reshape(())
-        spread = variance.sqrt().to(batches[0].scores.dtype)
+            variance = self.spread.update(key, variance.reshape(1, 1)).reshape(())
+        spread = variance.sqrt().to(dtype)
         return torch.where(spread > 0, spread, torch.ones_like(spread))
+
+
+def _same(value: Tensor) -> Tensor:
+    return value
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of the lists of a call; variance and count are those of all processes."""
+
+    variance: Tensor  # Σ over the lists of the variance of their scores
+    lists: Tensor  # number of lists that have items
+    means: list[Tensor]  # of the lists of every batch, (lists, 1)
+
+
+@torch.no_grad()
+def measure(batches: list[Batch], add_up: AddUp) -> Moments:
+    """Measure mean and variance of the scores of every list, by weight, without masked items."""
+    variance = accumulating(torch.zeros((), device=batches[0].scores.device))
+    count = torch.zeros((), dtype=torch.long, device=variance.device)
+    means = []
+    for batch in batches:
+        found = [accumulating(batch.scores.new_zeros(0, 1))]
+        for _, scores, share in _blocks(batch):
+            if share is None:
+                mean = scores.mean(-1, keepdim=True)
+                variance += _dot(*[scores - mean] * 2) / max(1, scores.shape[1])
+                count += len(scores) if scores.shape[1] else 0
+            else:
+                mean = (share * scores).sum(-1, keepdim=True)
+                variance += _dot(share, (scores - mean) ** 2)
+                count += (share.sum(-1) > 0).sum()
+            found.append(mean)
+        means.append(torch.cat(found))
+    return Moments(add_up(variance), add_up(count), means)
+
+
+def with_own_spread(batches: list[Batch], moments: Moments, add_up: AddUp) -> list[Batch]:
+    """Return the batches for a loss that divides their scores by their spread.
+
+    L(s/σ(s)) has the gradient g − (Σ g·s)·∇σ/σ, where g is that with σ held fixed. Without the
+    second part, which is added here, the gradient of a loss that does not depend on the size of
+    the scores has a component along them, and shrinks a model to nothing. The same part makes up
+    for a σ that is averaged over batches: L(c·s/σ(s)) with c the ratio of the two, taken as given.
+    """
+    scores = [batch.scores for batch in batches]
+    same = _OwnSpread.apply(batches, moments, add_up, *scores)  # type: ignore[no-untyped-call]
+    return [replace(batch, scores=s) for batch, s in zip(batches, same, strict=True)]
+
+
+def _blocks(batch: Batch) -> Iterator[tuple[slice, Tensor, Tensor | None]]:
+    """Rows, their scores (0 where masked) and each item's share of its list; None: all alike."""
+    for rows in batch.blocks(_BLOCK_ITEMS):
+        scores = accumulating(batch.scores[rows].detach())
+        if batch.weight is None and batch.mask is None:
+            yield rows, scores, None
+            continue
+        weight = torch.ones_like(scores)
+        if batch.weight is not None:
+            weight = accumulating(batch.weight[rows])
+        if batch.mask is not None:
+            absent = ~batch.mask[rows]
+            scores, weight = scores.masked_fill(absent, 0), weight.masked_fill(absent, 0)
+        yield rows, scores, weight / weight.sum(-1, keepdim=True).clamp_min(1e-30)
+
+
+def _dot(a: Tensor, b: Tensor) -> Tensor:
+    total: Tensor = torch.linalg.vecdot(a, b).sum()
+    return total
+
+
+class _OwnSpread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, batches: list[Batch], moments: Moments, add_up: AddUp, *scores: Tensor):  # type: ignore[no-untyped-def]
+        ctx.batches = [batch.map(Tensor.detach) for batch in batches]
+        ctx.moments, ctx.add_up = moments, add_up
+        return tuple(s.view_as(s) for s in scores)
+
+    @staticmethod
+    @eager_only
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
+        lists = list(zip(ctx.batches, ctx.moments.means, arriving, strict=True))
+        along = torch.zeros_like(ctx.moments.variance)
+        for batch, means, gradient in lists:
+            for rows, scores, _ in _blocks(batch):
+                along += _dot(accumulating(gradient[rows]), scores - means[rows])
+        along = ctx.add_up(along)
+        if not bool(ctx.moments.variance > 0):
+            return None, None, None, *arriving
+        pull = along / ctx.moments.variance
+        results = []
+        for batch, means, gradient in lists:
+            result = torch.empty_like(gradient)
+            for rows, scores, share in _blocks(batch):
+                apart = scores - means[rows]
+                part = pull / apart.shape[1] if share is None else pull * share
+                torch.sub(gradient[rows], apart.mul_(part).to(result.dtype), out=result[rows])
+            results.append(result)
+        return None, None, None, *results

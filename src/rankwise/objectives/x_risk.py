@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from rankwise.checks import require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage, require_ids
-from rankwise.objectives.base import Objective
+from rankwise.memory import FCCOAverage, require_ids
+from rankwise.objectives.base import Objective, Reduction, Risk
+from rankwise.objectives.batch import CallArguments
 from rankwise.pairs import Surrogate, pair_sum
 
 __all__ = ["Inner", "Outer", "XRisk"]
@@ -54,8 +55,9 @@ class XRisk(Objective):
         over: Literal["negatives", "all"] = "negatives",
         width: int = 1,
         correction: float | None = None,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_one_of("over", over, ("negatives", "all"))
         self.of_two = _takes_two(inner)
         if width != 1 and not self.of_two:
@@ -64,12 +66,10 @@ class XRisk(Objective):
                 "a function of two batches may give more numbers for each anchor"
             )
         self.inner, self.outer, self.over, self.width = inner, outer, over, width
-        self.average: FollowedAverage | None = None
+        self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
-            self.average = FollowedAverage(
-                num_items, width, ema_rate=ema_rate, correction=correction
-            )
+            self.average = FCCOAverage(num_items, width, ema_rate=ema_rate, correction=correction)
 
     @eager_only
     def forward(
@@ -86,19 +86,11 @@ class XRisk(Objective):
     ) -> Tensor:
         """The mean over the lists that have both classes."""
         previous = None if previous_scores is None else previous_scores.detach()
-        return self.evaluate(
-            scores,
-            target,
-            mask=mask,
-            groups=groups,
-            weight=weight,
-            list_ids=list_ids,
-            item_ids=item_ids,
-            previous=previous,
-        )
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
+        return self.evaluate(scores, target, arguments)
 
-    def risk(self, lists: Lists) -> Tensor:
-        estimate = self._inner(lists)
+    def risk(self, lists: Lists) -> Risk:
+        estimate, updates = self._inner(lists), []
         if self.average is not None:
             assert lists.item_ids is not None
             earlier = None
@@ -106,8 +98,11 @@ class XRisk(Objective):
                 with torch.no_grad():
                     earlier = self._inner(_before(lists))
             present = lists.positive_weight > 0
-            estimate = self.average.follow(lists.item_ids, estimate, present, previous=earlier)
-        return lists.mean_over_positives(self._outer(estimate))
+            estimate, update = self.average.track(
+                lists.item_ids, estimate, present, previous=earlier
+            )
+            updates = [update]
+        return Risk(lists.mean_over_positives(self._outer(estimate)), updates)
 
     @eager_only
     def of_batches(
@@ -124,19 +119,27 @@ class XRisk(Objective):
         previous parameters.
         """
         self.check_batches(anchors, item_ids)
-        estimate = self._of_two(anchors, others)
+        estimate, updates = self._of_two(anchors, others), []
         if self.average is not None:
             assert item_ids is not None
-            self.average.pending.clear()
             with torch.no_grad():
                 earlier = None if previous is None else self._of_two(*previous)
             present = torch.ones_like(item_ids, dtype=torch.bool)
-            estimate = self.average.follow(item_ids, estimate, present, previous=earlier)
+            estimate, update = self.average.track(item_ids, estimate, present, previous=earlier)
+            updates = [update]
         values = self._outer(estimate)
-        self.learn(values.detach())
+        self.update_memories(updates, values.detach())
+        return self._reduced_rows(values)
+
+    def _reduced_rows(self, values: Tensor) -> Tensor:
+        """The value of anchors, each a row of a batch, under the reduction."""
+        if self.reduction == "none":
+            return values
+        total, count = values.sum(), len(values)
         if self.exchange is not None:
-            return self.exchange.mean(values.sum(), len(values))[0]
-        return values.sum() / max(1, len(values))
+            count = int(self.exchange.total(torch.tensor(count, device=values.device)))
+            total = self.exchange.sum(total).to(values.dtype)
+        return total if self.reduction == "sum" else total / max(1, count)
 
     def check_batches(self, anchors: Tensor, item_ids: Tensor | None) -> None:
         """Raise where the arguments of :meth:`of_batches` do not fit this objective."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import (
+    arguments_are_checked,
     require_finite,
     require_floating,
     require_same_device,
@@ -43,7 +44,8 @@ class Rows:
 
 def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
     """Bring the lists into rows, apply a function, and restore the order of the uppers."""
-    _check(given)
+    if arguments_are_checked():
+        _check(given)
     if given.upper_groups is None and given.lower_groups is None:
         rows, leading = _as_rows(given.upper, given.lower, given.weight, given.lower_mask)
         return of_rows(rows).reshape(*leading, given.upper.shape[-1])
@@ -82,10 +84,12 @@ def _as_rows(
         lower = lower.masked_fill(~lower_mask, 0)
         weight = lower.new_ones(lower.shape) if weight is None else weight
         weight = weight.masked_fill(~lower_mask, 0)
-    require_finite("upper", upper)
-    require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
+    if arguments_are_checked():
+        require_finite("upper", upper)
+        require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
+        if weight is not None:
+            require_finite("weight", weight)
     if weight is not None:
-        require_finite("weight", weight)
         weight = _flat_rows(weight, leading)
     if lower_mask is not None:
         lower = _mask_with_mean(lower, lower_mask)

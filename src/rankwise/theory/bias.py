@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.lists import Lists
 from rankwise.objectives import SOPRC, AveragePrecision, Objective
 from rankwise.pairs import ZeroOne
 from rankwise.theory.population import Population
@@ -217,21 +216,13 @@ def estimator_bias(
 
 
 class _ByList:
-    """The risk of every list of an objective, whose call returns their mean."""
+    """An objective's risk of every list, each with its own memory."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        self._risks: list[Tensor] = []
-        taken = objective.risk
-
-        def risk(lists: Lists) -> Tensor:
-            self._risks.append(taken(lists))
-            return self._risks[-1]
-
-        vars(objective).update(risk=risk)
+        objective.reduction = "none"
 
     def __call__(self, scores: Tensor, target: Tensor) -> Tensor:
-        self._risks.clear()
-        # One memory for each list. Not under no_grad: there a memory does not learn.
-        self.objective(scores, target, list_ids=torch.arange(len(scores)))
-        return torch.cat(self._risks)
+        # Not under no_grad: there a memory does not learn.
+        value: Tensor = self.objective(scores, target, list_ids=torch.arange(len(scores)))
+        return value.detach()

@@ -128,7 +128,7 @@ def test_without_room_to_move_it_is_the_loss_of_one_temperature():
 
 def test_temperatures_take_in_slopes_of_no_key_at_all():
     memory = Temperatures(2, 0.3, (0.1, 0.5), step=0.1, ema_rate=1.0)
-    memory.take_in_pending(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1))
+    memory.update(torch.zeros(0, dtype=torch.long), torch.zeros(0, 1))
     assert memory.temperature.tolist() == pytest.approx([0.3, 0.3])
 
 

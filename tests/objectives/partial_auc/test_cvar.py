@@ -73,7 +73,7 @@ def test_excess_on_the_sorted_engine():
 def test_the_first_visit_is_the_minimum_over_the_threshold(surrogate, level):
     """The objective is convex and piecewise linear in λ: its minimum is at one of the losses."""
     _, lists = random_lists(3, rows=1, weighted=True)
-    value = CVaROverNegatives(surrogate, level, 40, 0.1)(lists)
+    value, _ = CVaROverNegatives(surrogate, level, 40, 0.1)(lists)
     losses, share = (t[0] for t in all_losses(surrogate, lists))
     candidates = torch.cat([losses, torch.zeros_like(losses[:, :1])], 1).unsqueeze(-1)
     above = ((losses.unsqueeze(1) - candidates).clamp_min(0) * share).sum(-1)
@@ -87,12 +87,11 @@ def test_the_start_is_the_quantile_of_the_batch():
     items = torch.arange(11).unsqueeze(0) + 4
     lists = split_lists(scores, target, item_ids=items)
     inner = CVaROverNegatives(Hinge(1.0), 0.25, 20, 0.1)
-    value = inner(lists)
+    value, (update,) = inner(lists)
     # Two and a half of ten negatives: 2, 1 and half of −1.
     torch.testing.assert_close(value, torch.tensor([[(3 + 2 + 0.5 * 0) / 2.5]]))
-    ((item_ids, start),) = inner.thresholds.pending
-    assert item_ids.tolist() == [4]
-    assert start.tolist() == [[0.0]]
+    assert update.ids.tolist() == [4]
+    assert update.estimates.tolist() == [[0.0]]
 
 
 def test_over_positives_first_the_exact_mean_then_the_threshold():
@@ -100,15 +99,14 @@ def test_over_positives_first_the_exact_mean_then_the_threshold():
     n = lists.positives.shape[-1]
     values = torch.arange(1.0, n + 1, dtype=torch.float64).unsqueeze(0)
     outer = CVaROverPositives(1 / n, 40, ema_rate=1.0, step=0.1)
-    torch.testing.assert_close(outer(values, lists), torch.tensor([n], dtype=torch.float64))
-    ((_, start),) = outer.thresholds.pending
-    assert start.item() == n
+    first, (_, start) = outer(values, lists)
+    torch.testing.assert_close(first, torch.tensor([n], dtype=torch.float64))
+    assert start.estimates.item() == n
     outer.thresholds.value.fill_(n - 1.5)
     outer.thresholds.seen.fill_(True)
-    later = outer(values, lists)
+    later, (_, step) = outer(values, lists)
     torch.testing.assert_close(later.item(), n - 1.5 + n * (1.5 + 0.5) / n)
-    stepped = outer.thresholds.pending[-1][1]
-    torch.testing.assert_close(stepped.item(), n - 1.5 - 0.1 * (1 - n * 2 / n))
+    torch.testing.assert_close(step.estimates.item(), n - 1.5 - 0.1 * (1 - n * 2 / n))
 
 
 def test_other_surrogates_are_refused():

@@ -39,7 +39,7 @@ def losses_of(surrogate, lists, row):
 @pytest.mark.parametrize("surrogate", SURROGATES, ids=str)
 def test_from_the_largest_loss_to_the_mean(surrogate):
     lists = random_lists()
-    low, high = (KLOverNegatives(surrogate, t, None, 0.9)(lists) for t in (1e-4, 1e6))
+    low, high = (KLOverNegatives(surrogate, t, None, 0.9)(lists)[0] for t in (1e-4, 1e6))
     for row in range(2):
         losses = losses_of(surrogate, lists, row)
         here = slice(len(losses))
@@ -52,7 +52,7 @@ def test_from_the_largest_loss_to_the_mean(surrogate):
 def test_with_the_logarithm_of_the_share_it_bounds_cvar(seed, log_t, level):
     """CVaR_β ≤ τ log mean e^{ℓ/τ} + τ log 1/β for every τ (the entropic value at risk)."""
     lists, temperature = random_lists(seed), 10**log_t
-    value = KLOverNegatives(Hinge(1.0), temperature, None, 0.9)(lists)
+    value = KLOverNegatives(Hinge(1.0), temperature, None, 0.9)(lists)[0]
     for row in range(2):
         losses = losses_of(Hinge(1.0), lists, row)
         bound = value[row, : len(losses)] + temperature * math.log(1 / level)
@@ -79,8 +79,8 @@ def test_a_given_temperature_is_kept_and_an_infinite_one_is_refused():
 
 def test_a_high_temperature_loses_no_digits_in_single_precision():
     lists = random_lists(n=400, dtype=torch.float32)
-    value = KLOverNegatives(Hinge(1.0), 1e4, None, 0.9)(lists)
-    values = KLOverPositives(1e4, None)(value, lists)
+    value = KLOverNegatives(Hinge(1.0), 1e4, None, 0.9)(lists)[0]
+    values = KLOverPositives(1e4, None)(value, lists)[0]
     losses = losses_of(Hinge(1.0), lists, 0).double()
     mean = 1e4 * (losses / 1e4).exp().mean(1).log()
     torch.testing.assert_close(value[0, : len(mean)].double(), mean, rtol=1e-6, atol=1e-6)
@@ -95,8 +95,8 @@ def test_huge_scores_and_small_temperatures_are_finite(dtype, surrogate, tempera
     scores = torch.tensor([[1e4, -1e4, 5.0, 0.0, 1e4, -1e4, 1e-3]], dtype=dtype)
     scores.requires_grad_()
     lists = split_lists(scores, torch.tensor([[1, 1, 1, 0, 0, 0, 0]]))
-    values = KLOverNegatives(surrogate, temperature, None, 0.9)(lists)
-    total = KLOverPositives(temperature, None)(values, lists).sum()
+    values = KLOverNegatives(surrogate, temperature, None, 0.9)(lists)[0]
+    total = KLOverPositives(temperature, None)(values, lists)[0].sum()
     (gradient,) = torch.autograd.grad(total, scores)
     assert torch.isfinite(values).all()
     assert torch.isfinite(gradient).all()
@@ -114,8 +114,8 @@ def test_weights_count_items_twice_in_both_means():
     weighted = split_lists(scores, target, weight=weight.double())
     repeated = split_lists(scores.repeat_interleave(twice, 1), target.repeat_interleave(twice, 1))
     for lists in (weighted, repeated):
-        inner = KLOverNegatives(SquaredHinge(1.0), 0.5, None, 0.9)(lists)
-        value = KLOverPositives(0.3, None)(inner, lists)
+        inner = KLOverNegatives(SquaredHinge(1.0), 0.5, None, 0.9)(lists)[0]
+        value = KLOverPositives(0.3, None)(inner, lists)[0]
         losses = losses_of(SquaredHinge(1.0), repeated, 0)
         mean = 0.5 * (losses / 0.5).exp().mean(1).log()
         torch.testing.assert_close(value[0], 0.3 * (mean / 0.3).exp().mean().log())

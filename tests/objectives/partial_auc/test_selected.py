@@ -52,7 +52,7 @@ def test_fractional_weights_are_not_rounded_and_whole_ones_are():
 
 
 def test_value_of_each_positive_by_hand():
-    values = SelectedNegatives(SquaredHinge(1.0), 0.0, 0.5, rounded=True)(
+    values, _ = SelectedNegatives(SquaredHinge(1.0), 0.0, 0.5, rounded=True)(
         lists_of([2.0, 0.0], [1.5, -9.0, 0.5, -8.0])
     )
     first = ((1 - 0.5) ** 2 + 0) / 2
@@ -73,12 +73,12 @@ def test_value_of_each_positive_by_hand():
 def test_mean_over_the_lowest_positives(min_tpr, rounded, expected):
     lists = lists_of([0.0, 3.0, 1.0, 2.0], [0.0])
     values = torch.tensor([[1.0, 8.0, 2.0, 4.0]], dtype=torch.float64)
-    mean = SelectedPositives(min_tpr, rounded=rounded)(values, lists)
+    mean = SelectedPositives(min_tpr, rounded=rounded)(values, lists)[0]
     torch.testing.assert_close(mean, torch.tensor([expected], dtype=torch.float64))
 
 
 def test_a_product_a_little_above_a_whole_number_is_that_number():
     """100 · (1 − .42) is 58 positives, though the product of the floats is more."""
     lists = lists_of([float(score) for score in range(100)], [0.0])
-    mean = SelectedPositives(0.42, rounded=True)(lists.positives, lists)
+    mean = SelectedPositives(0.42, rounded=True)(lists.positives, lists)[0]
     torch.testing.assert_close(mean.item(), sum(range(58)) / 58)

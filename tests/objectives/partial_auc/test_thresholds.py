@@ -5,20 +5,18 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.partial_auc.thresholds import Thresholds
+from rankwise.objectives.partial_auc.cvar import Thresholds
 
 
 def visit(memory, item_ids, start, beyond):
     item_ids = torch.tensor(item_ids)
-    memory.descend(
+    update = memory.descend(
         item_ids,
         torch.tensor(start),
         torch.tensor(beyond),
         torch.ones_like(item_ids, dtype=torch.bool),
     )
-    item_ids, columns = (torch.cat(t) for t in zip(*memory.pending, strict=True))
-    memory.pending.clear()
-    memory.take_in_pending(item_ids, columns)
+    memory.update(update.ids, update.estimates)
 
 
 def test_steps_by_hand():
@@ -51,8 +49,8 @@ def test_absent_keys_learn_nothing():
     memory = Thresholds(3, level=0.5, step=0.1)
     item_ids = torch.tensor([0, 2])
     present = torch.tensor([False, True])
-    memory.descend(item_ids, torch.tensor([1.0, 2.0]), torch.zeros(2), present)
-    assert [t.tolist() for t in memory.pending[0]] == [[2], [[2.0]]]
+    update = memory.descend(item_ids, torch.tensor([1.0, 2.0]), torch.zeros(2), present)
+    assert [t.tolist() for t in (update.ids, update.estimates)] == [[2], [[2.0]]]
 
 
 def test_it_settles_where_the_share_is_beyond():

@@ -155,7 +155,7 @@ def _parts(
     """Split the lists by size once, with places in place of scores."""
     places = torch.arange(len(scores), dtype=torch.float64)
     for batch in read_batch(places, target, CallArguments(groups=groups, weight=weight), None):
-        lists = batch.split()
+        lists, _ = batch.split()
         if len(lists.positives):
             above, below = (
                 w.to(scores.dtype) for w in (lists.positive_weight, lists.negative_weight)

@@ -16,6 +16,7 @@ from rankwise.estimators.data import Floats, Part
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Risk
 from rankwise.objectives.batch import CallArguments, read_batch
 
 __all__ = ["Sides", "UserCounts", "Users"]
@@ -135,7 +136,7 @@ class Users:
         arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
         rectangles = []
         for batch in read_batch(places, labels, arguments, "list"):
-            lists = batch.split()
+            lists, _ = batch.split()
             if len(lists.positives):
                 assert lists.list_ids is not None
                 found = lists.positives.long(), lists.negatives.long(), lists.list_ids
@@ -178,8 +179,9 @@ class Users:
         """Compute the mean risk over the users with both classes for every row of ``scores``."""
         total = scores.sum(-1) * 0
         for part in self.rectangles:
-            risks = objective.risk(part.at(scores)).unflatten(0, (len(scores), -1))
-            total = total + risks.sum(-1)
+            found = objective.risk(part.at(scores))
+            risks = found.values if isinstance(found, Risk) else found
+            total = total + risks.unflatten(0, (len(scores), -1)).sum(-1)
         return total / max(1, self.ranked)
 
     def by_side(self, function: Callable[[Sides], tuple[Floats, Floats]], scores: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor
 from rankwise.lists import Lists
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
 
@@ -34,8 +35,11 @@ class AveragePrecision(PrecisionObjective):
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         through_tpr: bool = False,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(prior, gain=gain, score_scale=score_scale, running=False)
+        super().__init__(
+            prior, gain=gain, score_scale=score_scale, running=False, reduction=reduction
+        )
         self.false_positives = false_positives
         self.true_positives = true_positives
         self.through_tpr = through_tpr
@@ -44,4 +48,5 @@ class AveragePrecision(PrecisionObjective):
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
             found = true_positive_rate(self.true_positives, lists)
         ratio = false_positive_rate(self.false_positives, lists) / found
-        return lists.mean_over_positives(saturating(self.gain_of(lists, ratio) * ratio))
+        gain, _ = self.gain_of(lists, ratio)
+        return lists.mean_over_positives(saturating(gain * ratio))

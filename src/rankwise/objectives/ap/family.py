@@ -10,7 +10,8 @@ from torch import Tensor
 
 from rankwise.checks import require_one_of
 from rankwise.lists import Lists
-from rankwise.memory import MovingAverage
+from rankwise.memory import DeferredAverage, MemoryUpdate
+from rankwise.objectives._arguments import Reduction
 from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 
 __all__ = ["GainMode", "PrecisionObjective", "Prior"]
@@ -18,7 +19,7 @@ __all__ = ["GainMode", "PrecisionObjective", "Prior"]
 GainMode = Literal["annealed", "fixed"]
 Prior = float | Tensor | None
 
-_SMOOTHING = 0.1  # how fast the running gain follows the batches
+_EMA_RATE = 0.1  # of the running gain
 
 
 class PrecisionObjective(ScaledObjective):
@@ -45,13 +46,14 @@ class PrecisionObjective(ScaledObjective):
         score_scale: ScoreScale,
         num_lists: int = 1,
         running: bool = True,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(score_scale, running=running)
+        super().__init__(score_scale, running=running, reduction=reduction)
         require_one_of("gain", gain, ("annealed", "fixed"))
         self.gain, self.memory_size = gain, num_lists
         self.register_buffer("prior", _checked_prior(prior, num_lists), persistent=False)
-        self.gain_average = MovingAverage(num_lists, ema_rate=_SMOOTHING) if running else None
-        self._gains: list[tuple[Tensor, Tensor]] = []
+        averaged = running and gain == "annealed"
+        self.gain_average = DeferredAverage(num_lists, ema_rate=_EMA_RATE) if averaged else None
 
     @property
     def multiplier(self) -> Tensor | None:
@@ -61,7 +63,7 @@ class PrecisionObjective(ScaledObjective):
         return self.gain_average.value.squeeze(1).exp()
 
     def full_gain(self, lists: Lists) -> Tensor:
-        """(1−π)/π of every list, (lists, 1)."""
+        """Return (1−π)/π of every list, (lists, 1)."""
         if self.prior is None:
             return lists.n_negatives / lists.n_positives
         prior = self.prior.to(lists.n_positives)
@@ -69,34 +71,24 @@ class PrecisionObjective(ScaledObjective):
             prior = prior[lists.list_ids].unsqueeze(-1)
         return ((1 - prior) / prior).expand_as(lists.n_positives)
 
-    def gain_of(self, lists: Lists, ratio: Tensor) -> Tensor:
-        """The gain k for every list, (lists, 1), from the ratios of its positives."""
+    def gain_of(self, lists: Lists, ratio: Tensor) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return the gain k of every list, (lists, 1), from the ratios of its positives.
+
+        The updates are those of the running gain.
+        """
         full = self.full_gain(lists)
         if self.gain == "fixed":
-            return full
+            return full, []
         present = ratio.detach().masked_fill(lists.positive_weight == 0, torch.nan)
         median = present.nanmedian(-1, keepdim=True).values
         # A median of 0 is a ranking without errors, which needs no help.
         gain = torch.where(median > 0, torch.minimum(full, 1 / median), full)
-        return (
-            gain if self.gain_average is None else torch.minimum(full, self._smoothed(lists, gain))
-        )
-
-    def _smoothed(self, lists: Lists, gain: Tensor) -> Tensor:
-        assert self.gain_average is not None
-        index = lists.list_ids
-        if index is None:
-            index = torch.zeros(len(gain), dtype=torch.long, device=gain.device)
+        if self.gain_average is None:
+            return gain, []
         log_gain = gain.log()
-        self._gains.append((index, log_gain))
-        return self.gain_average.preview(index, log_gain).exp().to(gain.dtype)
-
-    def learn(self, like: Tensor) -> None:
-        """Take the gains of all the lists of this call into the running gain, at once."""
-        super().learn(like)
-        if self.gain_average is not None and self.gain == "annealed":
-            self.take_in(self.gain_average, self._gains, like)
-        self._gains.clear()
+        smooth = self.gain_average.preview(lists.ids, log_gain).exp().to(gain.dtype)
+        update = MemoryUpdate(self.gain_average, lists.ids, log_gain)
+        return torch.minimum(full, smooth), [update]
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:

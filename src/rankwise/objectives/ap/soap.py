@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
+from rankwise.memory import FCCOAverage
 from rankwise.objectives.ap.family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
+from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
@@ -36,12 +36,13 @@ class SOAP(PrecisionObjective):
         ema_rate: float = 0.9,
         surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
         score_scale: ScoreScale = "auto",
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(prior, gain="fixed", score_scale=score_scale)
+        super().__init__(prior, gain="fixed", score_scale=score_scale, reduction=reduction)
         self.surrogate, self.memory_size = surrogate, num_items
-        self.average = FollowedAverage(num_items, 2, ema_rate=ema_rate)
+        self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         assert lists.item_ids is not None
         among = pair_sum(
             self.surrogate, lists.positives, lists.positives, weight=lists.positive_weight
@@ -51,6 +52,8 @@ class SOAP(PrecisionObjective):
         above_all = above_right + (1 - prior) * false_positive_rate(self.surrogate, lists)
         estimate = torch.stack([above_right, above_all], dim=-1)
         present = lists.positive_weight > 0
-        right, everything = self.average.follow(lists.item_ids, estimate, present).unbind(-1)
+        u, update = self.average.track(lists.item_ids, estimate, present)
+        right, everything = u.unbind(-1)
         tiny = torch.finfo(everything.dtype).tiny
-        return lists.mean_over_positives(1 - right / everything.clamp_min(tiny))
+        risks = lists.mean_over_positives(1 - right / everything.clamp_min(tiny))
+        return Risk(risks, [update])

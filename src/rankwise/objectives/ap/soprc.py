@@ -16,6 +16,7 @@ from rankwise.objectives.ap.formulas import (
     semi_variance,
     true_positive_rate,
 )
+from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.batch import MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
@@ -54,36 +55,39 @@ class SOPRC(PrecisionObjective):
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         score_range: tuple[float, float] = (-math.inf, math.inf),
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(prior, gain=gain, score_scale=score_scale, num_lists=num_lists)
+        super().__init__(
+            prior, gain=gain, score_scale=score_scale, num_lists=num_lists, reduction=reduction
+        )
         if points is not None:
             require_count("points", points)
         self.points, self.score_range, self.semi_variance = points, score_range, semi_variance
         self.false_positives: Surrogate = OneSidedHuber(tau_fpr)
         self.true_positives: Surrogate = OneSidedSigmoid(tau_tpr)
-        self.observed_width = points or 0
+        self.summary_width = points or 0
         self.vector = (
             None if points is None else MovingAverage(num_lists, points, ema_rate=ema_rate)
         )
 
-    def observe(self, lists: Lists) -> Tensor:
+    def summarize(self, lists: Lists) -> Tensor:
         assert self.points is not None
         low, high = self.score_range
         return interpolate_quantiles(
             lists.positives, lists.positive_weight, self.points, low=low, high=high
         )
 
-    def remember(self, index: Tensor, observed: Tensor) -> Tensor:
+    def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
         assert self.vector is not None
-        current: Tensor = self.vector(index, observed)
-        return current
+        return self.vector.update(list_ids, summaries)
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         ratio = false_positive_rate(self.false_positives, lists) / self._found(lists)
-        loss = lists.mean_over_positives(saturating(self.gain_of(lists, ratio) * ratio))
+        gain, updates = self.gain_of(lists, ratio)
+        loss = lists.mean_over_positives(saturating(gain * ratio))
         if any(self.semi_variance):
             loss = loss + semi_variance(lists, *self.semi_variance)
-        return loss
+        return Risk(loss, updates)
 
     def _found(self, lists: Lists) -> Tensor:
         """The true positive rate at every positive, from all the positives there are."""

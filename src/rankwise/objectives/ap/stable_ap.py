@@ -13,7 +13,8 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
-from rankwise.objectives.batch import MemoryBy
+from rankwise.objectives.base import Reduction, Risk
+from rankwise.objectives.batch import CallArguments, MemoryBy
 from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber
 
@@ -56,8 +57,11 @@ class StableAP(PrecisionObjective):
         width: float | None = None,
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(prior, gain=gain, score_scale=score_scale, num_lists=num_lists)
+        super().__init__(
+            prior, gain=gain, score_scale=score_scale, num_lists=num_lists, reduction=reduction
+        )
         for name, value in (("a", a), ("epsilon", epsilon)):
             require_positive(name, value)
         if t < 0:
@@ -68,7 +72,7 @@ class StableAP(PrecisionObjective):
         # A sigmoid spans 1, cosines 2, scores in units of their spread rarely more than 6.
         usual = 1.0 if self.squash else 6.0 if score_scale == "auto" else 2.0
         self.width = usual if width is None else width
-        self.observed_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
+        self.summary_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
         self.mean = MovingAverage(num_lists, ema_rate=ema_rate) if dynamic else None
 
     @eager_only
@@ -86,18 +90,10 @@ class StableAP(PrecisionObjective):
     ) -> Tensor:
         """The mean risk over the lists that have both classes."""
         previous = None if previous_scores is None else previous_scores.detach()
-        return self.evaluate(
-            scores,
-            target,
-            mask=mask,
-            groups=groups,
-            weight=weight,
-            list_ids=list_ids,
-            item_ids=item_ids,
-            previous=previous,
-        )
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
+        return self.evaluate(scores, target, arguments)
 
-    def observe(self, lists: Lists) -> Tensor:
+    def summarize(self, lists: Lists) -> Tensor:
         now = lists.mean_over_positives(self._own_units(lists))
         earlier = now
         if lists.previous is not None and lists.negative_previous is not None:
@@ -105,12 +101,11 @@ class StableAP(PrecisionObjective):
             earlier = before.mean_over_positives(self._own_units(before))
         return torch.stack([now, earlier], dim=1)
 
-    def remember(self, index: Tensor, observed: Tensor) -> Tensor:
+    def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
         assert self.mean is not None
-        current: Tensor = self.mean(index, observed[:, :1], previous=observed[:, 1:])
-        return current
+        return self.mean.update(list_ids, summaries)
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         weights, center = self._weights(lists), self._center(lists)
         lists = replace(
             lists,
@@ -118,8 +113,9 @@ class StableAP(PrecisionObjective):
             negatives=self._squashed(lists.negatives, center),
         )
         errors = weights * false_positive_rate(self.surrogate, lists)
-        x = self.gain_of(lists, errors).squeeze(-1) * lists.mean_over_positives(errors)
-        return torch.sqrt(self.epsilon**2 + saturating(x))
+        gain, updates = self.gain_of(lists, errors)
+        x = gain.squeeze(-1) * lists.mean_over_positives(errors)
+        return Risk(torch.sqrt(self.epsilon**2 + saturating(x)), updates)
 
     def _weights(self, lists: Lists) -> Tensor:
         positives = self._own_units(lists.detached())

@@ -9,7 +9,7 @@ from torch import Tensor
 from rankwise.checks import require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives.auc.moments import class_moments
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction
 
 __all__ = ["CompositionalAUC", "Outer"]
 
@@ -32,8 +32,10 @@ class CompositionalAUC(Objective):
     whole_positives: ClassVar[bool] = True
     whole_negatives: ClassVar[bool] = True
 
-    def __init__(self, f: Outer = "squared_hinge", margin: float = 1.0) -> None:
-        super().__init__()
+    def __init__(
+        self, f: Outer = "squared_hinge", margin: float = 1.0, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
         require_one_of("f", f, ("squared_hinge", "square"))
         require_positive("margin", margin)
         self.f, self.margin = f, margin

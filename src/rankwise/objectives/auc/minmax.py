@@ -12,7 +12,7 @@ from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives.auc.compositional import Outer
 from rankwise.objectives.auc.moments import class_moments
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction
 from rankwise.objectives.batch import MemoryBy
 
 __all__ = ["MinMaxAUC"]
@@ -49,8 +49,9 @@ class MinMaxAUC(Objective):
         num_lists: int = 1,
         *,
         f: Outer = "squared_hinge",
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_one_of("f", f, ("squared_hinge", "square"))
         require_positive("margin", margin)
         require_count("num_lists", num_lists)
@@ -83,10 +84,9 @@ class MinMaxAUC(Objective):
         """The value for every list."""
         return parameter if lists.list_ids is None else parameter[lists.list_ids]
 
-    def learn(self, like: Tensor) -> None:
+    def project(self) -> None:
         """Bring α back to where it may be, which is where the risk was taken."""
-        super().learn(like)
-        if self.lowest is not None and self.training and torch.is_grad_enabled():
+        if self.lowest is not None:
             with torch.no_grad():
                 self.alpha.clamp_(min=self.lowest)
 

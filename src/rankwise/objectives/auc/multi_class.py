@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.lists import take_apart
+from rankwise.lists import split_by_target
 from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate
 
@@ -38,8 +39,9 @@ class MultiClassAUC(ClassObjective):
         *,
         scheme: Literal["ovo", "ovr"] = "ovo",
         softmax: bool = True,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_surrogate(surrogate)
         require_one_of("scheme", scheme, ("ovo", "ovr"))
         self.surrogate, self.scheme, self.softmax = surrogate, scheme, softmax
@@ -63,7 +65,7 @@ class MultiClassAUC(ClassObjective):
             weight = weight / torch.where(own > 0, own, 1)
         ids = torch.arange(f.shape[1], device=f.device)
         hot = lists.target.unsqueeze(1) == ids.unsqueeze(-1)
-        by_class = take_apart(f, hot, weight=weight.unsqueeze(1).expand_as(f))
+        by_class = split_by_target(f, hot, weight=weight.unsqueeze(1).expand_as(f))
         present = (mass > 0).flatten()
         risks = f.new_zeros(present.shape)
         risks[present] = pair_mean(self.surrogate, by_class.select(present))

@@ -15,10 +15,11 @@ from rankwise.checks import (
     require_same_shape,
 )
 from rankwise.eager import eager_only
-from rankwise.lists import take_apart
+from rankwise.lists import split_by_target
 from rankwise.metrics import auroc
 from rankwise.metrics.inputs import Array, Ties, from_tensor, to_tensor
 from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, read_classes
 from rankwise.pairs import Square, Surrogate
 
@@ -45,8 +46,9 @@ class OpenAUC(ClassObjective):
         surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         open_weight: float = 1.0,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_surrogate(surrogate)
         require_positive("open_weight", open_weight)
         self.surrogate, self.open_weight = surrogate, open_weight
@@ -90,7 +92,7 @@ class OpenAUC(ClassObjective):
         surprise = logits.logsumexp(-1) - logits.gather(-1, own).squeeze(-1)
         cross_entropy = (known * surprise).sum(-1) / mass
         correct, is_open = known * (_hits(lists) == 1), _is_open(lists)
-        pairs = take_apart(r, is_open, weight=torch.where(is_open, lists.weight, correct))
+        pairs = split_by_target(r, is_open, weight=torch.where(is_open, lists.weight, correct))
         ranked = torch.zeros_like(cross_entropy)
         ranked[pairs.complete] = pair_mean(self.surrogate, pairs.select(pairs.complete))
         return cross_entropy + self.open_weight * correct.sum(-1) / mass * ranked

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import SquaredHinge, Surrogate
 
 __all__ = ["PairwiseAUC"]
@@ -23,8 +23,10 @@ class PairwiseAUC(Objective):
     def __init__(
         self,
         surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        *,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_surrogate(surrogate)
         self.surrogate = surrogate
 

@@ -9,7 +9,6 @@ from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
 __all__ = [
-    "ids",
     "log_mean_exp",
     "log_mean_exp_above",
     "log_sum_exp",
@@ -100,10 +99,3 @@ def log_mean_exp(exponent: Tensor, weight: Tensor) -> Tensor:
 def mean_under_softmax(exponent: Tensor, weight: Tensor) -> Tensor:
     """Σ e^x·x / Σ e^x with weights: the mean exponent, each by its share of the sum."""
     return (torch.softmax(exponent + weight.log(), dim=-1) * exponent).sum(-1)
-
-
-def ids(lists: Lists) -> Tensor:
-    """Which item every list is; the only one there is, where none are given."""
-    if lists.list_ids is not None:
-        return lists.list_ids
-    return torch.zeros(len(lists.positives), dtype=torch.long, device=lists.positives.device)

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
-from rankwise.objectives.base import Objective
+from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.batch import MemoryBy
-from rankwise.objectives.contrastive.formulas import ids, log_mean_exp_above
+from rankwise.objectives.contrastive.formulas import log_mean_exp_above
 
 __all__ = ["GlobalContrastive"]
 
@@ -35,7 +35,7 @@ class GlobalContrastive(Objective):
 
     whole_negatives: ClassVar[bool] = True
     memory_by: MemoryBy = "list"
-    average: FollowedAverage | None
+    average: FCCOAverage | None
 
     def __init__(
         self,
@@ -44,30 +44,33 @@ class GlobalContrastive(Objective):
         epsilon: float = 0.0,
         *,
         ema_rate: float = 0.9,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_positive("temperature", temperature)
         if not (math.isfinite(epsilon) and epsilon >= 0):
             raise ValueError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
         self.temperature, self.epsilon = temperature, epsilon
         self.average = (
-            None if num_lists is None else FollowedAverage(num_lists, ema_rate=ema_rate, log=True)
+            None if num_lists is None else FCCOAverage(num_lists, ema_rate=ema_rate, log=True)
         )
         if num_lists is None:
             self.memory_by = None
         else:
             self.memory_size = num_lists
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         log_mean = log_mean_exp_above(lists, self.temperature)
-        return self.temperature * self.followed(lists, log_mean)
+        log_g, updates = self.averaged(lists, log_mean)
+        return Risk(self.temperature * log_g, updates)
 
-    def followed(self, lists: Lists, log_mean: Tensor) -> Tensor:
-        """log(ε + u) of every list, with the gradient of the batch's own logarithm of a mean."""
-        log_u = log_mean
+    def averaged(self, lists: Lists, log_mean: Tensor) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return log(ε + u) of every list, with the gradient of the batch's own log mean."""
+        log_u, updates = log_mean, []
         if self.average is not None:
             everyone = torch.ones_like(log_u, dtype=torch.bool)
-            log_u = self.average.follow(ids(lists), log_u.unsqueeze(-1), everyone).squeeze(-1)
-        if self.epsilon == 0:
-            return log_u
-        return torch.logaddexp(log_u, log_u.new_tensor(math.log(self.epsilon)))
+            log_u, update = self.average.track(lists.ids, log_u.unsqueeze(-1), everyone)
+            log_u, updates = log_u.squeeze(-1), [update]
+        if self.epsilon != 0:
+            log_u = torch.logaddexp(log_u, log_u.new_tensor(math.log(self.epsilon)))
+        return log_u, updates

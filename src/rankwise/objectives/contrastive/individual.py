@@ -9,9 +9,9 @@ from torch import Tensor
 
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
+from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
+from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.contrastive.formulas import (
-    ids,
     log_mean_exp,
     mean_under_softmax,
     negatives_above,
@@ -21,12 +21,8 @@ from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
 __all__ = ["IndividualTemperatures", "Temperatures"]
 
 
-class Temperatures(FollowedAverage):
-    """One temperature by key, moved against its slope and kept between two bounds.
-
-    It is a memory like any other: slopes wait in ``pending`` and are taken in when all of a call
-    are known, of all processes at once; the average that it keeps by key is that of the slopes.
-    """
+class Temperatures(DeferredAverage):
+    """One temperature by id, moved against its averaged slope and kept between two bounds."""
 
     temperature: Tensor
 
@@ -43,23 +39,15 @@ class Temperatures(FollowedAverage):
         self.bounds, self.step = bounds, step
         self.register_buffer("temperature", torch.full((num_items,), start))
 
-    @property
-    def columns(self) -> int:
-        """A slope has nothing beside it."""
-        return 1
-
-    def add(self, index: Tensor, slope: Tensor) -> None:
-        """Slopes (n,) of the keys ``index`` (n,), to be taken in at the end of the call."""
-        self.pending.append((index, slope.unsqueeze(-1)))
-
-    def take_in_pending(self, index: Tensor, columns: Tensor) -> None:
-        """One step for every key; several slopes of a key are averaged."""
-        if not self.updates():
-            return
-        slope = self(index, columns).squeeze(-1)
-        moved = self.temperature[index] - self.step * slope
-        # A key that comes twice has one slope, hence one temperature, written twice.
-        self.temperature[index] = moved.clamp(*self.bounds)
+    def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
+        """Take one step for every id; several slopes of an id are averaged."""
+        if not self.learns:
+            return self.value[ids]
+        slope = super().update(ids, estimates)
+        moved = self.temperature[ids] - self.step * slope.squeeze(-1)
+        # An id that comes twice has one slope, hence one temperature, written twice.
+        self.temperature[ids] = moved.clamp(*self.bounds)
+        return slope
 
 
 class IndividualTemperatures(GlobalContrastive):
@@ -77,7 +65,7 @@ class IndividualTemperatures(GlobalContrastive):
     converted when τ_i moves, so that the step is to be small.
     """
 
-    average: FollowedAverage
+    average: FCCOAverage
 
     def __init__(
         self,
@@ -91,8 +79,9 @@ class IndividualTemperatures(GlobalContrastive):
         highest: float = 0.7,
         step: float = 0.01,
         temperature_ema_rate: float = 0.9,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate)
+        super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate, reduction=reduction)
         if not (math.isfinite(rho) and rho >= 0):
             raise ValueError(f"rho must be a finite number >= 0, got {rho!r}")
         require_positive("step", step)
@@ -114,15 +103,15 @@ class IndividualTemperatures(GlobalContrastive):
             ema_rate=temperature_ema_rate,
         )
 
-    def risk(self, lists: Lists) -> Tensor:
-        index = ids(lists)
-        temperature = self.temperatures.temperature[index].to(lists.positive_weight.dtype)
+    def risk(self, lists: Lists) -> Risk:
+        temperature = self.temperatures.temperature[lists.ids].to(lists.positive_weight.dtype)
         exponent = negatives_above(lists, temperature.unsqueeze(-1))
         log_mean = log_mean_exp(exponent, lists.negative_weight)
-        log_g = self.followed(lists, log_mean)
+        log_g, updates = self.averaged(lists, log_mean)
         with torch.no_grad():
             # ĝ/(ε + u) is at most 1/γ in training; elsewhere the slope is not used.
             share = (log_mean - log_g).clamp_max(-math.log(self.average.ema_rate)).exp()
             leaning = mean_under_softmax(exponent, lists.negative_weight)
-            self.temperatures.add(index, log_g + self.rho - share * leaning)
-        return temperature * (log_g + self.rho)
+            slope = (log_g + self.rho - share * leaning).unsqueeze(-1)
+        moved = MemoryUpdate(self.temperatures, lists.ids, slope)
+        return Risk(temperature * (log_g + self.rho), [*updates, moved])

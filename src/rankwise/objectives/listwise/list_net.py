@@ -9,8 +9,8 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
-from rankwise.objectives.base import Objective
+from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs.rows import accumulating
 
 __all__ = ["ListNet", "TargetDistribution"]
@@ -44,31 +44,33 @@ class ListNet(Objective):
         *,
         num_items: int | None = None,
         ema_rate: float = 0.9,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_one_of("target_distribution", target_distribution, ("exp", "uniform"))
         self.target_distribution = target_distribution
-        self.average: FollowedAverage | None = None
+        self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
             self.memory_by, self.memory_size = "item", num_items
-            self.average = FollowedAverage(num_items, ema_rate=ema_rate, log=True)
+            self.average = FCCOAverage(num_items, ema_rate=ema_rate, log=True)
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         scores, weight = (
             accumulating(lists.positives),
             lists.positive_weight + lists.negative_weight,
         )
         log_weight = accumulating(weight).log()
+        updates: list[MemoryUpdate] = []
         surprise = torch.logsumexp(scores + log_weight, dim=-1, keepdim=True) - scores
         if self.average is not None:
             assert lists.item_ids is not None
             log_size = torch.logsumexp(log_weight, dim=-1, keepdim=True)
             estimate = (surprise - log_size).unsqueeze(-1)
             present = lists.positive_weight > 0
-            followed = self.average.follow(lists.item_ids, estimate, present)
-            surprise = followed.squeeze(-1) + log_size
-        return (self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype)
+            log_u, update = self.average.track(lists.item_ids, estimate, present)
+            surprise, updates = log_u.squeeze(-1) + log_size, [update]
+        return Risk((self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype), updates)
 
     def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
         """p of every relevant item, times its weight; 0 for the others."""

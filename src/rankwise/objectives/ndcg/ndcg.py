@@ -10,9 +10,9 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
+from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.metrics.dcg import Gain
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.ndcg.formulas import (
     normalized_gains,
     share_at_the_top,
@@ -63,8 +63,9 @@ class NDCG(Objective):
         num_items: int | None = None,
         length: int | None = None,
         ema_rate: float = 0.9,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         for name, value in (("k", k), ("num_items", num_items), ("length", length)):
             if value is not None:
                 require_count(name, value)
@@ -73,12 +74,12 @@ class NDCG(Objective):
             require_positive("softness", softness)
         self.softness = softness
         self.k, self.surrogate, self.gain, self.length = k, surrogate, gain, length
-        self.average: FollowedAverage | None = None
+        self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
-            self.average = FollowedAverage(num_items, 2, ema_rate=ema_rate)
+            self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
-    def risk(self, lists: Lists) -> Tensor:
+    def risk(self, lists: Lists) -> Risk:
         rank = surrogate_rank(self.surrogate, lists)
         times = torch.ones_like(lists.n_positives)  # how many items each one stands for
         if self.length is not None:
@@ -87,6 +88,7 @@ class NDCG(Objective):
             times = self.length / size
             lists = _repeated(lists, times)
         share = torch.ones_like(rank)
+        updates: list[MemoryUpdate] = []
         if self.k is not None:
             # The highest item counts whole even if it stands for more than k.
             share = share_at_the_top(lists, times.clamp_min(self.k), self.softness)
@@ -94,9 +96,12 @@ class NDCG(Objective):
         if self.average is not None:
             assert lists.item_ids is not None
             estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
-            rank, share = self.average.follow(lists.item_ids, estimate, present).unbind(-1)
+            u, update = self.average.track(lists.item_ids, estimate, present)
+            rank, share = u.unbind(-1)
+            updates.append(update)
         gains = normalized_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
-        return 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
+        risks = 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
+        return Risk(risks, updates)
 
 
 def _size(lists: Lists, length: int) -> Tensor:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rankwise.checks import require_positive
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
+from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.partial_auc.selected import ranked_negatives
-from rankwise.objectives.partial_auc.thresholds import Thresholds
 from rankwise.objectives.selection import hardest
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
 from rankwise.pairs.rows import accumulating, result_dtype
 
-__all__ = ["CVaROverNegatives", "CVaROverPositives", "excess", "require_hinge"]
+__all__ = ["CVaROverNegatives", "CVaROverPositives", "Thresholds", "excess", "require_hinge"]
 
 
 def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:
@@ -50,6 +50,35 @@ def excess(
     return total / n, 1 - within / n
 
 
+class Thresholds(DeferredAverage):
+    """λ by id, one step at a visit down λ + (1/β)·mean(ℓ − λ)₊   (SOPA, Zhu et al. 2022).
+
+    λ ← λ − η(1 − (1/β)·mean 1[ℓ > λ]), with ``level`` β and ``step`` η; it settles where the share
+    β of all losses, of all batches, is above it. An id starts at the quantile of the first batch
+    that shows it. Losses are not negative, so neither is λ. Several steps of one id are averaged.
+    """
+
+    def __init__(self, num_items: int, *, level: float, step: float) -> None:
+        require_positive("threshold_rate", step)
+        super().__init__(num_items, ema_rate=1.0)
+        self.level, self.step = level, step
+
+    def known(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return λ of ``ids`` (…) before this call, and whether they were ever visited."""
+        return self.value[ids].squeeze(-1), self.seen[ids]
+
+    @torch.no_grad()
+    def descend(self, ids: Tensor, start: Tensor, beyond: Tensor, present: Tensor) -> MemoryUpdate:
+        """Return one step for each id that is present, or its ``start`` where it has none yet.
+
+        ``beyond`` is the share of the losses above λ. All are of the shape of ``ids``.
+        """
+        threshold, seen = self.known(ids)
+        stepped = (threshold - self.step * (1 - beyond / self.level)).clamp_min(0)
+        next_value = torch.where(seen, stepped.to(start.dtype), start)
+        return MemoryUpdate(self, ids[present], next_value[present].unsqueeze(-1))
+
+
 class CVaROverNegatives(nn.Module):
     """λ_i + (1/β)·mean_{j∈N} (ℓ_ij − λ_i)₊ at every positive, λ_i remembered by item.
 
@@ -63,8 +92,8 @@ class CVaROverNegatives(nn.Module):
         self.level = level
         self.thresholds = Thresholds(num_items, level=level, step=step)
 
-    def forward(self, lists: Lists) -> Tensor:
-        """One value for each positive, (lists, positives)."""
+    def forward(self, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each positive, (lists, positives)."""
         assert lists.item_ids is not None
         present = lists.positive_weight > 0
         threshold, seen = self.thresholds.known(lists.item_ids)
@@ -74,9 +103,9 @@ class CVaROverNegatives(nn.Module):
             above, beyond = excess(self.surrogate, lists, threshold)
         if (present & ~seen).any():
             start, first = self._at_first(lists)
-        self.thresholds.descend(lists.item_ids, start, beyond, present)
+        update = self.thresholds.descend(lists.item_ids, start, beyond, present)
         value = torch.where(seen, threshold + above / self.level, first)
-        return value.to(result_dtype(lists.positives))
+        return value.to(result_dtype(lists.positives)), [update]
 
     def _at_first(self, lists: Lists) -> tuple[Tensor, Tensor]:
         """The best λ of every positive in this batch, and the value with it."""
@@ -97,15 +126,16 @@ class CVaROverPositives(nn.Module):
     def __init__(self, level: float, num_items: int, *, ema_rate: float, step: float) -> None:
         super().__init__()
         self.level = level
-        self.average = FollowedAverage(num_items, ema_rate=ema_rate)
+        self.average = FCCOAverage(num_items, ema_rate=ema_rate)
         self.thresholds = Thresholds(1, level=level, step=step)
 
-    def forward(self, values: Tensor, lists: Lists) -> Tensor:
-        """One value for each list."""
+    def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each list."""
         assert lists.item_ids is not None
         present = lists.positive_weight > 0
         estimate = values.unsqueeze(-1)
-        values = self.average.follow(lists.item_ids, estimate, present).squeeze(-1)
+        u, update = self.average.track(lists.item_ids, estimate, present)
+        values = u.squeeze(-1)
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * self.level
         part = hardest(values.detach(), lists.positive_weight, mass)
         first = (part * values).sum(-1) / part.sum(-1)
@@ -114,6 +144,7 @@ class CVaROverPositives(nn.Module):
         threshold, seen = self.thresholds.known(key)
         above = values - threshold.to(values.dtype).unsqueeze(-1)
         beyond = lists.mean_over_positives((above > 0).to(values.dtype))
-        self.thresholds.descend(key, start, beyond, torch.ones_like(key, dtype=torch.bool))
+        everyone = torch.ones_like(key, dtype=torch.bool)
+        step = self.thresholds.descend(key, start, beyond, everyone)
         later = threshold + lists.mean_over_positives(above.clamp_min(0)) / self.level
-        return torch.where(seen, later.to(first.dtype), first)
+        return torch.where(seen, later.to(first.dtype), first), [update, step]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
-from rankwise.memory import FollowedAverage
+from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.pairs import Surrogate, pair_logsumexp
 from rankwise.pairs.rows import accumulating
 
@@ -48,11 +48,12 @@ class KLOverNegatives(nn.Module):
         super().__init__()
         self.surrogate, self.temperature = surrogate, temperature
         self.average = (
-            None if num_items is None else FollowedAverage(num_items, ema_rate=ema_rate, log=True)
+            None if num_items is None else FCCOAverage(num_items, ema_rate=ema_rate, log=True)
         )
 
-    def forward(self, lists: Lists) -> Tensor:
-        """One value for each positive, (lists, positives)."""
+    def forward(self, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each positive, (lists, positives)."""
+        updates: list[MemoryUpdate] = []
         weight = accumulating(lists.negative_weight)
         # Shares inside the sum, and no log n⁻ taken off it: at high temperatures nothing cancels.
         log_mean = pair_logsumexp(
@@ -67,8 +68,9 @@ class KLOverNegatives(nn.Module):
             # As the memory will keep it: of what is seen for the first time ĝ/u is then exactly 1.
             estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
             present = lists.positive_weight > 0
-            log_mean = self.average.follow(lists.item_ids, estimate, present).squeeze(-1)
-        return self.temperature * log_mean
+            log_u, update = self.average.track(lists.item_ids, estimate, present)
+            log_mean, updates = log_u.squeeze(-1), [update]
+        return self.temperature * log_mean, updates
 
 
 class KLOverPositives(nn.Module):
@@ -80,10 +82,11 @@ class KLOverPositives(nn.Module):
     def __init__(self, temperature: float, ema_rate: float | None) -> None:
         super().__init__()
         self.temperature = temperature
-        self.average = None if ema_rate is None else FollowedAverage(1, ema_rate=ema_rate, log=True)
+        self.average = None if ema_rate is None else FCCOAverage(1, ema_rate=ema_rate, log=True)
 
-    def forward(self, values: Tensor, lists: Lists) -> Tensor:
-        """One value for each list."""
+    def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each list."""
+        updates: list[MemoryUpdate] = []
         weight = accumulating(lists.positive_weight)
         share = weight / weight.sum(-1, keepdim=True)
         log_mean = torch.logsumexp(accumulating(values) / self.temperature + share.log(), dim=-1)
@@ -91,5 +94,6 @@ class KLOverPositives(nn.Module):
             estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
             key = torch.zeros_like(log_mean, dtype=torch.long)
             present = torch.ones_like(key, dtype=torch.bool)
-            log_mean = self.average.follow(key, estimate, present).squeeze(-1)
-        return (self.temperature * log_mean).to(values.dtype)
+            log_u, update = self.average.track(key, estimate, present)
+            log_mean, updates = log_u.squeeze(-1), [update]
+        return (self.temperature * log_mean).to(values.dtype), updates

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
 from rankwise.checks import require_fraction_range
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.partial_auc.forms import Form, over_negatives, require_form
 from rankwise.pairs import Surrogate
 
@@ -50,8 +48,9 @@ class PartialAUC(Objective):
         num_items: int | None = None,
         ema_rate: float = 0.9,
         threshold_rate: float = 0.1,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
         require_form(form, num_items=num_items, temperature=temperature)
         if num_items is not None:
@@ -66,5 +65,6 @@ class PartialAUC(Objective):
             threshold_rate=threshold_rate,
         )
 
-    def risk(self, lists: Lists) -> Tensor:
-        return lists.mean_over_positives(self.over_negatives(lists))
+    def risk(self, lists: Lists) -> Risk:
+        values, updates = self.over_negatives(lists)
+        return Risk(lists.mean_over_positives(values), updates)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from torch import Tensor, nn
 
 from rankwise.lists import Lists
+from rankwise.memory import MemoryUpdate
 from rankwise.metrics.auc import SLACK
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.selection import between, gathered, hardest
@@ -53,10 +54,10 @@ class SelectedNegatives(nn.Module):
         self.surrogate, self.min_fpr, self.max_fpr = surrogate, min_fpr, max_fpr
         self.rounded = rounded
 
-    def forward(self, lists: Lists) -> Tensor:
-        """One value for each positive, (lists, positives)."""
+    def forward(self, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each positive, (lists, positives)."""
         selected = ranked_negatives(lists, self.min_fpr, self.max_fpr, rounded=self.rounded)
-        return false_positive_rate(self.surrogate, selected)
+        return false_positive_rate(self.surrogate, selected), []
 
 
 class SelectedPositives(nn.Module):
@@ -70,10 +71,10 @@ class SelectedPositives(nn.Module):
         super().__init__()
         self.min_tpr, self.rounded = min_tpr, rounded
 
-    def forward(self, values: Tensor, lists: Lists) -> Tensor:
-        """One value for each list."""
+    def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
+        """Return one value for each list."""
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * (1 - self.min_tpr)
         if self.rounded:
             mass = (mass - SLACK).ceil().where(_counts(lists), mass)
         part = hardest(lists.positives.detach(), lists.positive_weight, mass, largest=False)
-        return (part * values).sum(-1) / part.sum(-1)
+        return (part * values).sum(-1) / part.sum(-1), []

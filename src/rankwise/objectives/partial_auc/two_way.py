@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import nn
 
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.partial_auc.cvar import CVaROverPositives
 from rankwise.objectives.partial_auc.forms import Form, over_negatives, require_form
 from rankwise.objectives.partial_auc.kl import KLOverPositives, temperature_for
@@ -49,8 +49,9 @@ class TwoWayPartialAUC(Objective):
         ema_rate: float = 0.9,
         positive_ema_rate: float = 0.9,
         threshold_rate: float = 0.1,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         if not 0 <= min_tpr < 1:
             raise ValueError(f"min_tpr must be in [0, 1), got {min_tpr!r}")
         if not 0 < max_fpr <= 1:
@@ -85,6 +86,7 @@ class TwoWayPartialAUC(Objective):
         else:
             self.over_positives = SelectedPositives(min_tpr, rounded=form == "direct")
 
-    def risk(self, lists: Lists) -> Tensor:
-        risks: Tensor = self.over_positives(self.over_negatives(lists), lists)
-        return risks
+    def risk(self, lists: Lists) -> Risk:
+        values, updates = self.over_negatives(lists)
+        risks, more = self.over_positives(values, lists)
+        return Risk(risks, [*updates, *more])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, inf
 
 from rankwise.checks import require_count
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate, pair_sum
 
@@ -30,8 +31,9 @@ class AUTKC(ClassObjective):
         surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         softmax: bool = True,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         require_count("k", k)
         self.k, self.surrogate, self.softmax = k, surrogate, softmax
 

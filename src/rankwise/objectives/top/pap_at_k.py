@@ -8,6 +8,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.selection import gathered, hardest
 from rankwise.objectives.top.margins import unit_of_margins
@@ -56,9 +57,12 @@ class PApAtK(ScaledObjective):
         *,
         temperature: float = 0.3,
         score_scale: ScoreScale | None = None,
+        reduction: Reduction = "mean",
     ) -> None:
         require_one_of("form", form, get_args(PApForm))
-        super().__init__(unit_of_margins(form) if score_scale is None else score_scale)
+        super().__init__(
+            unit_of_margins(form) if score_scale is None else score_scale, reduction=reduction
+        )
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
+from rankwise.objectives.base import Reduction
 from rankwise.objectives.scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.selection import hardest, sum_of_hardest
 from rankwise.objectives.soft_selection import soft_hardest
@@ -54,9 +55,12 @@ class PrecisionAtK(ScaledObjective):
         *,
         temperature: float = 0.1,
         score_scale: ScoreScale | None = None,
+        reduction: Reduction = "mean",
     ) -> None:
         require_one_of("form", form, get_args(PrecisionForm))
-        super().__init__(unit_of_margins(form) if score_scale is None else score_scale)
+        super().__init__(
+            unit_of_margins(form) if score_scale is None else score_scale, reduction=reduction
+        )
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature

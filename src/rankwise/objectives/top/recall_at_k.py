@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_positive
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import Sigmoid, pair_sum
 
 __all__ = ["RecallAtK"]
@@ -28,8 +28,15 @@ class RecallAtK(Objective):
     larger one. ``tau_k`` is in ranks.
     """
 
-    def __init__(self, k: int | Sequence[int], *, tau_k: float = 1.0, tau: float = 0.01) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        k: int | Sequence[int],
+        *,
+        tau_k: float = 1.0,
+        tau: float = 0.01,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
         self.k = tuple(k) if isinstance(k, Sequence) else (k,)
         if not self.k:
             raise ValueError("k must be a whole number >= 1 or several of them, got none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, inf
 
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
 
 __all__ = ["TopPush"]
@@ -21,8 +21,10 @@ class TopPush(Objective):
     def __init__(
         self,
         surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        *,
+        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         self.surrogate = surrogate
 
     def risk(self, lists: Lists) -> Tensor:

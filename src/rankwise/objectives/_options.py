@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
-
-__all__ = ["KnowsItsOptions", "given_options", "written"]
+from typing import Self
 
 
-class KnowsItsOptions:
-    """Keeps what its constructor was given; its repr is the call that makes it again."""
+class ReprFromOptions:
+    """Keeps the arguments of its constructor; its repr is the call that makes it again."""
 
-    options: dict[str, Any]
+    options: dict[str, object]
 
-    def __new__(cls, *args: Any, **options: Any) -> Self:
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__signature__ = _signature(cls)  # type: ignore[attr-defined]  # __new__ would hide it
+
+    def __new__(cls, *args: object, **options: object) -> Self:
         made = super().__new__(cls)
         # Straight into the dictionary: a module is not initialized yet, and copies come this way
         # without arguments and bring theirs along.
@@ -25,16 +27,18 @@ class KnowsItsOptions:
         return written(type(self), self.options)
 
 
-def given_options(cls: type, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the constructor by name; nothing where it will refuse them itself."""
+def given_options(
+    cls: type, args: tuple[object, ...], options: dict[str, object]
+) -> dict[str, object]:
+    """Return arguments of the constructor by name; nothing where it will refuse them itself."""
     try:
         return dict(_signature(cls).bind(*args, **options).arguments)
     except TypeError:
         return {}
 
 
-def written(cls: type, options: dict[str, Any]) -> str:
-    """``Name(option=value, …)`` on one line, options with their default value left out."""
+def written(cls: type, options: dict[str, object]) -> str:
+    """Write ``Name(option=value, …)`` on one line, options with their default value left out."""
     defaults = {name: p.default for name, p in _signature(cls).parameters.items()}
     shown = [
         f"{name}={_value(value)}"

@@ -1,0 +1,71 @@
+"""Moving averages in place of estimates inside a non-linear function: FCCO."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from rankwise.memory.average import DeferredAverage, MemoryUpdate
+
+__all__ = ["FCCOAverage"]
+
+
+class FCCOAverage(DeferredAverage):
+    """Averages u_i in place of the estimates ĝ_i inside a non-linear f.
+
+    Finite-sum coupled compositional optimization: f(ĝ_i) of a batch is biased where f is not
+    linear; f(u_i), with u_i the average over all batches that contained i, is not in the limit.
+    Whatever is computed from :meth:`track` has the value f(u_i) and the gradient ∇f(u_i)·∇ĝ_i.
+    The arguments are those of :class:`MovingAverage`.
+
+    Example:
+        >>> memory = FCCOAverage(2, ema_rate=0.25)
+        >>> ids, everyone = torch.tensor([0, 1]), torch.tensor([True, True])
+        >>> u, update = memory.track(ids, torch.tensor([[2.0], [4.0]]), everyone)
+        >>> _ = memory.update(update.ids, update.estimates)
+        >>> g = torch.tensor([[6.0], [4.0]], requires_grad=True)
+        >>> u, _ = memory.track(ids, g, everyone)  # 0.75 · 2 + 0.25 · 6
+        >>> u.detach().squeeze(1)
+        tensor([3., 4.])
+        >>> u.log().sum().backward()  # 1/u, not 1/g
+        >>> g.grad.squeeze(1)
+        tensor([0.3333, 0.2500])
+
+    Reference:
+        EXM 2.3; Wang and Yang 2022.
+    """
+
+    @property
+    def update_width(self) -> int:
+        """Numbers for each id of an update: estimates and, without ``log``, the previous ones."""
+        # All processes send the same columns, also one whose call has no previous estimates.
+        return self.value.shape[1] if self.log else 2 * self.value.shape[1]
+
+    def track(
+        self,
+        ids: Tensor,
+        estimate: Tensor,
+        present: Tensor,
+        *,
+        previous: Tensor | None = None,
+    ) -> tuple[Tensor, MemoryUpdate]:
+        """Return u with the gradient of the estimates, and the update to apply after the call.
+
+        Args:
+            ids: Shape (…), which averages the estimates are of.
+            estimate: ĝ, shape (…, width); logarithms with ``log``.
+            present: Shape (…), False for padding, which is left out of the update.
+            previous: ĝ under the previous parameters, of the shape of ``estimate``.
+        """
+        columns = estimate.detach()
+        if not self.log:
+            columns = torch.cat([columns, columns if previous is None else previous], -1)
+        known = self.preview(ids, columns).to(estimate.dtype)
+        moves = estimate - estimate.detach()
+        if self.log:
+            # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
+            share = (estimate.detach() - known).clamp_max(-math.log(self.ema_rate)).exp()
+            moves = share * moves
+        return known + moves, MemoryUpdate(self, ids[present], columns[present])

@@ -1,0 +1,149 @@
+"""The checks of an objective's call, all of them before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankwise.checks import (
+    require_finite,
+    require_floating,
+    require_list_dimension,
+    require_mask,
+    require_same_device,
+    require_same_shape,
+    require_tensor,
+    warn_caller,
+)
+from rankwise.lists import check_values
+from rankwise.memory import require_ids
+from rankwise.objectives.batch import Batch, CallArguments, MemoryBy
+
+Reduction = Literal["mean", "sum", "none"]
+"""How the risks of the lists become the value of a call, as in torch."""
+
+
+def check_arguments(
+    scores: Tensor,
+    target: Tensor,
+    arguments: CallArguments,
+    *,
+    name: str,
+    memory_by: MemoryBy,
+    memory_size: int,
+    pointwise: bool,
+    require_target: Callable[[str, Tensor], None],
+) -> bool:
+    """Raise on the first argument that cannot be used, in types, shapes and then values.
+
+    Args:
+        scores: Scores of the call.
+        target: Targets of the call.
+        arguments: The optional arguments of the call.
+        name: Name of the objective, for messages.
+        memory_by: What the objective's memory is kept by.
+        memory_size: Number of lists or items that the memory was made for.
+        pointwise: Whether an item has a loss without any other.
+        require_target: Check of the labels.
+
+    Returns:
+        Whether masked items hold values that have to be replaced before they are used.
+    """
+    ids = arguments.item_ids if memory_by == "item" else arguments.list_ids
+    if ids is None and (memory_by == "item" or memory_size > 1):
+        raise ValueError(
+            f"{memory_by}_ids is needed: {name} remembers {memory_size} {memory_by}s; "
+            f"pass the id of every {memory_by} of the batch"
+        )
+    given = {"scores": scores, "target": target, **arguments.given()}
+    _check_types(given)
+    _check_shapes(given, memory_by)
+    if not pointwise:
+        require_list_dimension(scores, arguments.mask)
+    if memory_by is not None and ids is not None:
+        require_ids(f"{memory_by}_ids", ids, memory_size)
+    fill_masked = check_values(scores, target, arguments.mask, arguments.weight, require_target)
+    if arguments.previous_scores is not None:
+        _check_previous(arguments.previous_scores, arguments.mask)
+    return fill_masked
+
+
+def _check_types(given: dict[str, Tensor]) -> None:
+    scores = given["scores"]
+    for name, value in given.items():
+        if not isinstance(value, Tensor):
+            require_tensor(name, value)
+        elif value.device != scores.device:
+            require_same_device(name, value, "scores", scores)
+    for name in ("scores", "previous_scores"):
+        if name in given:
+            require_floating(name, given[name])
+    if "mask" in given:
+        require_mask("mask", given["mask"])
+    groups = given.get("groups")
+    if groups is not None and (groups.is_floating_point() or groups.dtype == torch.bool):
+        raise ValueError(f"groups must hold integers, got {groups.dtype}; pass groups.long()")
+
+
+def _check_shapes(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
+    scores, list_ids = given["scores"], given.get("list_ids")
+    if scores.dim() == 0:
+        raise ValueError("scores must have at least one dimension, the list, got one number")
+    for name, value in given.items():
+        unused = name == "list_ids" or (name == "item_ids" and memory_by != "item")
+        if not unused and value.shape != scores.shape:
+            require_same_shape(name, value, "scores", scores)
+    if "groups" in given:
+        if scores.dim() != 1:
+            raise ValueError(
+                f"groups is for one-dimensional scores, got shape {tuple(scores.shape)}"
+            )
+    elif memory_by == "list" and list_ids is not None and list_ids.shape != scores.shape[:-1]:
+        raise ValueError(
+            f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
+            f"got {tuple(list_ids.shape)}"
+        )
+
+
+def _check_previous(previous: Tensor, mask: Tensor | None) -> None:
+    try:
+        require_finite("previous_scores", previous)
+    except ValueError:
+        if mask is None:
+            raise
+        require_finite("previous_scores", previous[mask])
+
+
+def warn_of_one_class(name: str, batches: list[Batch], *, graded: bool) -> None:
+    """Warn that no list of a batch has both classes, or two relevances, with its counts."""
+    lists = positives = negatives = 0
+    for batch in batches:
+        present = torch.ones_like(batch.target, dtype=torch.bool)
+        if batch.mask is not None:
+            present &= batch.mask
+        if batch.weight is not None:
+            present &= batch.weight > 0
+        positive = (batch.target > 0) & present
+        lists += int(present.any(-1).sum())
+        positives += int(positive.sum())
+        negatives += int((present & ~positive).sum())
+    what = "items of two relevances" if graded else "both classes"
+    kinds = ("relevant item", "other item") if graded else ("positive", "negative")
+    counts = (_counted(lists, "list"), _counted(positives, kinds[0]), _counted(negatives, kinds[1]))
+    remedy = (
+        "leave out lists without a relevant item"
+        if graded
+        else "use a sampler that puts both classes into every batch, such as "
+        "rankwise.samplers.BalancedBatches"
+    )
+    warn_caller(
+        f"{name}: no list of this batch has {what} ({', '.join(counts)}), so that the loss is 0 "
+        f"and has no gradient; {remedy} (reported once per objective)"
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
