@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -32,11 +32,15 @@ _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 
 @dataclass(frozen=True)
 class Wishes:
-    """The options of a user about the columns."""
+    """The options of a user about the columns, as in :func:`rankwise.data.read_table`."""
 
     use: Collection[str] = ()
     text: Collection[str] = ()
     date_format: str | None = None
+    drop: Collection[str] = ()
+    positive: str | None = None
+    graded: bool = False
+    roles: Mapping[str, str] = field(default_factory=dict)  # columns by role, those that are given
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,26 +24,11 @@ from rankwise.data.files import require_columns, require_finite
 from rankwise.data.reading import Reading, Rule
 from rankwise.data.table import ColumnInfo, Table
 
-Roles = Mapping[str, str | None]
 
-
-def table_of(
-    path: Path,
-    frame: pl.DataFrame,
-    roles: Roles,
-    drop: Collection[str],
-    wishes: Wishes,
-    *,
-    positive: str | None,
-    graded: bool,
-) -> Table:
-    """Make the table of a frame, without the rows that have no target or no weight.
-
-    ``roles`` are the columns of target, group, time, score and weight, the last four of which may
-    be None.
-    """
-    _require_roles(path, frame, roles, {"drop": drop, "use": wishes.use, "text": wishes.text})
-    target = roles["target"] or ""
+def table_of(path: Path, frame: pl.DataFrame, wishes: Wishes) -> Table:
+    """Make the table of a frame, without the rows that have no target or no weight."""
+    _require_roles(path, frame, wishes)
+    target = wishes.roles["target"]
     there = has_value(frame[target]).to_numpy()
     rows, without = np.flatnonzero(there), int((~there).sum())
     if not len(rows):
@@ -52,7 +37,7 @@ def table_of(
             "name another column with --target"
         )
     try:
-        return _of_rows(path, frame, rows, roles, drop, wishes, positive, graded)
+        return _of_rows(path, frame, rows, wishes)
     except DataError as error:
         if not without or not re.search(r"\brow \d", str(error)):
             raise
@@ -61,31 +46,19 @@ def table_of(
         ) from None
 
 
-def _of_rows(  # noqa: PLR0917
-    path: Path,
-    whole: pl.DataFrame,
-    rows: NDArray[np.int64],
-    roles: Roles,
-    drop: Collection[str],
-    wishes: Wishes,
-    positive: str | None,
-    graded: bool,
-) -> Table:
-    frame, without = whole[rows], len(whole) - len(rows)
-    target, group, time, score, weight = (
-        roles[role] for role in ("target", "group", "time", "score", "weight")
-    )
-    weights = None if weight is None else read_weights(path, frame[weight])
+def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: Wishes) -> Table:
+    frame, without, roles = whole[rows], len(whole) - len(rows), wishes.roles
+    weights = read_weights(path, frame[roles["weight"]]) if "weight" in roles else None
     weightless = 0
     if weights is not None and not weights.all():
         weightless = int((weights == 0).sum())
         rows = rows[weights > 0]
         frame, weights = whole[rows], weights[weights > 0]
-    labels, found = read_target(path, frame[target or ""], positive, graded)
+    labels, found = read_target(path, frame[roles["target"]], wishes.positive, wishes.graded)
     order, dated, time_format = None, False, None
-    if time is not None:
-        order, dated, time_format = read_time(path, frame[time], wishes.date_format)
-    used = {name for name in roles.values() if name is not None} | set(drop)
+    if "time" in roles:
+        order, dated, time_format = read_time(path, frame[roles["time"]], wishes.date_format)
+    used = {*roles.values(), *wishes.drop}
     decided = {column.name: decide(column, wishes) for column in frame if column.name not in used}
     rules = tuple(each.rule for each in decided.values() if each.rule is not None)
     _require_format_used(path, wishes.date_format, time_format, rules)
@@ -98,13 +71,13 @@ def _of_rows(  # noqa: PLR0917
         kinds=Reading(rules).kinds,
         target=labels,
         positive=found,
-        groups=None if group is None else read_groups(path, frame[group]),
+        groups=read_groups(path, frame[roles["group"]]) if "group" in roles else None,
         time=order,
         dated=dated,
-        score=None if score is None else read_scores(path, frame[score]),
+        score=read_scores(path, frame[roles["score"]]) if "score" in roles else None,
         weight=weights,
         formats=rules,
-        columns=_infos(frame, roles, drop, decided, time_format),
+        columns=_infos(frame, roles, decided, time_format),
         warnings=tuple(each.warning for each in decided.values() if each.warning is not None),
         file_rows=rows if len(rows) < len(whole) else None,
         without_target=without,
@@ -112,16 +85,14 @@ def _of_rows(  # noqa: PLR0917
     )
 
 
-def _require_roles(
-    path: Path, frame: pl.DataFrame, roles: Roles, wanted: Mapping[str, Collection[str]]
-) -> None:
+def _require_roles(path: Path, frame: pl.DataFrame, wishes: Wishes) -> None:
     """Raise where a requested column is not in the file, or was requested twice."""
-    for role, name in roles.items():
-        if name is not None:
-            require_columns(path, frame.columns, [name], role)
+    wanted = {"drop": wishes.drop, "use": wishes.use, "text": wishes.text}
+    for role, name in wishes.roles.items():
+        require_columns(path, frame.columns, [name], role)
     for option, names in wanted.items():
         require_columns(path, frame.columns, list(names), option)
-        for role, name in roles.items():
+        for role, name in wishes.roles.items():
             if name in names:
                 raise DataError(
                     f"{path}: --{option} {name} is the {role} column, which is not a feature anyway"
@@ -153,13 +124,12 @@ def _require_format_used(
 
 def _infos(
     frame: pl.DataFrame,
-    roles: Roles,
-    drop: Collection[str],
+    roles: Mapping[str, str],
     decided: Mapping[str, Decided],
     time_format: str | None,
 ) -> tuple[ColumnInfo, ...]:
     """Describe all columns of the file in its order."""
-    named = {name: role for role, name in roles.items() if name is not None}
+    named = {name: role for role, name in roles.items()}
     found = []
     for column in frame:
         name = column.name

@@ -92,15 +92,9 @@ def read_table(
         return _svmlight(path, target, group, positive, graded)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
-    return table_of(
-        path,
-        read_frame(path, kind, dates=False),
-        roles,
-        drop,
-        Wishes(use, text, date_format),
-        positive=positive,
-        graded=graded,
-    )
+    given = {role: name for role, name in roles.items() if name is not None}
+    wishes = Wishes(use, text, date_format, drop, positive, graded, given)
+    return table_of(path, read_frame(path, kind, dates=False), wishes)
 
 
 def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[str, ...]]:
