@@ -14,8 +14,6 @@ from rankwise.objectives import Objective
 from rankwise.pairs import Surrogate
 from rankwise.pairs.forms import Piece
 
-__all__ = ["CurvedSurrogate", "curved", "expected", "floored"]
-
 _TOP_CELL, _GROWTH = 20, 1.15  # rows in the highest cell; how much larger the next one is
 _TINY = 1e-16  # boosters want a number above zero even for a row of no weight
 

@@ -17,8 +17,6 @@ from rankwise.checks import require_one_of
 from rankwise.objectives import Objective
 from rankwise.objectives.batch import CallArguments, read_batch
 
-__all__ = ["Curvature", "FLOOR", "Gradient", "Mixed", "ObjectiveGradient", "log_loss_gradient"]
-
 Curvature = Literal["expected", "bound"]
 
 FLOOR = 0.01
@@ -85,8 +83,8 @@ class ObjectiveGradient:
         return gradient, _gradient(self.curved, scores, rows).abs() / scale
 
     def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
-        target, beside = _arguments(rows)
-        everything = CallArguments(groups=beside["groups"], weight=beside["weight"])
+        target, options = _arguments(rows)
+        everything = CallArguments(groups=options["groups"], weight=options["weight"])
         _, scale = self.objective.rescale(read_batch(scores, target, everything))
         return torch.as_tensor(scale)
 
@@ -113,13 +111,13 @@ def log_loss_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
 
 def _arguments(rows: Rows) -> tuple[Tensor, dict[str, Tensor | None]]:
     given = {"groups": rows.groups, "weight": rows.weight}
-    beside = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
-    return torch.from_numpy(rows.target), beside
+    options = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
+    return torch.from_numpy(rows.target), options
 
 
 def _gradient(objective: Objective, scores: Tensor, rows: Rows) -> Tensor:
-    target, beside = _arguments(rows)
-    (gradient,) = torch.autograd.grad(objective(scores, target, **beside), scores)
+    target, options = _arguments(rows)
+    (gradient,) = torch.autograd.grad(objective(scores, target, **options), scores)
     return gradient
 
 

@@ -12,8 +12,6 @@ from rankwise.boosting.rows import BoosterData, rows_of
 from rankwise.naming import canonical_metric
 from rankwise.naming import metric as named_metric
 
-__all__ = ["lightgbm_metric", "xgboost_metric"]
-
 
 def lightgbm_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, float, bool]]:
     """Return a metric for ``lightgbm.train(feval=…)``.

@@ -18,14 +18,6 @@ from rankwise.naming.signatures import EMPTY
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective
 
-__all__ = [
-    "BoosterObjective",
-    "gradient_of",
-    "lightgbm_objective",
-    "stateless_objective",
-    "xgboost_objective",
-]
-
 LOGITS: dict[str, dict[str, Value]] = {
     "ap": {
         "false_positives": Spec("Logistic", args=(1.0,)),

@@ -8,8 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Floats", "Merged", "Rows", "merge", "rows_of"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from rankwise.boosting.gradient import Gradient
 from rankwise.boosting.rows import Floats
 from rankwise.objectives import Objective
 
-__all__ = ["Stage", "boost", "first_score"]
-
 _FURTHEST = 50.0
 
 

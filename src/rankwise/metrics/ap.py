@@ -14,8 +14,6 @@ from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Interval, normal_quantile
 from rankwise.metrics.ranking import Ranking
 
-__all__ = ["auprc", "average_precision", "logit_interval"]
-
 
 def _mean_over_positives(ranking: Ranking, positives: Tensor, negatives: Tensor) -> Tensor:
     """Mean over positives of positives/(positives + negatives), both counted from the top."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["average_precision", "dcg", "hit", "precision", "reciprocal_rank", "recall"]
-
 
 def precision(hits: Tensor, k: int) -> Tensor:
     """Relevant among the first k, over k."""

@@ -13,8 +13,6 @@ from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking, band, mass_above
 
-__all__ = ["auroc", "pair_share", "partial_auroc", "two_way_partial_auroc"]
-
 SLACK = 1e-9  # 0.3 · 10 is 3 items, though the product is 2.9999999999999996
 
 

@@ -16,8 +16,6 @@ from rankwise.metrics.inputs import Array, Items, read_items, to_tensor
 from rankwise.metrics.intervals import Comparison, Interval, require_level
 from rankwise.metrics.ranking import Ranking, rank_items
 
-__all__ = ["bootstrap_interval", "compare", "compare_lists"]
-
 BLOCK = 2**21  # resampled items at a time: near the processor, yet few waits for other threads
 
 

@@ -11,8 +11,6 @@ from rankwise.checks import warn_caller
 from rankwise.metrics.inputs import Array, from_tensor, read_items
 from rankwise.metrics.ranking import rank_items
 
-__all__ = ["PrecisionRecallCurve", "RocCurve", "precision_recall_curve", "roc_curve"]
-
 
 class PrecisionRecallCurve(NamedTuple, Generic[Array]):
     """Precision and recall of "score ≥ threshold", by ascending threshold, then (1, 0).

@@ -13,8 +13,6 @@ from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking
 
-__all__ = ["LARGEST", "Gain", "best_gain", "discounted_gain", "ndcg"]
-
 LARGEST = 1000.0
 """The greatest relevance of an exponential gain: millions of 2^1000 have a sum, two 2^1023 none."""
 

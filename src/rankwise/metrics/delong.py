@@ -11,8 +11,6 @@ from torch import Tensor
 from rankwise.metrics.inputs import Array, read_items
 from rankwise.metrics.intervals import Comparison, Interval, normal_quantile
 
-__all__ = ["delong_covariance", "delong_interval", "delong_test"]
-
 
 def delong_interval(scores: Array, target: Array, *, level: float = 0.95) -> Interval:
     """Compute DeLong's interval of the AUROC of one list, AUC ± z·√variance, cut to [0, 1].

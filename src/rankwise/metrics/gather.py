@@ -6,8 +6,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-__all__ = ["gather_rows", "is_distributed"]
-
 
 def is_distributed() -> bool:
     """Return whether there is more than one process."""

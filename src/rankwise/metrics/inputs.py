@@ -19,17 +19,6 @@ from rankwise.checks import (
     require_same_shape,
 )
 
-__all__ = [
-    "Array",
-    "Average",
-    "Items",
-    "NumpyArray",
-    "Ties",
-    "from_tensor",
-    "read_items",
-    "to_tensor",
-]
-
 NumpyArray = NDArray[Any]  # of any numbers
 Array = TypeVar("Array", Tensor, NumpyArray)
 Ties = Literal["standard", "against"]

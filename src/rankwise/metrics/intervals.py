@@ -10,15 +10,6 @@ from torch import Tensor
 
 from rankwise.metrics.inputs import NumpyArray, to_tensor
 
-__all__ = [
-    "Comparison",
-    "Interval",
-    "ListMean",
-    "mean_over_lists",
-    "normal_quantile",
-    "require_level",
-]
-
 
 @dataclass(frozen=True)
 class Interval:

@@ -15,8 +15,6 @@ from rankwise.metrics._setting import setting_of
 from rankwise.metrics.gather import gather_rows, is_distributed
 from rankwise.metrics.inputs import Array, Items, read_items
 
-__all__ = ["Metric"]
-
 # The state of an accumulated metric: the items of one list, of lists by id, or only the values
 # of lists that came whole.
 COLUMNS = {

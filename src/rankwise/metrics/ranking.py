@@ -15,8 +15,6 @@ from torch import Tensor
 
 from rankwise.metrics.inputs import Ties
 
-__all__ = ["Ranking", "band", "mass_above", "rank_items"]
-
 
 @dataclass(frozen=True)
 class Ranking:

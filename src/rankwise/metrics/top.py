@@ -16,16 +16,6 @@ from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking, band, mass_above
 
-__all__ = [
-    "hit_at_k",
-    "map_at_r",
-    "mean_reciprocal_rank",
-    "pap_at_k",
-    "precision_at_k",
-    "r_precision",
-    "recall_at_k",
-]
-
 
 def _positives_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
     """Expected mass of positives among the first ``rank``: a cut level gives its share."""

@@ -20,7 +20,7 @@ from rankwise.pairs.surrogates import Surrogate
 Reduction = Callable[[Tensor, Tensor], Tensor]
 """(values of the pairs, weights of the lower side) → one number for each upper."""
 
-_CHUNK = 1 << 18  # pairs evaluated at once: they stay in a cache
+_CHUNK = 1 << 18  # pairs in one chunk: they stay in a cache
 
 
 def sum_over_lower(values: Tensor, weight: Tensor) -> Tensor:

@@ -22,8 +22,6 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-__all__ = ["PairForm", "Piece", "form_of"]
-
 _NEGLIGIBLE = 1e-12  # relative size below which a jump of a continuous function is rounding
 
 

@@ -29,8 +29,6 @@ from rankwise.pairs.surrogates import (
     Surrogate,
 )
 
-__all__ = ["pair_logsumexp"]
-
 # Maximum numbers of pairs for the small-batch path: below them it costs less than a sort or cells.
 _SMALL_BATCH_FOR_LINES, _SMALL_BATCH = 1 << 14, 1 << 17
 _PAIRS_OF_AN_ITEM = 20  # maximum per item for which dense blocks beat sorted lists and cells

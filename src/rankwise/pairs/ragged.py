@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["Side", "SizeClass", "size_classes"]
-
 
 @dataclass(frozen=True)
 class Side:

@@ -19,8 +19,6 @@ from rankwise.checks import (
 )
 from rankwise.pairs.ragged import Side, size_classes
 
-__all__ = ["PairInput", "Rows", "accumulating", "over_lists", "result_dtype", "weights_of"]
-
 
 class PairInput(NamedTuple):
     """The arguments every function of the engine shares (see :func:`rankwise.pairs.pair_sum`)."""

@@ -14,8 +14,6 @@ from rankwise.pairs._engine.autograd import engine_sum
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import PairFunction, Surrogate
 
-__all__ = ["Method", "pair_curvature", "pair_sum"]
-
 Method = Literal["auto", "sorted", "exponential", "dense"]
 
 # Maximum numbers of pairs for the small-batch path, of scores of the smaller side for the dense

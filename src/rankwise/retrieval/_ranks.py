@@ -11,7 +11,7 @@ LANES = 8 * 255
 """Columns come in multiples of this: eight flags to a word, 255 words before a byte is full."""
 
 _FEW = 256  # thresholds up to which one comparison each is cheaper than to sort the row
-_ROWS = 32  # rows compared at once: enough for a thread, few enough to stay in the cache
+_ROWS = 32  # rows in one comparison: enough for a thread, few enough to stay in the cache
 
 Scores = NDArray[np.float32]
 

@@ -16,8 +16,6 @@ from rankwise.checks import require_count
 from rankwise.extras import require
 from rankwise.retrieval.exact import Nearest, asked_of, best_first, embeddings_of
 
-__all__ = ["ApproximateSearch", "Cells", "Recall"]
-
 
 @dataclass(frozen=True)
 class Cells:

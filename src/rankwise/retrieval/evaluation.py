@@ -17,8 +17,6 @@ from rankwise.checks import require_count, require_one_of
 from rankwise.retrieval._ranks import LANES, Positives, at_least
 from rankwise.retrieval.exact import embeddings_of, labels_of
 
-__all__ = ["RetrievalResult", "evaluate"]
-
 Floats = NDArray[np.float64]
 
 
@@ -80,8 +78,8 @@ class RetrievalResult:
         return text + (f"; {self.left_out} with nothing to find)" if self.left_out else ")")
 
 
-_BLOCK = 1 << 23  # scores at once, 32 MB
-_ROWS = 512  # queries at once, where the gallery is small
+_BLOCK = 1 << 23  # scores in one block, 32 MB
+_ROWS = 512  # queries in one block, where the gallery is small
 _GRID = np.linspace(0, 1, 101)
 
 

@@ -12,8 +12,6 @@ from torch.nn.functional import normalize
 
 from rankwise.checks import require_count, require_finite, require_floating
 
-__all__ = ["Nearest", "asked_of", "best_first", "embeddings_of", "labels_of", "nearest"]
-
 
 def embeddings_of(name: str, given: object, unit: bool) -> Tensor:
     """Return (items, dimension) in float32 on the CPU, as unit vectors with ``unit``."""
@@ -42,7 +40,7 @@ def labels_of(name: str, given: object, items: int) -> NDArray[np.int64]:
     return values.long().numpy()
 
 
-_BLOCK = 1 << 23  # scores at once, 32 MB
+_BLOCK = 1 << 23  # scores in one block, 32 MB
 
 
 class Nearest(NamedTuple):

@@ -11,8 +11,6 @@ from rankwise.samplers._draws import even_draws
 from rankwise.samplers._items import Ints, read_target
 from rankwise.samplers.base import EpochBatches
 
-__all__ = ["BalancedBatches"]
-
 
 class BalancedBatches(EpochBatches):
     """Batches of exactly ``positives`` positives, then ``negatives`` negatives, all different.

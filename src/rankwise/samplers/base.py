@@ -13,8 +13,6 @@ from torch.utils.data import Sampler
 from rankwise.checks import require_count
 from rankwise.samplers._items import Ints, require_whole
 
-__all__ = ["EpochBatches"]
-
 
 class EpochBatches(Sampler[list[int]], ABC):
     """Base class of batch samplers whose epochs are planned as a whole.

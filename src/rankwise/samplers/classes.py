@@ -14,8 +14,6 @@ from rankwise.samplers._draws import assign_to_batches
 from rankwise.samplers._items import Groups, Ints, count_up, read_ids
 from rankwise.samplers.base import EpochBatches
 
-__all__ = ["ClassBatches"]
-
 
 class ClassBatches(EpochBatches):
     """Batches of ``classes`` different classes with ``per_class`` items each (P×K), class by class.

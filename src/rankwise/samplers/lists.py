@@ -8,8 +8,6 @@ from rankwise.checks import require_count
 from rankwise.samplers._items import Groups, Ints, count_up, read_ids
 from rankwise.samplers.base import EpochBatches
 
-__all__ = ["ListBatches"]
-
 
 class ListBatches(EpochBatches):
     """Batches of ``lists`` different lists and up to ``items`` items of each, list by list.

@@ -17,8 +17,6 @@ from rankwise.pairs import ZeroOne
 from rankwise.theory.population import Population
 from rankwise.theory.summary import Mean, mean_of
 
-__all__ = ["ESTIMATORS", "Bias", "Estimator", "batch_ap", "estimator_bias", "prior_only", "soprc"]
-
 Estimator = Callable[[float, int], Objective]
 """A function from the prior of the data set and the number of lists to an objective."""
 

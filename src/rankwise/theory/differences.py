@@ -12,8 +12,6 @@ from torch import Tensor
 from rankwise.checks import require_count
 from rankwise.theory.summary import Mean, mean_of
 
-__all__ = ["BoundedDifference", "Loss", "bounded_difference", "loglog_slope"]
-
 Loss = Callable[[Tensor, Tensor], Tensor]
 """A loss of scores and 0/1 targets, as every objective and baseline is."""
 

@@ -11,8 +11,6 @@ from rankwise.checks import require_count
 from rankwise.memory import interpolate_quantiles
 from rankwise.theory.laws import Law
 
-__all__ = ["InterpolationError", "interpolation_error"]
-
 _FINE = 2000  # places at which the quantile functions are compared
 _GRID = 20_000  # places over which the mean of an order statistic is integrated
 

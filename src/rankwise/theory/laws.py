@@ -11,8 +11,6 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_positive
 
-__all__ = ["Beta", "Law", "Normal", "Uniform"]
-
 
 class Law(Protocol):
     """A distribution of scores: p(u), its second derivative p''(u), and the density at a score."""

@@ -17,8 +17,6 @@ from rankwise.metrics import auroc, average_precision
 from rankwise.objectives.selection import hardest
 from rankwise.theory.laws import Beta, Law, Normal, Uniform
 
-__all__ = ["Population", "SIMULATIONS", "population_pap_risk", "simulate"]
-
 SIMULATIONS: Mapping[str, tuple[Law, Law]] = MappingProxyType(
     {
         "binormal": (Normal(1.0), Normal(0.0)),

@@ -14,8 +14,6 @@ from rankwise.checks import require_count, require_positive
 from rankwise.theory.differences import Loss
 from rankwise.theory.summary import Mean, mean_of
 
-__all__ = ["Stability", "TwinTraining", "model_stability"]
-
 
 @dataclass(frozen=True)
 class TwinTraining:

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from rankwise.metrics.intervals import normal_quantile
 
-__all__ = ["Mean", "mean_of", "student_quantile"]
-
 
 @dataclass(frozen=True)
 class Mean:

@@ -12,9 +12,6 @@ from scipy.sparse import csr_matrix, issparse
 from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
 from rankwise.boosting.rows import Floats, Rows
 
-__all__ = ["LightGBM"]
-
-
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 
 

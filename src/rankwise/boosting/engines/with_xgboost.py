@@ -11,8 +11,6 @@ import xgboost as xgb
 from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
 from rankwise.boosting.rows import Floats, Rows
 
-__all__ = ["XGBoost"]
-
 
 class XGBoost(Engine):
     """An ``xgboost.Booster`` that is given its gradients.

@@ -90,7 +90,7 @@ CURVES = (
         "OpenAUC",
         "open_auc",
         "auc",
-        "Known classes beside items of none of them.",
+        "Known classes, and items of none of them.",
         "Wang et al. 2022",
     ),
     _row(
@@ -123,7 +123,7 @@ CURVES = (
         "TwoWayPartialAUC",
         "tpauc",
         "tpauc",
-        "Few false alarms and few misses at once.",
+        "Few false alarms and few misses together.",
         "EXM 2.3.3",
         **_FORMS,
     ),

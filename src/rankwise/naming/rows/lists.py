@@ -53,7 +53,7 @@ LISTS = (
         "RecallAtK",
         "recall",
         "recall",
-        "Retrieval judged by what the first k have found.",
+        "Retrieval evaluated on the first k items.",
         "Patel et al. 2022",
         **_AT_K,
     ),

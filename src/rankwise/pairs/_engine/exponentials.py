@@ -53,7 +53,7 @@ def _side_by_side(x: Tensor, steps: int, columns: int) -> Tensor:
 
 _pad = torch.nn.functional.pad
 
-_VALUES = 1 << 20  # knots × terms scanned at once
+_VALUES = 1 << 20  # knots × terms in one scan
 
 
 def exponentials_at_knots(

@@ -49,7 +49,7 @@ def slots(line: Tensor, points: Tensor, *, closed: bool) -> Tensor:
 
 
 def _has_width(line: Tensor) -> bool:
-    """Whether the knots can be told apart by equal cells at all."""
+    """Return whether equal cells can separate the knots."""
     width = float(line[0, -1] - line[0, 0])
     return 0 < width < math.inf and math.isfinite((_CELLS - 3) / width)
 
@@ -60,7 +60,7 @@ def _cells(values: Tensor, low: Tensor, scale: Tensor) -> Tensor:
 
 _MANY_KNOTS = 1 << 17  # from here a list's knots leave the cache, and the order of points matters
 _COARSE = 1 << 10  # cells of the rough order of a long list
-_PIECE = 1 << 16  # points worked at once where several passes go over them: they stay in the cache
+_PIECE = 1 << 16  # points of one block: several passes over them stay in the cache
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class _Plan:
 
     def __init__(self, t: Tensor, v: Tensor, power: float) -> None:
         self.power = power
-        # Beyond this distance y is nothing beside 1 − q, or a term nothing beside the largest.
+        # Beyond this distance y is negligible against 1 − q, or a term against the largest.
         reach = 40 / power + 30 + math.log(max(power, 1))
         t, v = t.clamp(max=reach), v.clamp(max=reach)
         depth = min(-1, math.floor(math.log2(2 / power)))  # q·p is at most 2 in the lowest cell

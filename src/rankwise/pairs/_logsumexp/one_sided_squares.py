@@ -201,7 +201,7 @@ def _parts(x: Tensor, numbers: int) -> Iterator[slice]:
         yield slice(start, start + block)
 
 
-_ITEMS = 1 << 16  # of both sides, in the lists that are worked at once
+_ITEMS = 1 << 16  # of both sides, in one block of lists
 
 
 def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ def _power_above(x: Tensor) -> float:
 class _LogSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
-        # What is no number has no end, and stays none.
+        # NaN belongs to neither end, and stays NaN.
         result, slope, scale = (torch.full_like(t, torch.nan) for _ in range(3))
         common = weight * plan.common
         for end, kernel in zip(plan.ends, plan.kernels, strict=True):

@@ -14,8 +14,6 @@ from torch import Tensor
 from rankwise.checks import require_positive
 from rankwise.pairs.forms import PairForm, Piece, form_of
 
-__all__ = ["PairFunction", "PiecewisePolynomial", "Polynomials", "Surrogate"]
-
 Polynomials = tuple[tuple[float, tuple[float, ...]], ...]
 """(where the piece starts, its coefficients of 1, x, x²) for every piece, left to right."""
 

@@ -12,8 +12,6 @@ from rankwise.pairs._engine.tails import log1p_tail, rise, sigmoid_tail
 from rankwise.pairs.forms import Piece
 from rankwise.pairs.surrogates.base import Surrogate
 
-__all__ = ["Exponential", "Logistic", "OneSidedSigmoid", "Sigmoid"]
-
 _INF = math.inf
 
 

@@ -11,16 +11,6 @@ from torch import Tensor
 
 from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
 
-__all__ = [
-    "BarrierHinge",
-    "Hinge",
-    "Linear",
-    "OneSidedHuber",
-    "Square",
-    "SquaredHinge",
-    "ZeroOne",
-]
-
 _INF = math.inf
 
 
