@@ -27,8 +27,8 @@ from torch.nn.functional import cross_entropy
 
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.tasks.retrieval import RetrievalTask, Settings
-from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.training import Learner
+from rankwise.vision.image_dataset import ImageBatch
 
 RESULTS = Path(__file__).parent / "throughput.json"
 CLASSES = 100
@@ -105,7 +105,7 @@ def images_of(case: Case) -> ImageSet:
     return ImageSet("train", labels, tuple(map(str, range(CLASSES))), pixels=pixels)
 
 
-def learners(case: Case) -> tuple[dict[str, Learner[Batch]], Batch]:
+def learners(case: Case) -> tuple[dict[str, Learner[ImageBatch]], ImageBatch]:
     """Cross-entropy first, and a batch for all of them."""
     torch.manual_seed(0)
     images = images_of(case)
@@ -118,7 +118,7 @@ def learners(case: Case) -> tuple[dict[str, Learner[Batch]], Batch]:
             task.loss = Classified(settings.network.dimension)  # type: ignore[assignment]
         made[name] = Learner(task)
     rows = torch.arange(4 * case.classes)
-    return made, Batch([task.pictures[row] for row in rows.tolist()], rows)
+    return made, ImageBatch([task.dataset[row] for row in rows.tolist()], rows)
 
 
 def measured(name: str, case: Case) -> Iterator[Ratio]:

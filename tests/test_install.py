@@ -21,8 +21,8 @@ from tests.data.detection.layouts import xml
 from tests.tasks.classification.cases import SMALL as CLASSIFICATION
 from tests.tasks.classification.cases import images as tail
 from tests.tasks.contrast.cases import write as write_contrast
-from tests.tasks.detection.pictures import CLASSES, pictures
-from tests.tasks.detection.pictures import SMALL as DETECTION
+from tests.tasks.detection.cases import CLASSES, pictures
+from tests.tasks.detection.cases import SMALL as DETECTION
 from tests.tasks.ranking.cases import written as write_lists
 from tests.tasks.recommendation.cases import written as write_interactions
 from tests.tasks.retrieval.cases import SMALL as RETRIEVAL

@@ -20,8 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from rankwise.data.images.image_set import ClassSplits
-from rankwise.tasks.classification import Settings, Trained, judge, train
+from rankwise.tasks.classification import Classifier, Settings, evaluate, train
 from rankwise.theory import mean_of
+from rankwise.vision.run import Trained
 from reproductions.frame import Runs, Setting
 from reproductions.longtail.measure import Plan, settings_of
 from reproductions.longtail.methods import METHODS, Choice, Method
@@ -63,13 +64,13 @@ def _run(plan: Plan, problem: Problem, words: str, rate: float, seed: int) -> di
         "best": max(row["map"] for row in trained.history),
         "last": trained.history[-1]["map"],
         "step": trained.best_step,
-        "training": judge(trained.network, problem.open(0).train, settings).map,
+        "training": evaluate(trained.network, problem.open(0).train, settings).map,
     }
 
 
 def trained_by(
     plan: Plan, splits: ClassSplits, choice: Choice, seed: int
-) -> tuple[Trained, Settings]:
+) -> tuple[Trained[Classifier], Settings]:
     """One training of the study, with a setting that it need not have among its own."""
     plain = {method.objective for method in METHODS if not method.ranking}
     method = Method(choice.objective, choice.objective, ranking=choice.objective not in plain)

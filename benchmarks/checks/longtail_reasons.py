@@ -21,7 +21,7 @@ from benchmarks.checks.longtail import trained_by
 from rich.console import Console
 from rich.table import Table
 
-from rankwise.tasks.classification import judge
+from rankwise.tasks.classification import evaluate
 from rankwise.theory import mean_of
 from reproductions.frame import Runs, Setting
 from reproductions.longtail.measure import Plan
@@ -143,10 +143,10 @@ def _measure(plan: Plan, runs: Runs, data_set: str) -> dict[str, list[Row]]:
 def _run(plan: Plan, problem: Problem, choice: Choice, seed: int) -> Row:
     splits = problem.open(seed)
     trained, settings = trained_by(plan, splits, choice, seed)
-    best = judge(trained.network, splits.test, settings).map
+    best = evaluate(trained.network, splits.test, settings).map
     trained.network.load_state_dict(trained.last)
     parts = splits.train, splits.validation, splits.test
-    training, validation, test = (judge(trained.network, p, settings).map for p in parts)
+    training, validation, test = (evaluate(trained.network, p, settings).map for p in parts)
     return {
         "step": trained.best_step,
         "best validation": max(row["map"] for row in trained.history),

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.finding import Detections
-from rankwise.tasks.detection.page import spaced
-from rankwise.tasks.detection.task import DetectionTask
-from rankwise.tasks.detection.training import train
+from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.feature_cache import Cache
+from rankwise.tasks.detection.inference import Detections
+from rankwise.tasks.detection.report import spaced
+from rankwise.tasks.detection.task import DetectionTask, train
 from reproductions.detection.plan import Choice, Head, Plan
 from reproductions.frame import Runs, Setting
 
@@ -34,14 +34,14 @@ class Cell:
 def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]:
     """All cells, and the milliseconds of processor that each loss takes."""
     runs = Runs(setting.folder, plan.asked(setting.seed))
-    kept: dict[Any, Any] = {}
+    cache: Cache = {}
     first = setting.seed * 1_000
     tried = [(head, choice) for head in plan.heads for choice in plan.of_head(head)]
     cells: dict[tuple[str, Choice, int], dict[str, Any]] = {}
 
     def of(head: Head, choice: Choice, seed: int) -> dict[str, Any]:
         name = f"{head.name}, rate {choice}, seed {seed}"
-        found: dict[str, Any] = runs.get(name, lambda: _run(plan, head, choice, seed, kept))
+        found: dict[str, Any] = runs.get(name, lambda: _run(plan, head, choice, seed, cache))
         return found
 
     for head, choice in setting.track(tried, "choosing"):
@@ -55,7 +55,7 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]
         cells[head.name, best[head.name], seed] = of(head, best[head.name], seed)
     taken = {
         head.name: runs.get(
-            f"milliseconds of {head.name}", partial(_milliseconds, plan, head, first, kept)
+            f"milliseconds of {head.name}", partial(_milliseconds, plan, head, first, cache)
         )
         for head in plan.heads
     }
@@ -66,7 +66,7 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]
 
 
 def shown_detections(cell: Cell) -> list[Detections]:
-    """The boxes that a cell kept of each shown picture."""
+    """The boxes that a cell kept of each shown image."""
     found = []
     for rows in cell.found:
         table = torch.tensor(rows, dtype=torch.float32).reshape(-1, 6)
@@ -74,11 +74,11 @@ def shown_detections(cell: Cell) -> list[Detections]:
     return found
 
 
-def _run(plan: Plan, head: Head, choice: Choice, seed: int, kept: dict[Any, Any]) -> dict[str, Any]:
+def _run(plan: Plan, head: Head, choice: Choice, seed: int, cache: Cache) -> dict[str, Any]:
     settings, splits = plan.of_run(head, choice, seed), plan.splits
-    trained = train(splits, settings, kept=kept)
-    thresholds = best_thresholds(splits.validation, trained.found)
-    found = detect_all(trained.network, splits.test, settings, kept=kept)
+    trained = train(splits, settings, cache=cache)
+    thresholds = best_thresholds(splits.validation, trained.detections)
+    found = detect_all(trained.network, splits.test, settings, cache=cache)
     boxes = []
     for row in spaced(len(splits.test), plan.shown):
         one = found[row].above(thresholds)
@@ -91,15 +91,15 @@ def _run(plan: Plan, head: Head, choice: Choice, seed: int, kept: dict[Any, Any]
     }
 
 
-def _milliseconds(plan: Plan, head: Head, seed: int, kept: dict[Any, Any]) -> float:
+def _milliseconds(plan: Plan, head: Head, seed: int, cache: Cache) -> float:
     """Median of a loss, forward and backward, on the scores of an untrained network."""
     settings = plan.of_run(head, Choice(plan.choices[0].rate), seed)
     times = []
     with torch.random.fork_rng(devices=[]):
-        task = DetectionTask(plan.splits, settings, kept=kept)
+        task = DetectionTask(plan.splits, settings, cache=cache)
         batch = next(task.batches(0))
         with torch.no_grad():
-            dense = task.network(batch.pictures)
+            dense = task.network(batch.images)
         for _ in range(plan.timed):
             logits = dense.logits.clone().requires_grad_()
             regression = dense.regression.clone().requires_grad_()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankwise.report import Figure, Section, Table
-from rankwise.tasks.detection.page import picture_figure, spaced
+from rankwise.tasks.detection.report import image_figure, spaced
 from rankwise.theory import Mean, mean_of
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import OURS, Plan
@@ -249,7 +249,7 @@ def _chart(plan: Plan, cells: list[Cell]) -> Figure:
 def _pictures(plan: Plan, cells: list[Cell]) -> list[Figure]:
     first = {head.name: shown_detections(_of(cells, head.name)[0]) for head in plan.heads}
     return [
-        picture_figure(plan.splits.test, row, {name: boxes[i] for name, boxes in first.items()})
+        image_figure(plan.splits.test, row, {name: boxes[i] for name, boxes in first.items()})
         for i, row in enumerate(spaced(len(plan.splits.test), plan.shown))
     ]
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rankwise.data.images.image_set import ClassSplits
-from rankwise.tasks.classification.evaluate import judge
+from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.training import train
+from rankwise.tasks.classification.task import train
 from reproductions.frame import BasePlan, Runs, Setting
 from reproductions.longtail.methods import METHODS, Choice, Method
 from reproductions.longtail.problems import Problem, real_problems
@@ -150,9 +150,9 @@ def _run(
     }
     if not test:
         return found
-    best = judge(trained.network, splits.test, settings)
+    best = evaluate(trained.network, splits.test, settings)
     trained.network.load_state_dict(trained.last)
-    last = judge(trained.network, splits.test, settings)
+    last = evaluate(trained.network, splits.test, settings)
     return found | {
         "ap": best.map,
         "auroc": best.mean_auroc,

@@ -10,8 +10,6 @@ import torch
 from torch import Tensor
 
 from rankwise.retrieval import evaluate
-from rankwise.tasks.retrieval.evaluate import embed
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import (
     Batches,
@@ -21,8 +19,9 @@ from rankwise.tasks.retrieval.settings import (
     Objective,
     Settings,
 )
-from rankwise.tasks.retrieval.training import train
+from rankwise.tasks.retrieval.task import train
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer
+from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from reproductions.retrieval.features import Features
 from reproductions.retrieval.heads import Head, start_of, train_head
 from reproductions.retrieval.methods import Method
@@ -166,4 +165,6 @@ class Scratch(Bench):
         return found.network, found.history
 
     def test(self, network: EmbeddingNet) -> Tensor:
-        return embed(network, Pictures(self.problem.splits.test, self.problem.augmentations))
+        return compute_outputs(
+            network, ImageDataset(self.problem.splits.test, self.problem.augmentations)
+        )

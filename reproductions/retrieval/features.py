@@ -13,10 +13,10 @@ from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
 from rankwise.files import write_npz
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Network
 from rankwise.vision.backbones import make_backbone
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.settings import Augmentations
 
 _AT_ONCE = 64  # images through the network
@@ -71,10 +71,9 @@ def _computed(images: ImageSet, network: Network, views: Augmentations) -> np.nd
         backbone = make_backbone(network.backbone, network.weights, network.options)
     # The mean and deviation of ImageNet's pixels are in the network around the backbone.
     whole = EmbeddingNet(backbone, 1).eval()
-    pictures = Pictures(images, views)
-    blocks = pictures.blocks(range(len(pictures)), _AT_ONCE)
-    found = [whole.backbone((block - whole.mean) / whole.deviation) for block in blocks]
-    return torch.cat(found).numpy()
+    dataset = ImageDataset(images, views)
+    blocks = dataset.center_crops(range(len(dataset)), _AT_ONCE)
+    return torch.cat([whole.backbone(whole.standardize(block)) for block in blocks]).numpy()
 
 
 def _read(path: Path, asked: dict[str, str]) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 from tests.data.detection.layouts import xml
-from tests.tasks.detection.pictures import CLASSES, SMALL, pictures
+from tests.tasks.detection.cases import CLASSES, SMALL, pictures
 from typer.testing import CliRunner
 
 from rankwise.commands.detect import app
@@ -56,7 +56,7 @@ def test_train_evaluate_predict(data):
     done = train(data)
     assert done.exit_code == 0, done.output
     for words in (
-        "train: 4 pictures",
+        "train: 4 images",
         "1 without objects, which are kept",
         "1 box without area in its picture: dropped (train0.png: red 9 9 9 9)",
         "AP50",

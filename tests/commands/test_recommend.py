@@ -9,9 +9,9 @@ from tests.tasks.recommendation.cases import written
 from typer.testing import CliRunner
 
 from rankwise.commands.recommend import app
-from rankwise.tasks.classification.files import write_config as write_classification
 from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.training import RunFolder
+from rankwise.vision.files import write_config as write_classification
 
 RUN = CliRunner()
 SMALL = ["--dimension", "4", "--batch", "16", "--negatives", "6", "--epochs", "2",

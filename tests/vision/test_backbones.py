@@ -11,10 +11,10 @@ from tests.vision.test_backbones_pretrained import TINY
 from torch import nn
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.task import new_network
 from rankwise.vision.backbones import Backbone
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.mixup import draw_mixing, mix_features
 
 PICTURES = torch.rand(6, 3, 5, 5, generator=torch.manual_seed(0))
@@ -89,7 +89,7 @@ def test_only_one_with_its_uses_data_statistics_looks_at_the_training_pixels():
         (("network.backbone=resnet", f"network.options={options}"), False),
     ):
         chosen = settings("augmentations.resize=9", "augmentations.crop=9", *kind)
-        pictures = Pictures(images("train", 6, seed=1), chosen.augmentations)
+        pictures = ImageDataset(images("train", 6, seed=1), chosen.augmentations)
         with torch.random.fork_rng(devices=[]):
             network = new_network(pictures, chosen)
         assert network.backbone.uses_data_statistics == own

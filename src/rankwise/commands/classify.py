@@ -1,4 +1,4 @@
-"""``rankwise classify``: classifiers trained on, and judged by, how each class ranks images."""
+"""``rankwise classify``: classifiers trained on, and evaluated by, how each class ranks images."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images.image_set import ClassSplits
-    from rankwise.tasks.classification import Judged, Settings
+    from rankwise.tasks.classification import Evaluation, Settings
 
 __all__ = ["app"]
 
 
-def _modules() -> Modules[Settings, ClassSplits, dict[str, Judged]]:
-    from rankwise.tasks.classification import page, pipeline  # noqa: PLC0415  (takes seconds)
+def _modules() -> Modules[Settings, ClassSplits, dict[str, Evaluation]]:
+    from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
 
-    return Modules(Settings, pipeline, page)
+    return Modules(Settings, pipeline, report)
 
 
 app = image_app(
     _modules,
     "classification",
-    "Train a classifier of images on how each class ranks them, and judge it.",
+    "Train a classifier of images on how each class ranks them, and evaluate it.",
     "Train, keep the best network on validation, evaluate it on the test images.",
 )
 
@@ -57,14 +57,14 @@ def evaluate(  # noqa: PLR0917
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.settings import require_choice  # noqa: PLC0415
         from rankwise.tasks import classification as task  # noqa: PLC0415
-        from rankwise.tasks.classification.files import CONFIG  # noqa: PLC0415
+        from rankwise.vision.files import CONFIG  # noqa: PLC0415
 
         require_choice("--part", part, ("test", "validation", "train"))
         _, network = task.load_run(run)
         settings = task.Settings.read(run / CONFIG, at_root(root))
         splits = task.open_data(settings, run=run, skip_broken=skip_broken)
         say(splits.remarks, error=True)
-        found = task.judge_part(network, splits, settings, part, workers=workers)
+        found = task.evaluate_part(network, splits, settings, part, workers=workers)
         show(task.results_table({settings.objective.short: found}))
         show(task.classes_table(found))
         if out is not None:

@@ -1,4 +1,4 @@
-"""``rankwise detect``: a detector trained on, and judged by, average precision."""
+"""``rankwise detect``: a detector trained on, and evaluated by, average precision."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.detection import DetectionSplits
-    from rankwise.tasks.detection.evaluation import Result
+    from rankwise.tasks.detection.evaluate import Result
     from rankwise.tasks.detection.settings import Settings
 
 __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
-    from rankwise.tasks.detection import page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-    return Modules(Settings, pipeline, page)
+    return Modules(Settings, pipeline, report)
 
 
 app = image_app(
     _modules,
     "detection",
-    "Train a detector of objects on average precision, judge it, and let it find.",
+    "Train a detector of objects on average precision, evaluate it, and predict boxes.",
     "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
     "AP",
 )
@@ -59,20 +59,21 @@ def evaluate(  # noqa: PLR0917
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.settings import require_choice  # noqa: PLC0415
-        from rankwise.tasks.detection.evaluation import detect_all  # noqa: PLC0415
-        from rankwise.tasks.detection.evaluation import evaluate as judge  # noqa: PLC0415
-        from rankwise.tasks.detection.files import CONFIG, load_run  # noqa: PLC0415
-        from rankwise.tasks.detection.page import results_table  # noqa: PLC0415
+        from rankwise.tasks.detection.evaluate import detect_all  # noqa: PLC0415
+        from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
+        from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
         from rankwise.tasks.detection.pipeline import open_data  # noqa: PLC0415
+        from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
         from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
+        from rankwise.vision.files import CONFIG  # noqa: PLC0415
 
         require_choice("--part", part, ("test", "validation", "train"))
         kept = load_run(run)
         settings = Settings.read(run / CONFIG, at_root(root))
         splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
         say(splits.issues.lines(), error=True)
-        pictures = getattr(splits, part)
-        result = judge(pictures, detect_all(kept.network, pictures, settings))
+        images = getattr(splits, part)
+        result = coco_metrics(images, detect_all(kept.network, images, settings))
         show(results_table({settings.objective.short: result}))
         if out is not None:
             write_json(out, {part: result.as_json()})
@@ -94,13 +95,13 @@ def predict(
     """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
     with one_line(debug=debug):
         from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
-        from rankwise.tasks.detection.predicting import predict as find  # noqa: PLC0415
-        from rankwise.tasks.detection.predicting import require_places  # noqa: PLC0415
+        from rankwise.tasks.detection.predict import predict as draw_boxes  # noqa: PLC0415
+        from rankwise.tasks.detection.predict import require_places  # noqa: PLC0415
 
         require_folder(out)
         require_places(images, out)
         kept = load_run(run)
         for image in images:
-            done = find(kept, image, out, least)
+            done = draw_boxes(kept, image, out, least)
             counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
-            say([f"{image.name}: {counted}", str(done.picture)])
+            say([f"{image.name}: {counted}", str(done.drawing)])

@@ -67,7 +67,7 @@ class _Finished(Protocol[Results_co]):
     @property
     def trained(self) -> _Best: ...
     @property
-    def page(self) -> Path | None: ...
+    def report(self) -> Path | None: ...
     @property
     def verdict(self) -> Verdict | None: ...
 
@@ -85,12 +85,12 @@ class _Pipeline(Protocol[Settings, Splits, Results_co]):
         *,
         resume: bool = False,
         workers: int = 0,
-        told: Callable[[BrokenImage], None] | None = None,
+        on_broken: Callable[[BrokenImage], None] | None = None,
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> _Finished[Results_co]: ...
 
 
-class _Page(Protocol[Results_contra]):
+class _Report(Protocol[Results_contra]):
     def results_table(self, results: Results_contra) -> Table: ...
 
 
@@ -100,7 +100,7 @@ class Modules(Generic[Settings, Splits, Results]):
 
     settings: type[Settings]
     pipeline: _Pipeline[Settings, Splits, Results]
-    page: _Page[Results]
+    report: _Report[Results]
 
 
 def at_root(root: Path | None) -> list[str]:
@@ -113,13 +113,13 @@ def image_app(
     load: Callable[[], Modules[Settings, Splits, Results]],
     task: str,
     about: str,
-    judged: str,
+    train_help: str,
     metric: str = "mAP",
 ) -> typer.Typer:
     """A command that trains on images, with the two of its parts that are the same for every task.
 
-    ``load`` imports the modules of the task, which takes seconds; ``judged`` is what ``train``
-    says of itself.
+    ``load`` imports the modules of the task, which takes seconds; ``train_help`` is the help
+    of ``train``.
     """
     app = App(help=about)
     add_config(app, lambda: load().settings)
@@ -129,7 +129,7 @@ def image_app(
         """Print the names of the configurations that ship with the package."""
         say(load().settings.shipped())
 
-    @app.command(help=judged)
+    @app.command(help=train_help)
     def train(  # noqa: PLR0917  (a command line is called by names)
         config: Config,
         root: Root = None,
@@ -159,26 +159,26 @@ def image_app(
                     out,
                     resume=resume,
                     workers=workers,
-                    told=tell_once() if skip_broken else None,
+                    on_broken=tell_once() if skip_broken else None,
                     on_step=advance,
                 )
-            if done.page is not None:
-                show(modules.page.results_table(done.results))
+            if done.report is not None:
+                show(modules.report.results_table(done.results))
                 step = done.trained.best_step
                 kept = f"after step {step}" if step else "before training"
                 said: list[str] = [] if done.verdict is None else done.verdict.lines()
-                say([f"kept: the network {kept}", *said, str(done.page)])
+                say([f"kept: the network {kept}", *said, str(done.report)])
 
     return app
 
 
 def tell_once() -> Callable[[BrokenImage], None]:
     """Say of every image that cannot be read, once."""
-    told: set[Path] = set()
+    on_broken: set[Path] = set()
 
     def tell(broken: BrokenImage) -> None:
-        if broken.path not in told:
-            told.add(broken.path)
+        if broken.path not in on_broken:
+            on_broken.add(broken.path)
             say([f"{broken}; left out"], error=True)
 
     return tell

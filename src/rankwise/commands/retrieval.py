@@ -1,4 +1,4 @@
-"""``rankwise retrieval``: image embeddings trained on, and judged by, the order of a gallery."""
+"""``rankwise retrieval``: image embeddings trained on, and evaluated by, the order of a gallery."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
-    from rankwise.tasks.retrieval import page, pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.retrieval import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
 
-    return Modules(Settings, pipeline, page)
+    return Modules(Settings, pipeline, report)
 
 
 app = image_app(
     _modules,
     "retrieval",
-    "Train an embedding of images on the order of a gallery, judge it, and search with it.",
+    "Train an embedding of images on the order of a gallery, evaluate it, and search with it.",
     "Train, keep the best network on validation, evaluate it on the whole test gallery.",
 )
 
@@ -63,7 +63,7 @@ def evaluate(  # noqa: PLR0917
         from rankwise.tasks.retrieval.evaluate import as_json  # noqa: PLC0415
 
         settings, network, splits = _opened(run, root, part, skip_broken)
-        found = task.judge_splits(network, splits, settings, part, workers=workers)
+        found = task.evaluate_splits(network, splits, settings, part, workers=workers)
         show(task.results_table({settings.objective.short: found}))
         if out is not None:
             write_json(out, {name: as_json(result) for name, result in found.items()})
@@ -99,7 +99,7 @@ def index(  # noqa: PLR0917
             settings, network, splits = _opened(run, root, part, skip_broken)
             chosen = getattr(splits, part)
         else:
-            from rankwise.tasks.retrieval.folder import images_in  # noqa: PLC0415
+            from rankwise.tasks.retrieval.index import images_in  # noqa: PLC0415
 
             settings, network = task.load_run(run)
             tell = tell_once() if skip_broken else None
@@ -154,7 +154,7 @@ def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple
     """Settings, network and images of a finished run; ``root`` is where they are now."""
     from rankwise.settings import require_choice  # noqa: PLC0415
     from rankwise.tasks import retrieval as task  # noqa: PLC0415
-    from rankwise.tasks.retrieval.files import CONFIG  # noqa: PLC0415
+    from rankwise.vision.files import CONFIG  # noqa: PLC0415
 
     require_choice("--part", part, ("test", "validation", "train"))
     settings, network = task.load_run(run)

@@ -39,6 +39,7 @@ class Backbone(nn.Module, ABC):
     """
 
     channels: int
+    has_config: bool = False  # of transformers, by which the network is made again
     uses_data_statistics: bool = False  # standardized by the training pixels, not by ImageNet's
 
     @property
@@ -139,6 +140,8 @@ class TransformersBackbone(Backbone):
     but a ``config.json``, the architecture. ``options`` are those of the configuration of the
     model, ``{"depths": [3, 4, 6, 3]}``; the defaults are ResNet-50, ConvNeXt-T, ViT-B and DINOv2-B.
     """
+
+    has_config = True
 
     def __init__(
         self,

@@ -15,8 +15,8 @@ import torch
 from tests.reproductions.detection.tiny import plan
 
 from rankwise.data import DataError
-from rankwise.tasks.detection.evaluation import best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.training import train
+from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.task import train
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import HEADS, Choice, Plan
 from reproductions.frame import Setting
@@ -79,7 +79,7 @@ def test_a_cell_is_a_training_by_itself(number: int) -> None:
     assert one.test.keys() == test.keys()
     for name in ("ap", "ap50", "ap75", "by_class"):
         assert one.test[name] == pytest.approx(test[name])
-    least = best_thresholds(asked.splits.validation, trained.found)
+    least = best_thresholds(asked.splits.validation, trained.detections)
     for shown, row in zip(shown_detections(one), (0, 2), strict=True):  # two of four pictures
         own = found[row]
         kept = [i for i in range(len(own)) if own.scores[i] >= least[int(own.labels[i])]]

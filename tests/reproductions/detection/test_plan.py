@@ -10,7 +10,7 @@ import pytest
 import torch
 from tests.data.detection.layouts import voc_folder
 from tests.reproductions.detection.tiny import plan
-from tests.tasks.detection.pictures import splits
+from tests.tasks.detection.cases import splits
 
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSet, Objects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from tests.tasks.detection.pictures import settings, splits
+from tests.tasks.detection.cases import settings, splits
 
 from reproductions.detection.plan import Choice, Plan
 

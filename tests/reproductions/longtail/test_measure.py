@@ -31,8 +31,10 @@ def test_runs_are_kept_and_the_test_images_choose_nothing(tmp_path, monkeypatch)
     plan = replace(tiny_plan(), methods=FEW)
     setting = Setting(seed=2, folder=tmp_path)
     judged = []
-    judge = module.judge
-    monkeypatch.setattr(module, "judge", lambda n, i, s: judged.append(i.name) or judge(n, i, s))
+    evaluate = module.evaluate
+    monkeypatch.setattr(
+        module, "evaluate", lambda n, i, s: judged.append(i.name) or evaluate(n, i, s)
+    )
     tuned, cells = measure(plan, setting)
     assert len(tuned) == 3
     assert len(cells) == 3 * 2 * 2

@@ -8,9 +8,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.tasks.classification.cases import TWO, settings, splits
 
 from rankwise.metrics import partial_auroc
-from rankwise.tasks.classification.evaluate import as_json, judge, judge_scores
+from rankwise.tasks.classification.evaluate import as_json, evaluate, evaluate_scores
 from rankwise.tasks.classification.task import new_classifier
-from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.vision.image_dataset import ImageDataset
 
 NAMES = ("a", "b", "c")
 
@@ -19,7 +19,7 @@ def test_every_number_is_scikit_learns():
     rng = torch.Generator().manual_seed(0)
     logits = torch.randn(200, 3, generator=rng, dtype=torch.float64)
     target = torch.randint(0, 3, (200,), generator=rng)
-    found = judge_scores(logits, target, NAMES, max_fpr=0.1)
+    found = evaluate_scores(logits, target, NAMES, max_fpr=0.1)
     for c in range(3):
         own = (target == c).numpy()
         assert found.ap[c] == pytest.approx(average_precision_score(own, logits[:, c]))
@@ -33,7 +33,7 @@ def test_every_number_is_scikit_learns():
 def test_two_classes_have_one_logit():
     target = torch.tensor([1, 0, 1, 0, 0])
     logits = torch.tensor([[2.0], [1.0], [-1.0], [-2.0], [-3.0]])
-    found = judge_scores(logits, target, ("rest", "cat"))
+    found = evaluate_scores(logits, target, ("rest", "cat"))
     assert found.classes == ("cat",)
     assert found.ap == (pytest.approx((1 + 2 / 3) / 2),)
     assert found.positives == (2,)
@@ -42,7 +42,7 @@ def test_two_classes_have_one_logit():
 
 def test_several_labels_and_one_that_nobody_has():
     target = torch.tensor([[1, 0, 1], [0, 0, 1], [1, 0, 1]])
-    found = judge_scores(torch.eye(3), target, NAMES)
+    found = evaluate_scores(torch.eye(3), target, NAMES)
     assert [math.isnan(value) for value in found.ap] == [False, True, True]
     assert found.map == found.ap[0]
     assert math.isnan(found.top_1)
@@ -57,7 +57,7 @@ def test_several_labels_and_one_that_nobody_has():
 
 
 def test_nothing_to_rank_at_all():
-    found = judge_scores(torch.ones(2, 1), torch.zeros(2, dtype=torch.long), ("rest", "cat"))
+    found = evaluate_scores(torch.ones(2, 1), torch.zeros(2, dtype=torch.long), ("rest", "cat"))
     assert math.isnan(found.map)
 
 
@@ -65,12 +65,12 @@ def test_a_network_is_judged_by_its_own_logits():
     parts, chosen = splits(TWO), settings()
     with torch.random.fork_rng(devices=[]):
         network = new_classifier(
-            parts.train, Pictures(parts.train.images, chosen.augmentations), chosen
+            parts.train, ImageDataset(parts.train.images, chosen.augmentations), chosen
         )
     pictures = parts.test.images.pixels[:, :, :, :]
-    resized = Pictures(parts.test.images, chosen.augmentations)
-    block = next(resized.blocks(range(len(parts.test)), len(parts.test)))
+    resize = ImageDataset(parts.test.images, chosen.augmentations)
+    block = next(resize.center_crops(range(len(parts.test)), len(parts.test)))
     logits = network.eval()(block)
     assert logits.shape == (len(pictures), 1)
     wanted = average_precision_score(parts.test.target, logits[:, 0].detach())
-    assert judge(network, parts.test, chosen).map == pytest.approx(wanted)
+    assert evaluate(network, parts.test, chosen).map == pytest.approx(wanted)

@@ -10,8 +10,7 @@ from tests.tasks.retrieval.cases import states_equal
 
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import as_json
-from rankwise.tasks.classification.files import load_run
-from rankwise.tasks.classification.pipeline import judge_part, open_data, run
+from rankwise.tasks.classification.pipeline import evaluate_part, load_run, open_data, run
 
 FILES = {
     "config.yaml",
@@ -43,7 +42,7 @@ def test_a_run_leaves_its_files_and_comes_back(tmp_path, counts, several, change
     assert again == chosen
     assert states_equal(network.state_dict(), done.trained.network.state_dict())
     found = json.loads((tmp_path / "results.json").read_text())[short]
-    assert found == as_json(judge_part(network, parts, chosen, "test"))
+    assert found == as_json(evaluate_part(network, parts, chosen, "test"))
     html = (tmp_path / "index.html").read_text()
     assert f"{done.results[short].map:.4f}" in html
     assert "data:image/png;base64," in html
@@ -91,4 +90,4 @@ def test_a_part_without_images():
     parts = splits()
     empty = type(parts)(parts.train, parts.validation.subset([]), parts.test)
     with pytest.raises(UsageError, match="there are no validation images"):
-        judge_part(torch.nn.Identity(), empty, settings(), "validation")
+        evaluate_part(torch.nn.Identity(), empty, settings(), "validation")

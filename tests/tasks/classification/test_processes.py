@@ -9,10 +9,9 @@ from tests.tasks.retrieval.cases import states_equal
 from tests.training.processes import run_two
 
 from rankwise.tasks.classification.batches import ShuffledBatches
-from rankwise.tasks.classification.task import ClassificationTask
-from rankwise.tasks.classification.training import train
-from rankwise.tasks.retrieval.image_dataset import Batch
+from rankwise.tasks.classification.task import ClassificationTask, train
 from rankwise.training import Learner
+from rankwise.vision.image_dataset import ImageBatch
 
 
 def work(rank: int, folder: str, *changes: str) -> None:
@@ -48,12 +47,12 @@ def test_two_processes_train_on_their_batches_together(tmp_path, name):
     chosen, parts = settings(*changes), splits()
     with torch.random.fork_rng(devices=[]):
         task = ClassificationTask(parts, chosen)
-        learner, pictures = Learner(task), task.pictures
+        learner, pictures = Learner(task), task.dataset
         plans = [list(ShuffledBatches(24, 6, rank=r, world_size=2)) for r in range(2)]
         losses = []
         for rows in zip(*plans, strict=True):
             together = torch.tensor([row for batch in rows for row in batch])
-            batch = Batch([pictures[i] for i in together.tolist()], together)
+            batch = ImageBatch([pictures[i] for i in together.tolist()], together)
             losses.append(learner.step(batch))
     assert one["losses"] == pytest.approx(losses, rel=1e-4)
     for key, value in task.network.state_dict().items():

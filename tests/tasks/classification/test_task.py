@@ -11,9 +11,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from rankwise.tasks.classification.batches import ShuffledBatches
 from rankwise.tasks.classification.task import ClassificationTask, new_classifier
-from rankwise.tasks.classification.views import quick_batches
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.training import Learner, Place
+from rankwise.vision.image_dataset import ImageDataset, training_batches
 
 STILL = ("augmentations.resize=8", "augmentations.crop=8", "augmentations.flip=false")
 PLAIN = (
@@ -31,7 +30,7 @@ def learner(*changes, counts=(12, 8, 4), several=False, rank=0):
         parts, settings(*changes), place=Place(rank=rank, world_size=1 + rank)
     )
     sampler = ShuffledBatches(len(parts.train), 12, seed=1)
-    batches = quick_batches(task.pictures, sampler, 0, 0)
+    batches = training_batches(task.dataset, sampler, 0, 0)
     return Learner(task), list(itertools.islice(batches, 4))
 
 
@@ -46,7 +45,7 @@ def own_random_numbers():
 )
 def test_a_new_network_has_the_logits_and_the_statistics_of_the_images(counts, several, logits):
     train, chosen = images("train", counts, several=several), settings("augmentations.resize=9")
-    pictures = Pictures(
+    pictures = ImageDataset(
         train.images, settings("augmentations.resize=9", "augmentations.crop=9").augmentations
     )
     network = new_classifier(train, pictures, chosen)
@@ -62,7 +61,7 @@ def test_the_seed_decides_the_network_and_what_is_drawn_next():
     found = []
     for seed in (3, 3, 4):
         chosen = settings(f"training.seed={seed}")
-        network = new_classifier(train, Pictures(train.images, chosen.augmentations), chosen)
+        network = new_classifier(train, ImageDataset(train.images, chosen.augmentations), chosen)
         found.append((network.state_dict(), torch.rand(3)))
     assert states_equal(found[0][0], found[1][0])
     assert torch.equal(found[0][1], found[1][1])
@@ -75,7 +74,7 @@ def test_the_seed_decides_the_network_and_what_is_drawn_next():
 def test_a_step_is_one_of_gradient_descent(counts, several):
     found, batches = learner(*PLAIN, counts=counts, several=several)
     by_hand = copy.deepcopy(found.task.network).train()
-    pictures = torch.stack(list(batches[0].pictures)).float() / 255
+    pictures = torch.stack(list(batches[0].images)).float() / 255
     target = splits(counts, several=several).train.target[batches[0].rows]
     logits = by_hand(pictures)
     if several or counts == TWO:

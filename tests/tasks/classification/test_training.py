@@ -14,8 +14,8 @@ from tests.tasks.classification.cases import TWO, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 
 from rankwise.errors import UsageError
-from rankwise.tasks.classification.evaluate import judge
-from rankwise.tasks.classification.training import Step, train
+from rankwise.tasks.classification.evaluate import evaluate
+from rankwise.tasks.classification.task import Step, train
 
 KILLED = """
 import os, signal, sys
@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 sys.path.insert(0, sys.argv[1])
 from tests.tasks.classification.cases import TWO, settings, splits
-from rankwise.tasks.classification.training import train
+from rankwise.tasks.classification.task import train
 
 torch.set_num_threads(1)
 
@@ -109,7 +109,7 @@ def test_history_and_callers_random_numbers(tmp_path):
     rows = list(csv.DictReader((tmp_path / "metrics.csv").read_text().splitlines()))
     assert [float(row["map"]) for row in rows] == [row["map"] for row in found.history]
     best = max(row["map"] for row in found.history)
-    judged = judge(found.network, splits().validation, settings())
+    judged = evaluate(found.network, splits().validation, settings())
     assert judged.map == pytest.approx(best, abs=1e-12)
 
 
@@ -118,7 +118,7 @@ def test_it_learns(several):
     chosen = settings("training.steps=60", "training.validate_every=20", "objective.warm_start=5")
     parts = splits(several=several)
     found = train(parts, chosen)
-    judged = judge(found.network, parts.test, chosen)
+    judged = evaluate(found.network, parts.test, chosen)
     assert judged.map > 0.75  # at random it is about .33
     assert math.isnan(judged.top_1) == several
 

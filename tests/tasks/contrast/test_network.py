@@ -16,7 +16,7 @@ def test_mean_and_deviation_are_those_of_the_pixels():
     torch.manual_seed(0)
     pixels = torch.randint(0, 200, (7, 3, 8, 8), dtype=torch.uint8)
     network = ContrastNet(width=2)
-    network.standardize(pixels)
+    network.learn_statistics(pixels)
     channels = (pixels.double() / 255).transpose(0, 1).flatten(1)
     torch.testing.assert_close(network.mean.flatten().double(), channels.mean(1))
     expected = channels.std(1, correction=0)

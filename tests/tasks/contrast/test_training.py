@@ -5,7 +5,6 @@ import math
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,7 +98,7 @@ def test_a_batch_larger_than_the_data_is_refused(tmp_path):
 def test_other_images_are_not_a_continuation(tmp_path):
     train(images(tmp_path), SETTINGS, tmp_path / "run")
     other = images(tmp_path)
-    other = replace(other, x_train=255 - other.x_train)
+    other = other._replace(x_train=255 - other.x_train)
     with pytest.raises(UsageError, match="other training data"):
         train(other, SETTINGS, tmp_path / "run", resume=True)
 

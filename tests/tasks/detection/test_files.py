@@ -6,15 +6,16 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.tasks.detection.pictures import settings
+from tests.tasks.detection.cases import settings
 from tests.tasks.retrieval.cases import states_equal
 from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.files import CONFIG, MODEL, load_run, write_config, write_model
+from rankwise.tasks.detection.files import load_run, write_model
 from rankwise.tasks.detection.task import new_detector
 from rankwise.vision.backbones import TransformersBackbone
+from rankwise.vision.files import CONFIG, MODEL, write_config
 
 NAMES = "classes.json"
 CLASSES, THRESHOLDS = ("red", "blué", 'a "b"'), [0.5, -1.25, 1e-3]

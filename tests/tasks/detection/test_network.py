@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import settings
+from tests.tasks.detection.cases import settings
 
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.features import MobileFeatures, SmallFeatures, make_features

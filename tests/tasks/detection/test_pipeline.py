@@ -7,10 +7,10 @@ import math
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import settings, splits
+from tests.tasks.detection.cases import settings, splits
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.evaluation import detect_all, evaluate
+from rankwise.tasks.detection.evaluate import detect_all, evaluate
 from rankwise.tasks.detection.files import load_run
 from rankwise.tasks.detection.pipeline import open_data, run
 
@@ -39,10 +39,10 @@ def test_what_is_in_the_folder(finished):
     assert list(done.results) == ["stable_ap"]
     assert results["test"] == done.results["stable_ap"].as_json()
     assert all(map(math.isfinite, results["thresholds"]))
-    html = done.page.read_text()
+    html = done.report.read_text()
     assert "data:image/png;base64," in html
     assert "stable_ap" in html
-    assert "test: 6 pictures" in html
+    assert "test: 6 images" in html
     assert done.verdict.text in html
     assert "validation AP w" in done.verdict.text  # before training and after it
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from pydantic import ValidationError
-from tests.tasks.detection.pictures import settings
+from tests.tasks.detection.cases import settings
 
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.settings import (

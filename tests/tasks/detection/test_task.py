@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import losses, settings, splits
+from tests.tasks.detection.cases import losses, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.training.processes import run_two
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.batches import Batch
+from rankwise.tasks.detection.dataset import DetectionBatch
 from rankwise.tasks.detection.settings import Objective, Settings
-from rankwise.tasks.detection.task import DetectionTask, make_loss, new_detector
-from rankwise.tasks.detection.training import train
+from rankwise.tasks.detection.task import DetectionTask, make_loss, new_detector, train
 from rankwise.training import Learner
 
 SGD = {"name": "sgd", "learning_rate": 0.1, "momentum": 0.9, "s": 0}
@@ -34,7 +33,7 @@ def learner_of(asked: Settings) -> Learner:
 
 def batch(seed=0):
     pictures = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(seed))
-    return Batch(
+    return DetectionBatch(
         pictures,
         [
             {
@@ -140,8 +139,8 @@ def test_maps_in_place_of_pictures_have_the_same_loss():
     learner = learner_of(settings(network={"frozen": 5}))
     given = batch()
     with torch.no_grad():
-        maps = learner.task.network.maps(given.pictures)
-        plain, kept = losses(learner, given), losses(learner, Batch(maps, given.targets))
+        maps = learner.task.network.maps(given.images)
+        plain, kept = losses(learner, given), losses(learner, DetectionBatch(maps, given.targets))
     assert torch.equal(plain.total, kept.total)
 
 

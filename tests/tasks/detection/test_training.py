@@ -8,14 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tests.tasks.detection.pictures import losses, pictures, settings, splits
+from tests.tasks.detection.cases import losses, pictures, settings, splits
 
 from rankwise.data.detection import DetectionSplits, Objects
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.batches import Batch
+from rankwise.tasks.detection.dataset import DetectionBatch
 from rankwise.tasks.detection.settings import Objective
-from rankwise.tasks.detection.task import DetectionTask, fingerprint, make_loss, new_detector
-from rankwise.tasks.detection.training import train
+from rankwise.tasks.detection.task import DetectionTask, fingerprint, make_loss, new_detector, train
 from rankwise.training import Learner
 
 HEADS = ("focal", "error_driven_ap", "alrp", "dr", "soprc", "stable_ap")
@@ -72,7 +71,7 @@ def test_every_head_learns_on_a_batch(name):
     for i in range(3):
         boxes, labels = parts.train.objects[i].trained()
         targets.append({"boxes": boxes * factor, "labels": labels})
-    batch = Batch(picture, targets)
+    batch = DetectionBatch(picture, targets)
     with torch.no_grad():
         first = losses(learner, batch).classification
     assert all(math.isfinite(learner.step(batch)) for _ in range(30))
@@ -86,7 +85,7 @@ def test_every_head_learns_on_a_batch(name):
 def test_batches_without_objects_are_finite(name):
     learner = Learner(DetectionTask(splits(), settings(objective={"name": name})))
     nothing = {"boxes": torch.zeros(0, 4), "labels": torch.zeros(0, dtype=torch.long)}
-    batch = Batch(torch.rand(2, 3, 64, 64), [nothing, nothing])
+    batch = DetectionBatch(torch.rand(2, 3, 64, 64), [nothing, nothing])
     assert all(math.isfinite(learner.step(batch)) for _ in range(2))
     assert all(p.isfinite().all() for p in learner.task.network.parameters())
 
@@ -102,7 +101,7 @@ def test_a_warm_start_goes_by_focal_loss_first():
     asked = settings(objective={"warm_start": 1})
     learner = Learner(DetectionTask(splits(), asked))
     boxes = {"boxes": torch.tensor([[5.0, 5, 30, 30]]), "labels": torch.tensor([0])}
-    batch = Batch(torch.rand(1, 3, 64, 64), [boxes])
+    batch = DetectionBatch(torch.rand(1, 3, 64, 64), [boxes])
     focal = losses(learner, batch).total
     learner.done = 1
     assert losses(learner, batch).total != focal

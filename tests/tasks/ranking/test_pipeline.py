@@ -27,7 +27,7 @@ def test_a_run_and_its_folder(tmp_path):
     found = json.loads((tmp_path / "run" / "results.json").read_text())
     assert found["results"]["test"]["ap"]["value"] == done.results["test"]["ap"].mean
     assert set(found["results"]["test"]) == {"ap", "ndcg@3"}
-    page = done.page.read_text()
+    page = done.report.read_text()
     assert "Learning to rank" in page
     assert "on validation over" in page
     settings, ranker = load_run(tmp_path / "run")

@@ -29,4 +29,4 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     done = run(SETTINGS, tmp_path / "run", train, train, metrics=["ap"])
     assert done.verdict.text.startswith("better than the start: validation ndcg@3 went from")
-    assert done.verdict.text in done.page.read_text()
+    assert done.verdict.text in done.report.read_text()

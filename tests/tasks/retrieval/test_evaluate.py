@@ -9,11 +9,11 @@ from tests.tasks.retrieval.cases import images, settings, splits
 
 from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
-from rankwise.retrieval import evaluate
-from rankwise.tasks.retrieval.augmentation import evaluation_view
-from rankwise.tasks.retrieval.evaluate import as_json, embed, judge, judge_splits
-from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.retrieval import evaluate as of_embeddings
+from rankwise.tasks.retrieval.evaluate import as_json, evaluate, evaluate_splits
 from rankwise.tasks.retrieval.network import make_network
+from rankwise.vision.augmentations import center_crop
+from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 
 CHOSEN = settings()
 
@@ -24,46 +24,46 @@ def network():
 
 
 def test_embeddings_do_not_depend_on_the_blocks_nor_the_mode(monkeypatch):
-    found, pictures = network(), Pictures(images("test", 4), CHOSEN.augmentations)
-    whole = embed(found, pictures)
+    found, pictures = network(), ImageDataset(images("test", 4), CHOSEN.augmentations)
+    whole = compute_outputs(found, pictures)
     assert found.training
-    view = evaluation_view([pictures[i] for i in range(16)], CHOSEN.augmentations)
+    view = center_crop([pictures[i] for i in range(16)], CHOSEN.augmentations)
     torch.testing.assert_close(whole, found.eval()(view))
-    monkeypatch.setattr("rankwise.tasks.retrieval.evaluate._AT_ONCE", 3)
-    torch.testing.assert_close(embed(found, pictures), whole)
+    monkeypatch.setattr("rankwise.vision.image_dataset._BLOCK", 3)
+    torch.testing.assert_close(compute_outputs(found, pictures), whole)
     assert not found.training
     assert not whole.requires_grad
 
 
-def test_a_set_is_judged_leave_one_out_and_queries_against_their_gallery():
+def test_a_set_is_evaluated_leave_one_out_and_queries_against_their_gallery():
     found, gallery, queries = network(), images("test", 4), images("test", 4, 2, seed=9)
-    e = embed(found, Pictures(gallery, CHOSEN.augmentations))
-    alone = judge(found, gallery, CHOSEN)
-    assert alone.map == evaluate(e, gallery.labels).map
+    e = compute_outputs(found, ImageDataset(gallery, CHOSEN.augmentations))
+    alone = evaluate(found, gallery, CHOSEN)
+    assert alone.map == of_embeddings(e, gallery.labels).map
     assert alone.hit_at.keys() == {1, 2}
-    assert judge(found, gallery, CHOSEN, queries=gallery).map == alone.map
-    q = embed(found, Pictures(queries, CHOSEN.augmentations))
-    expected = evaluate(e, gallery.labels, q, queries.labels)
-    assert judge(found, gallery, CHOSEN, queries=queries).map == expected.map
+    assert evaluate(found, gallery, CHOSEN, queries=gallery).map == alone.map
+    q = compute_outputs(found, ImageDataset(queries, CHOSEN.augmentations))
+    expected = of_embeddings(e, gallery.labels, q, queries.labels)
+    assert evaluate(found, gallery, CHOSEN, queries=queries).map == expected.map
 
 
 def test_every_gallery_has_a_result():
     test = images("test", 4)
     queries = images("test", 4, 1, seed=9)
     parts = splits(test=test, galleries={"small": (queries, test), "large": (test, test)})
-    found = judge_splits(network(), parts, CHOSEN)
+    found = evaluate_splits(network(), parts, CHOSEN)
     assert {name: result.queries for name, result in found.items()} == {"small": 4, "large": 16}
-    assert judge_splits(network(), parts, CHOSEN, "validation").keys() == {"validation"}
+    assert evaluate_splits(network(), parts, CHOSEN, "validation").keys() == {"validation"}
 
 
 def test_a_part_without_images():
     empty = ImageSet("validation", torch.zeros(0, dtype=torch.long), (), paths=())
     with pytest.raises(UsageError, match=r"there are no validation images in the division"):
-        judge_splits(network(), replace(splits(), validation=empty), CHOSEN, "validation")
+        evaluate_splits(network(), replace(splits(), validation=empty), CHOSEN, "validation")
 
 
 def test_the_numbers_go_into_json():
-    result = judge(network(), images("test", 4), CHOSEN)
+    result = evaluate(network(), images("test", 4), CHOSEN)
     found = json.loads(json.dumps(as_json(result)))
     assert found["map"] == result.map
     assert found["hit_at"] == {"1": result.hit_at[1], "2": result.hit_at[2]}
@@ -72,6 +72,6 @@ def test_the_numbers_go_into_json():
 
 def test_one_query_has_no_standard_error():
     gallery = images("test", 4)
-    result = judge(network(), gallery, CHOSEN, queries=gallery.subset([3]))
+    result = evaluate(network(), gallery, CHOSEN, queries=gallery.subset([3]))
     assert result.queries == 1
     assert as_json(result)["standard_error"] is None

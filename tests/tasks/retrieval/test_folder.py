@@ -6,7 +6,7 @@ from PIL import Image
 
 from rankwise.data.images import BrokenImage
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.folder import images_in
+from rankwise.tasks.retrieval.index import images_in
 
 
 def test_all_images_with_the_folder_they_are_in(tmp_path):
@@ -24,9 +24,9 @@ def test_all_images_with_the_folder_they_are_in(tmp_path):
     (tmp_path / "a/0.jpg").write_bytes(b"nonsense")
     with pytest.raises(BrokenImage, match=r"0\.jpg: is not an image"):
         images_in(tmp_path)
-    told = []
-    assert len(images_in(tmp_path, told.append)) == 3
-    assert [image.path.name for image in told] == ["0.jpg"]
+    on_broken = []
+    assert len(images_in(tmp_path, on_broken.append)) == 3
+    assert [image.path.name for image in on_broken] == ["0.jpg"]
 
 
 def test_folders_without_images(tmp_path):

@@ -8,8 +8,7 @@ import torch
 from tests.tasks.retrieval.cases import images, settings
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import embed
-from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.tasks.retrieval.evaluate import compute_outputs
 from rankwise.tasks.retrieval.index import (
     fingerprint,
     make_index,
@@ -19,6 +18,7 @@ from rankwise.tasks.retrieval.index import (
     write_index,
 )
 from rankwise.tasks.retrieval.network import make_network
+from rankwise.vision.image_dataset import ImageDataset
 
 VIEWS = settings().augmentations
 
@@ -37,7 +37,7 @@ def test_an_image_of_the_index_finds_itself_first_and_the_others_by_cosine(tmp_p
     found = search(made, index, known.load(6), VIEWS, top=5)
     assert found[0].path == "test#6"
     assert found[0].score == pytest.approx(1, abs=1e-5)
-    embeddings = embed(made, Pictures(known, VIEWS))
+    embeddings = compute_outputs(made, ImageDataset(known, VIEWS))
     cosines = embeddings @ embeddings[6]
     order = cosines.argsort(descending=True)[:5].tolist()
     assert [one.path for one in found] == [f"test#{row}" for row in order]

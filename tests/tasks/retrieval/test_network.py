@@ -31,7 +31,7 @@ def test_the_projection_is_of_the_features_of_standardized_pictures():
 def test_mean_and_deviation_are_those_of_the_pixels():
     pixels = torch.randint(0, 200, (7, 3, 8, 8), dtype=torch.uint8)
     network = make_network(SMALL)
-    network.standardize(pixels)
+    network.learn_statistics(pixels)
     channels = (pixels.double() / 255).transpose(0, 1).flatten(1)
     torch.testing.assert_close(network.mean.flatten().double(), channels.mean(1))
     expected = channels.std(1, correction=0)
@@ -43,7 +43,7 @@ def test_mean_and_deviation_are_those_of_the_pixels():
 def test_frozen_batch_norm_neither_learns_nor_looks_at_the_batch(kind):
     options = {"width": 2} if kind == "small" else TINY[kind]
     network = make_network(Network(backbone=kind, options=options, freeze_batch_norm=True))
-    assert not network.mixes_images
+    assert not network.depends_on_batch
     network.eval().train()
     before = {name: value.clone() for name, value in network.backbone.named_buffers()}
     found = network(PICTURES)
@@ -55,12 +55,12 @@ def test_frozen_batch_norm_neither_learns_nor_looks_at_the_batch(kind):
     for name, value in network.backbone.named_buffers():
         assert torch.equal(value, before[name]), name
     thawed = make_network(Network(backbone=kind, options=options))
-    assert thawed.mixes_images
+    assert thawed.depends_on_batch
     assert all(norm.training for norm in thawed.batch_norms())
 
 
 def test_group_norm_looks_at_one_image():
-    assert not make_network(Network(options={"width": 8, "norm": "group"})).mixes_images
+    assert not make_network(Network(options={"width": 8, "norm": "group"})).depends_on_batch
 
 
 @pytest.mark.parametrize("kind", ["small", *TINY])

@@ -6,9 +6,9 @@ import json
 import pytest
 from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
+from rankwise.errors import UsageError
 from rankwise.tasks.retrieval import (
-    UsageError,
-    judge_splits,
+    evaluate_splits,
     load_run,
     open_data,
     results_table,
@@ -31,13 +31,13 @@ def test_a_run_leaves_everything_behind(tmp_path):
     assert results.keys() == {"untrained", "ap"}
     found = finished.results["ap"]["test"]
     assert results["ap"]["test"]["map"] == found.map
-    text = finished.page.read_text()
+    text = finished.report.read_text()
     for part in (f"{found.map:.4f}", "data:image/png;base64", "optimizer.learning_rate", "0.01"):
         assert part in text
     again, network = load_run(tmp_path)
     assert again == settings()
     assert states_equal(network.state_dict(), finished.trained.network.state_dict())
-    assert judge_splits(network, splits(), again)["test"].map == found.map
+    assert evaluate_splits(network, splits(), again)["test"].map == found.map
 
 
 def test_a_run_is_not_overwritten_but_resumed(tmp_path):
@@ -80,7 +80,7 @@ def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
     assert before == after  # what is saved is the start
     assert "what is saved is the start, before any training" in found.verdict.text
     assert found.verdict.advice[0].startswith("a lower learning rate, optimizer.learning_rate=0.01")
-    text = found.page.read_text()
+    text = found.report.read_text()
     assert found.verdict.text in text
     assert "What to try: a lower learning rate" in text
 
@@ -97,5 +97,5 @@ def test_a_run_writes_the_batches_it_had(tmp_path):
     found = run(splits(), chosen, tmp_path)
     again, _ = load_run(tmp_path)
     assert (again.batches.classes, again.batches.per_class) == (6, 4)
-    assert "batches: 6 classes × 4 images instead of 50 × 9" in found.page.read_text()
+    assert "batches: 6 classes × 4 images instead of 50 × 9" in found.report.read_text()
     run(splits(), chosen, tmp_path, resume=True)  # the same settings go on

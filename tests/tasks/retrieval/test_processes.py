@@ -8,10 +8,9 @@ from tests.tasks.retrieval.cases import settings, splits, states_equal
 from tests.training.processes import run_two
 
 from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.image_dataset import Batch
-from rankwise.tasks.retrieval.task import RetrievalTask
-from rankwise.tasks.retrieval.training import train
+from rankwise.tasks.retrieval.task import RetrievalTask, train
 from rankwise.training import Learner
+from rankwise.vision.image_dataset import ImageBatch
 
 
 def work(rank: int, folder: str, *changes: str) -> None:
@@ -46,13 +45,13 @@ def test_two_processes_train_on_their_batches_together(tmp_path):
 
     chosen, parts = settings(*changes), splits()
     task = RetrievalTask(parts, chosen)
-    learner, pictures = Learner(task), task.pictures
+    learner, pictures = Learner(task), task.dataset
     samplers = [ClassBatches(pictures.labels, 3, 2, rank=r, world_size=2) for r in range(2)]
     plans = [[*sampler, *sampler][:3] for sampler in samplers]  # into the second epoch
     losses = []
     for rows in zip(*plans, strict=True):
         together = torch.tensor([row for batch in rows for row in batch])
-        losses.append(learner.step(Batch([pictures[i] for i in together.tolist()], together)))
+        losses.append(learner.step(ImageBatch([pictures[i] for i in together.tolist()], together)))
     assert one["losses"] == pytest.approx(losses, rel=1e-4)
     last = torch.load(tmp_path / "run" / "checkpoint.pt", weights_only=True)["network"]
     start = RetrievalTask(parts, chosen).network.state_dict()

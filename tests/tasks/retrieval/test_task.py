@@ -8,10 +8,10 @@ from tests.tasks.retrieval.cases import settings, splits, states_equal
 
 from rankwise.errors import UsageError
 from rankwise.memory import PreviousModel
-from rankwise.tasks.retrieval.image_dataset import Batch
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner
+from rankwise.vision.image_dataset import ImageBatch
 
 ALONE = 'network.options={"width": 8, "norm": "group"}'  # one image at a time
 
@@ -22,7 +22,7 @@ def own_random_numbers():
         yield
 
 
-def learner(chosen: Settings) -> tuple[Learner[Batch], list[Batch]]:
+def learner(chosen: Settings) -> tuple[Learner[ImageBatch], list[ImageBatch]]:
     task = RetrievalTask(splits(), chosen)
     return Learner(task), list(itertools.islice(task.batches(0), 3))
 
@@ -32,7 +32,7 @@ def gradients(chosen: Settings, steps: int = 1) -> dict[str, torch.Tensor]:
     found, batches = learner(chosen)
     found.task.network.double()
     found.task.loss.double()
-    found.task.views = _double(found.task.views)
+    found.task.augment = _double(found.task.augment)
     if found.task.previous is not None:
         found.task.previous = PreviousModel(found.task.network)
     for batch in batches[:steps]:

@@ -13,11 +13,10 @@ from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
 from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import judge
-from rankwise.tasks.retrieval.image_dataset import Pictures
-from rankwise.tasks.retrieval.task import RetrievalTask, new_network
-from rankwise.tasks.retrieval.training import Step, train
+from rankwise.tasks.retrieval.evaluate import evaluate
+from rankwise.tasks.retrieval.task import RetrievalTask, Step, new_network, train
 from rankwise.training import Callback, Trainer
+from rankwise.vision.image_dataset import ImageDataset
 
 KILLED = """
 import os, signal, sys
@@ -25,7 +24,7 @@ from pathlib import Path
 import torch
 sys.path.insert(0, sys.argv[1])
 from tests.tasks.retrieval.cases import settings, splits
-from rankwise.tasks.retrieval.training import train
+from rankwise.tasks.retrieval.task import train
 
 torch.set_num_threads(1)
 
@@ -102,9 +101,11 @@ def test_it_learns():
     chosen = settings("training.steps=60", "training.validate_every=20")
     parts = splits(test=images("test", 12, seed=7))
     with torch.random.fork_rng(devices=[]):
-        before = new_network(Pictures(parts.train, chosen.augmentations), chosen)
+        before = new_network(ImageDataset(parts.train, chosen.augmentations), chosen)
     found = train(parts, chosen)
-    assert judge(found.network, parts.train, chosen).map > judge(before, parts.train, chosen).map
+    assert (
+        evaluate(found.network, parts.train, chosen).map > evaluate(before, parts.train, chosen).map
+    )
     assert found.history[-1]["loss"] < found.history[0]["loss"]
 
 
@@ -171,4 +172,4 @@ def test_a_resumed_run_knows_its_start(tmp_path):
     assert resumed.start == whole.start
     with torch.random.fork_rng(devices=[]):
         start = RetrievalTask(splits(), settings()).network
-    assert resumed.start == judge(start, splits().validation, settings()).map
+    assert resumed.start == evaluate(start, splits().validation, settings()).map

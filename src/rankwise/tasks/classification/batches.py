@@ -1,4 +1,4 @@
-"""Which images a step has: shuffled as they come, or so many positives, or so many of a class."""
+"""Samplers of a step: shuffled images, a number of positives, or a number per class."""
 
 from __future__ import annotations
 

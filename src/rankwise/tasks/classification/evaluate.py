@@ -1,28 +1,31 @@
-"""A classifier judged by how it ranks the images of every class."""
+"""Evaluation of a classifier by how it ranks the images of every class."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from rankwise.data.images.image_set import LabeledImages
 from rankwise.metrics import auroc, average_precision, partial_auroc
+from rankwise.report import write_json
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.retrieval.evaluate import embed
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.training import Place
+from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 
-__all__ = ["Judged", "as_json", "judge", "judge_scores"]
+__all__ = ["Evaluation", "as_json", "evaluate", "evaluate_scores", "write_results"]
+
+Metric = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
-class Judged:
-    """By class, NaN where the images are all of it or none is; means are over the others.
+class Evaluation:
+    """Metrics by class, NaN where all images or none are of it; means are over the others.
 
     ``top_1`` is the share of images whose highest logit is that of their class, NaN where an image
     may have several labels.
@@ -53,25 +56,26 @@ class Judged:
         return _mean(self.partial_auroc)
 
 
-def judge(
+def evaluate(
     network: Classifier,
     images: LabeledImages,
     settings: Settings,
     *,
-    pictures: Pictures | None = None,
+    dataset: ImageDataset | None = None,
     workers: int = 0,
     place: Place | None = None,
-) -> Judged:
+) -> Evaluation:
     """Rank all images of a set by the logit of every class."""
-    held = Pictures(images.images, settings.augmentations) if pictures is None else pictures
-    logits = embed(network, held, workers=workers, place=place)
-    return judge_scores(logits, images.target, images.classes, max_fpr=settings.data.max_fpr)
+    if dataset is None:
+        dataset = ImageDataset(images.images, settings.augmentations)
+    logits = compute_outputs(network, dataset, workers=workers, place=place)
+    return evaluate_scores(logits, images.target, images.classes, max_fpr=settings.data.max_fpr)
 
 
-def judge_scores(
+def evaluate_scores(
     logits: Tensor, target: Tensor, classes: tuple[str, ...], *, max_fpr: float = 0.05
-) -> Judged:
-    """Of logits (n, 1) of two classes, where only the second is judged, or (n, classes)."""
+) -> Evaluation:
+    """Evaluate logits (n, 1) of two classes, by the second, or (n, classes)."""
     if logits.shape[1] == 1:
         top_1 = ((logits.squeeze(1) > 0).long() == target).double().mean().item()
         scores, hot, classes = logits.T, target.unsqueeze(0), classes[1:]
@@ -83,13 +87,13 @@ def judge_scores(
     counts = hot.sum(1)
     there = (counts > 0) & (counts < hot.shape[1])
 
-    def by_class(metric: Any, **options: float) -> tuple[float, ...]:
-        found = torch.full((len(classes),), math.nan, dtype=torch.float64)
+    def by_class(metric: Metric, **options: float) -> tuple[float, ...]:
+        values = torch.full((len(classes),), math.nan, dtype=torch.float64)
         if bool(there.any()):
-            found[there] = metric(scores[there], hot[there], average="none", **options)
-        return tuple(found.tolist())
+            values[there] = metric(scores[there], hot[there], average="none", **options)
+        return tuple(values.tolist())
 
-    return Judged(
+    return Evaluation(
         classes,
         tuple(counts.tolist()),
         by_class(average_precision),
@@ -101,28 +105,33 @@ def judge_scores(
     )
 
 
-def as_json(judged: Judged) -> dict[str, Any]:
-    """The numbers of a result; what is no number is null."""
+def as_json(result: Evaluation) -> dict[str, object]:
+    """Return the numbers of a result; NaN is null."""
     return {
-        "map": _known(judged.map),
-        "auroc": _known(judged.mean_auroc),
-        "partial_auroc": _known(judged.mean_partial_auroc),
-        "max_fpr": judged.max_fpr,
-        "top_1": _known(judged.top_1),
-        "images": judged.images,
+        "map": _or_null(result.map),
+        "auroc": _or_null(result.mean_auroc),
+        "partial_auroc": _or_null(result.mean_partial_auroc),
+        "max_fpr": result.max_fpr,
+        "top_1": _or_null(result.top_1),
+        "images": result.images,
         "classes": {
             name: {
-                "positives": judged.positives[i],
-                "ap": _known(judged.ap[i]),
-                "auroc": _known(judged.auroc[i]),
-                "partial_auroc": _known(judged.partial_auroc[i]),
+                "positives": result.positives[i],
+                "ap": _or_null(result.ap[i]),
+                "auroc": _or_null(result.auroc[i]),
+                "partial_auroc": _or_null(result.partial_auroc[i]),
             }
-            for i, name in enumerate(judged.classes)
+            for i, name in enumerate(result.classes)
         },
     }
 
 
-def _known(value: float) -> float | None:
+def write_results(out: Path, results: Mapping[str, Evaluation]) -> None:
+    """Write ``results.json``: by network."""
+    write_json(out / "results.json", {name: as_json(one) for name, one in results.items()})
+
+
+def _or_null(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

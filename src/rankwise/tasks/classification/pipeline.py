@@ -1,53 +1,43 @@
-"""A whole run: train, judge on the test images, write."""
+"""A whole run: train, evaluate on the test images, write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from rankwise.data.images import BrokenImage
-from rankwise.data.images.image_set import ClassSplits, LabeledImages
-from rankwise.data.images.readers import CLASS_KINDS, open_classes
+from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_classes
 from rankwise.errors import UsageError
-from rankwise.report.verdict import Verdict, verdict
-from rankwise.settings import require_choice
+from rankwise.report.verdict import verdict
 from rankwise.tasks.classification.batches import fit_batches
-from rankwise.tasks.classification.evaluate import Judged, judge
-from rankwise.tasks.classification.files import write_config, write_model, write_results
-from rankwise.tasks.classification.page import write_page
+from rankwise.tasks.classification.evaluate import Evaluation, evaluate, write_results
+from rankwise.tasks.classification.network import Classifier, make_classifier
+from rankwise.tasks.classification.report import write_report
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.task import new_classifier
-from rankwise.tasks.classification.training import Step, Trained, train
-from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.files import read_division, write_division
-from rankwise.tasks.retrieval.image_dataset import Pictures
-from rankwise.tasks.retrieval.pipeline import usual_device
-from rankwise.training import CHECKPOINT, Devices, open_folder
+from rankwise.tasks.classification.task import new_classifier, train
+from rankwise.training import Step
+from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
+from rankwise.vision.image_dataset import ImageDataset, OnBroken
+from rankwise.vision.run import (
+    RunResult,
+    Trained,
+    default_device,
+    image_advice,
+    image_run,
+    require_data,
+    validation_of,
+)
 
-__all__ = ["Finished", "fit_settings", "judge_part", "open_data", "run"]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a run came to, by network, and its page; None where another process wrote it."""
-
-    results: dict[str, Judged]
-    trained: Trained
-    page: Path | None
-    verdict: Verdict | None = None
+__all__ = ["evaluate_part", "fit_settings", "load_run", "open_data", "run"]
 
 
 def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> ClassSplits:
-    """The images of the settings, in their parts: those of the division that ``run`` recorded."""
+    """Open the images of the settings, split as the folder ``run`` recorded if it did."""
     data = settings.data
-    require_choice("data.kind", data.kind, CLASS_KINDS)
-    if not data.root:
-        raise UsageError("data.root must say where the images are; --root FOLDER does, too")
+    require_data(data, CLASS_KINDS)
     return open_classes(
         data.kind,
         data.root,
@@ -68,21 +58,21 @@ def fit_settings(settings: Settings, splits: ClassSplits) -> tuple[Settings, lis
     return fit_batches(settings, splits.train)
 
 
-def judge_part(
-    network: torch.nn.Module,
+def evaluate_part(
+    network: Classifier,
     splits: ClassSplits,
     settings: Settings,
-    part: str,
+    part: str = "test",
     *,
     workers: int = 0,
-) -> Judged:
-    """Results of a part."""
+) -> Evaluation:
+    """Evaluate a network on a part of the images."""
     images: LabeledImages = getattr(splits, part)
     if len(images) == 0:
         raise UsageError(
             f"there are no {part} images in the division of this data; evaluate another part"
         )
-    return judge(network, images, settings, workers=workers)  # type: ignore[arg-type]
+    return evaluate(network, images, settings, workers=workers)
 
 
 def run(
@@ -93,22 +83,20 @@ def run(
     resume: bool = False,
     device: torch.device | None = None,
     workers: int = 0,
-    told: Callable[[BrokenImage], None] | None = None,
+    on_broken: OnBroken | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
-) -> Finished:
-    """Train into the folder ``out``, then judge the network kept beside the untrained and the last.
+) -> RunResult[Evaluation, Trained[Classifier]]:
+    """Train into the folder ``out``, then evaluate the best, the last and the untrained network.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
     torchrun all processes train together, and the first one writes. Batches that the training
     images cannot fill are made smaller (:func:`fit_settings`).
     """
-    settings, fitted = fit_settings(settings, splits)
-    device = usual_device() if device is None else device
-    first = Devices(device=device).place.is_first
-    with open_folder(out if first else None, "classify", resume=resume) as folder:
-        if folder is not None and folder.read(CHECKPOINT) is None:
-            write_config(out, settings)
-            write_division(out, splits.record)
+    settings, remarks = fit_settings(settings, splits)
+    device = default_device() if device is None else device
+    with image_run(
+        out, "classify", settings, splits.record, device=device, resume=resume
+    ) as folder:
         trained = train(
             splits,
             settings,
@@ -116,29 +104,44 @@ def run(
             resume=resume,
             device=device,
             workers=workers,
-            told=told,
+            on_broken=on_broken,
             on_step=on_step,
         )
         if folder is None:
-            return Finished({}, trained, None)
-        write_model(out, trained.network)
+            return RunResult({}, trained)
+        write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
-            pictures = Pictures(splits.train.images, settings.augmentations, told)
-            other = new_classifier(splits.train, pictures, settings).to(device)
-        before = judge_part(other, splits, settings, "test", workers=workers)
-        results = {"untrained": before}
-        other.load_state_dict(trained.last)
+            dataset = ImageDataset(splits.train.images, settings.augmentations, on_broken)
+            other = new_classifier(splits.train, dataset, settings).to(device)
         short = settings.objective.short
-        last = judge_part(other, splits, settings, "test", workers=workers)
+        results = {"untrained": evaluate_part(other, splits, settings, workers=workers)}
+        other.load_state_dict(trained.last)
+        last = evaluate_part(other, splits, settings, workers=workers)
         results[f"{short}, last step"] = last
-        results[short] = judge_part(trained.network, splits, settings, "test", workers=workers)
+        results[short] = evaluate_part(trained.network, splits, settings, workers=workers)
         write_results(out, results)
         said = verdict(
             "AP",
-            test=(before.map, results[short].map),
+            test=(results["untrained"].map, results[short].map),
             validation=validation_of(trained, "map"),
             advice=image_advice(settings, trained, "cross-entropy"),
         )
-        page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+        report = write_report(
+            out, settings, splits, trained, results, verdict=said, remarks=remarks
+        )
         folder.finish()
-        return Finished(results, trained, page, said)
+        return RunResult(results, trained, report, said)
+
+
+def load_run(out: Path) -> tuple[Settings, Classifier]:
+    """Load the settings and the network of a finished run, in evaluation mode."""
+    require_finished(out)
+    settings = Settings.read(out / CONFIG)
+    network = load_model(
+        out,
+        settings.network,
+        lambda chosen, state: make_classifier(
+            settings.replace(network=chosen), len(state["projection.bias"])
+        ),
+    )
+    return settings, network

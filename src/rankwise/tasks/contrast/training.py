@@ -44,7 +44,7 @@ def new_network(images: Images, settings: Settings) -> ContrastNet:
     """The network before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.seed)
     network = ContrastNet(settings.width, settings.dimension)
-    network.standardize(images.x_train)
+    network.learn_statistics(images.x_train)
     return network
 
 

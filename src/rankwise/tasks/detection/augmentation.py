@@ -1,4 +1,4 @@
-"""Pictures with their boxes, changed at random as SSD does it (Liu et al. 2016, §2.2)."""
+"""DetectionDataset with their boxes, changed at random as SSD does it (Liu et al. 2016, §2.2)."""
 
 from __future__ import annotations
 
@@ -19,67 +19,67 @@ _OVERLAPS = (None, 0.1, 0.3, 0.5, 0.7, 0.9)  # with some object, that a part is 
 _TRIES = 20
 _LEAST = 1.0  # side in pixels below which an object cannot be seen any more
 
-Sample = tuple[Tensor, Tensor, Tensor]  # picture (3, h, w), boxes (n, 4), labels (n,)
+Sample = tuple[Tensor, Tensor, Tensor]  # image (3, h, w), boxes (n, 4), labels (n,)
 
 
-def augmented(sample: Sample, views: Augmentations, generator: torch.Generator) -> Sample:
-    """A picture in [0, 1] of any size, to one of ``views``; boxes that are cut off are dropped."""
-    picture, boxes, labels = sample
-    if views.colors:
-        picture = colored(picture, generator)
-    if views.expand > 1 and coin(generator):
-        picture, boxes = expanded(picture, boxes, views.expand, generator)
-    if views.crop:
-        picture, boxes, labels = cropped((picture, boxes, labels), generator)
-    picture, boxes = resized(picture, boxes, (views.height, views.width))
-    if views.flip and coin(generator):
-        picture, boxes = flipped(picture, boxes)
+def augmented(sample: Sample, how: Augmentations, generator: torch.Generator) -> Sample:
+    """A image in [0, 1] of any size, to one of ``how``; boxes that are cut off are dropped."""
+    image, boxes, labels = sample
+    if how.colors:
+        image = colored(image, generator)
+    if how.expand > 1 and coin(generator):
+        image, boxes = expanded(image, boxes, how.expand, generator)
+    if how.crop:
+        image, boxes, labels = cropped((image, boxes, labels), generator)
+    image, boxes = resized(image, boxes, (how.height, how.width))
+    if how.flip and coin(generator):
+        image, boxes = flipped(image, boxes)
     seen = (boxes[:, 2:] - boxes[:, :2]).amin(1) >= _LEAST
-    return picture, boxes[seen], labels[seen]
+    return image, boxes[seen], labels[seen]
 
 
-def resized(picture: Tensor, boxes: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """The picture, uint8 or in [0, 1], in (height, width), its boxes stretched with it."""
-    height, width = picture.shape[-2:]
+def resized(image: Tensor, boxes: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """The image, uint8 or in [0, 1], in (height, width), its boxes stretched with it."""
+    height, width = image.shape[-2:]
     if (height, width) == size:
-        return picture, boxes
+        return image, boxes
     # Without antialiasing a large photograph made small is noise.
-    found = interpolate(picture.unsqueeze(0), size, mode="bilinear", antialias=True)
+    found = interpolate(image.unsqueeze(0), size, mode="bilinear", antialias=True)
     across, down = size[1] / width, size[0] / height
     return found.squeeze(0), boxes * boxes.new_tensor([across, down, across, down])
 
 
-def flipped(picture: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:
+def flipped(image: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:
     """Left and right exchanged."""
     x1, y1, x2, y2 = boxes.unbind(1)
-    width = picture.shape[-1]
-    return picture.flip(-1), torch.stack([width - x2, y1, width - x1, y2], 1)
+    width = image.shape[-1]
+    return image.flip(-1), torch.stack([width - x2, y1, width - x1, y2], 1)
 
 
 def expanded(
-    picture: Tensor, boxes: Tensor, most: float, generator: torch.Generator
+    image: Tensor, boxes: Tensor, most: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The picture somewhere on a gray canvas up to ``most`` times as wide and as high."""
+    """The image somewhere on a gray canvas up to ``most`` times as wide and as high."""
     ratio = _between(1.0, most, generator)
-    height, width = picture.shape[-2:]
+    height, width = image.shape[-2:]
     tall, wide = math.ceil(height * ratio), math.ceil(width * ratio)
     top = int(_between(0, tall - height + 1, generator))
     left = int(_between(0, wide - width + 1, generator))
-    canvas = picture.new_tensor(IMAGENET_MEAN).reshape(3, 1, 1).repeat(1, tall, wide)
-    canvas[:, top : top + height, left : left + width] = picture
+    canvas = image.new_tensor(IMAGENET_MEAN).reshape(3, 1, 1).repeat(1, tall, wide)
+    canvas[:, top : top + height, left : left + width] = image
     return canvas, boxes + boxes.new_tensor([left, top, left, top])
 
 
 def cropped(sample: Sample, generator: torch.Generator) -> Sample:
-    """A part of the picture with the objects whose middle is in it, cut at its edges.
+    """A part of the image with the objects whose middle is in it, cut at its edges.
 
     How much the part must overlap with some object is drawn; where no part is found, another is
-    drawn, and one of the draws is the whole picture.
+    drawn, and one of the draws is the whole image.
     """
-    picture, boxes, labels = sample
+    image, boxes, labels = sample
     if len(boxes) == 0:
         return sample
-    height, width = picture.shape[-2:]
+    height, width = image.shape[-2:]
     while True:
         draw = int(torch.randint(len(_OVERLAPS) + 1, (), generator=generator))
         if draw == len(_OVERLAPS):
@@ -103,28 +103,28 @@ def cropped(sample: Sample, generator: torch.Generator) -> Sample:
             cut, names = cut - part[:2].repeat(2), labels[kept]
             good = box_area(cut) > 0
             return (
-                picture[:, top : top + tall, left : left + wide],
+                image[:, top : top + tall, left : left + wide],
                 cut[good],
                 names[good],
             )
 
 
-def colored(picture: Tensor, generator: torch.Generator) -> Tensor:
+def colored(image: Tensor, generator: torch.Generator) -> Tensor:
     """Brightness, contrast, saturation and hue, each changed half of the time."""
     if coin(generator):
-        picture = picture + _between(-0.125, 0.125, generator)
+        image = image + _between(-0.125, 0.125, generator)
     if coin(generator):
-        picture = picture * _between(0.5, 1.5, generator)
+        image = image * _between(0.5, 1.5, generator)
     if coin(generator):
-        gray = (picture * picture.new_tensor([0.299, 0.587, 0.114]).reshape(3, 1, 1)).sum(0)
+        gray = (image * image.new_tensor([0.299, 0.587, 0.114]).reshape(3, 1, 1)).sum(0)
         amount = _between(0.5, 1.5, generator)
-        picture = gray + amount * (picture - gray)
+        image = gray + amount * (image - gray)
     if coin(generator):
-        picture = _turned(picture, _between(-18.0, 18.0, generator))
-    return picture.clamp(0, 1)
+        image = _turned(image, _between(-18.0, 18.0, generator))
+    return image.clamp(0, 1)
 
 
-def _turned(picture: Tensor, degrees: float) -> Tensor:
+def _turned(image: Tensor, degrees: float) -> Tensor:
     """Hues turned about the gray axis, in YIQ: one small matrix for all pixels."""
     to_yiq = torch.tensor(
         [colorsys.rgb_to_yiq(*row) for row in ((1, 0, 0), (0, 1, 0), (0, 0, 1))],
@@ -135,8 +135,8 @@ def _turned(picture: Tensor, degrees: float) -> Tensor:
     turn[1:, 1:] = torch.tensor(
         [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
     )
-    matrix: Tensor = (torch.linalg.inv(to_yiq) @ turn @ to_yiq).to(picture)
-    return (matrix @ picture.flatten(1)).reshape(picture.shape)
+    matrix: Tensor = (torch.linalg.inv(to_yiq) @ turn @ to_yiq).to(image)
+    return (matrix @ image.flatten(1)).reshape(image.shape)
 
 
 def _between(low: float, high: float, generator: torch.Generator) -> float:

@@ -1,4 +1,4 @@
-"""Boxes with names and scores on a picture."""
+"""Boxes with names and scores on a image."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
 from rankwise.data.detection import Objects
-from rankwise.tasks.detection.finding import Detections
+from rankwise.tasks.detection.inference import Detections
 
 __all__ = ["COLORS", "drawn", "drawn_truth", "tiled", "to_png"]
 
@@ -27,26 +27,26 @@ COLORS = (
 _INK = (255, 255, 255)
 
 
-def drawn(picture: Tensor, found: Detections, classes: Sequence[str]) -> Image.Image:
-    """What was found on a picture, uint8 (3, h, w), with the scores as probabilities."""
+def drawn(image: Tensor, found: Detections, classes: Sequence[str]) -> Image.Image:
+    """What was found on a image, uint8 (3, h, w), with the scores as probabilities."""
     words = [
         f"{classes[label]} {score:.2f}"
         for label, score in zip(found.labels.tolist(), found.scores.sigmoid().tolist(), strict=True)
     ]
-    return _marked(picture, found.boxes, found.labels, words)
+    return _marked(image, found.boxes, found.labels, words)
 
 
-def drawn_truth(picture: Tensor, objects: Objects, classes: Sequence[str]) -> Image.Image:
-    """What is on a picture; an ignored object has a name in brackets."""
+def drawn_truth(image: Tensor, objects: Objects, classes: Sequence[str]) -> Image.Image:
+    """What is on a image; an ignored object has a name in brackets."""
     words = [
         f"({classes[label]})" if ignored else classes[label]
         for label, ignored in zip(objects.labels.tolist(), objects.ignored.tolist(), strict=True)
     ]
-    return _marked(picture, objects.boxes, objects.labels, words)
+    return _marked(image, objects.boxes, objects.labels, words)
 
 
 def tiled(tiles: Sequence[tuple[str, Image.Image]], columns: int, width: int = 300) -> Image.Image:
-    """Pictures of so many pixels in so many columns, row by row, a title over each."""
+    """DetectionDataset of so many pixels in so many columns, row by row, a title over each."""
     font, gap, head = _font(13), 6, 20
     height = head + max(round(one.height * width / one.width) for _, one in tiles)
     rows = -(-len(tiles) // columns)
@@ -68,8 +68,8 @@ def to_png(image: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-def _marked(picture: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str]) -> Image.Image:
-    image = Image.fromarray(picture.permute(1, 2, 0).contiguous().numpy())
+def _marked(pixels: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str]) -> Image.Image:
+    image = Image.fromarray(pixels.permute(1, 2, 0).contiguous().numpy())
     pen = ImageDraw.Draw(image)
     side = max(image.size)
     font, line = _font(max(9, side // 48)), max(1, side // 250)

@@ -28,7 +28,7 @@ Channels = tuple[int, int, int, int]
 
 
 class Features(nn.Module, ABC):
-    """Standardized pictures (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
+    """Standardized images (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
 
     channels: Channels
 
@@ -37,7 +37,7 @@ class Features(nn.Module, ABC):
         """The stem, then every stage, in order."""
 
     @abstractmethod
-    def forward(self, pictures: Tensor) -> list[Tensor]:
+    def forward(self, images: Tensor) -> list[Tensor]:
         """The last map of each stride."""
 
     def freeze(self, parts: int) -> None:
@@ -63,8 +63,8 @@ class _Staged(Features):
     def parts(self) -> Sequence[nn.Module]:
         return [self.stem, *self.stages]
 
-    def forward(self, pictures: Tensor) -> list[Tensor]:
-        found = self.stem(pictures.contiguous(memory_format=torch.channels_last))
+    def forward(self, images: Tensor) -> list[Tensor]:
+        found = self.stem(images.contiguous(memory_format=torch.channels_last))
         maps = []
         for stage in self.stages:
             found = stage(found)
@@ -87,7 +87,7 @@ class SmallFeatures(_Staged):
 
 
 class MobileFeatures(_Staged):
-    """MobileNetV2 before its last convolution, which is for classes of the whole picture."""
+    """MobileNetV2 before its last convolution, which is for classes of the whole image."""
 
     def __init__(self, weights: str | None, options: dict[str, Any]) -> None:
         model = MobileNetV2(weights, options).model
@@ -100,6 +100,8 @@ class MobileFeatures(_Staged):
 
 class TransformersFeatures(Features):
     """``AutoBackbone`` of a convolutional kind, with the maps of all four stages."""
+
+    has_config = True
 
     def __init__(self, kind: str, weights: str | None, options: dict[str, Any]) -> None:
         super().__init__()
@@ -120,8 +122,8 @@ class TransformersFeatures(Features):
         named = ((f"stage{n}", stage) for n, stage in enumerate(stages, 1))
         return [stem, *(nn.ModuleList([stage, norms[name]]) for name, stage in named)]
 
-    def forward(self, pictures: Tensor) -> list[Tensor]:
-        found: Any = self.model(pictures.contiguous(memory_format=torch.channels_last))
+    def forward(self, images: Tensor) -> list[Tensor]:
+        found: Any = self.model(images.contiguous(memory_format=torch.channels_last))
         return list(found.feature_maps)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +13,11 @@ from torch.nn.functional import interpolate
 from rankwise.tasks.detection.features import STRIDES, Features, make_features
 from rankwise.tasks.detection.settings import Network
 from rankwise.vision.anchors import Anchors, grid_anchors
-from rankwise.vision.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN, channels_last
+from rankwise.vision.backbones import channels_last
+from rankwise.vision.network import ImageNetwork
 
 __all__ = ["Detector", "Dense", "Head", "Pyramid", "make_detector"]
 
-_BATCH_NORM = nn.modules.batchnorm._BatchNorm
 _RARE = 0.01  # the share of anchors with an object that a pointwise loss starts from
 
 
@@ -83,47 +84,32 @@ class Head(nn.Module):
         return torch.cat(scores, 1), torch.cat(boxes, 1)
 
 
-class Detector(nn.Module):
-    """Pictures in [0, 1], (B, 3, h, w), to :class:`Dense`."""
-
-    mean: Tensor
-    deviation: Tensor
+class Detector(ImageNetwork):
+    """Images in [0, 1], (B, 3, h, w), to :class:`Dense`."""
 
     def __init__(self, features: Features, settings: Network, classes: int, *, rare: bool) -> None:
-        super().__init__()
+        super().__init__(freeze_batch_norm=settings.freeze_batch_norm)
         self.features, self.settings = features, settings
         levels, width = settings.levels, settings.width
         self.pyramid = Pyramid(features.channels, levels, width)
         self.head = Head(width, settings.depth, classes, len(levels), rare=rare)
-        self.register_buffer("mean", torch.tensor(IMAGENET_MEAN).reshape(3, 1, 1))
-        self.register_buffer("deviation", torch.tensor(IMAGENET_DEVIATION).reshape(3, 1, 1))
         channels_last(self)
-        if settings.freeze_batch_norm:
-            for norm in self.batch_norms():
-                norm.requires_grad_(False)
-        self.train(self.training)
+        self.freeze()
 
-    def batch_norms(self) -> list[nn.Module]:
-        """Every batch norm there is, all of them in the backbone."""
-        return [part for part in self.modules() if isinstance(part, _BATCH_NORM)]
-
-    def train(self, mode: bool = True) -> Detector:
+    def train(self, mode: bool = True) -> Self:
         super().train(mode)
-        if self.settings.freeze_batch_norm:
-            for norm in self.batch_norms():
-                norm.eval()
         for part in list(self.features.parts())[: self.settings.frozen]:
             part.eval()
         return self
 
-    def maps(self, pictures: Tensor) -> list[Tensor]:
-        """What the backbone sees in pictures, at the strides that the pyramid takes."""
-        found: list[Tensor] = self.features((pictures - self.mean) / self.deviation)
+    def maps(self, images: Tensor) -> list[Tensor]:
+        """What the backbone sees in images, at the strides that the pyramid takes."""
+        found: list[Tensor] = self.features(self.standardize(images))
         return [found[i] for i in self.pyramid.taken]
 
-    def forward(self, pictures: Tensor | list[Tensor]) -> Dense:
-        """Pictures, or the :meth:`maps` of them."""
-        seen = self.maps(pictures) if isinstance(pictures, Tensor) else pictures
+    def forward(self, images: Tensor | list[Tensor]) -> Dense:
+        """DetectionDataset, or the :meth:`maps` of them."""
+        seen = self.maps(images) if isinstance(images, Tensor) else images
         maps = self.pyramid(seen)
         logits, regression = self.head(maps)
         shapes = [(one.shape[-2], one.shape[-1]) for one in maps]

@@ -1,44 +1,41 @@
-"""A whole run: train, judge on the test pictures, write."""
+"""A whole run: train, judge on the test images, write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
-from rankwise.data.images import BrokenImage
-from rankwise.errors import UsageError
 from rankwise.report import write_json
-from rankwise.report.verdict import Verdict, verdict
-from rankwise.settings import require_choice
-from rankwise.tasks.detection.evaluation import Result, best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.files import write_config, write_model
-from rankwise.tasks.detection.page import write_page
+from rankwise.report.verdict import verdict
+from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.feature_cache import Cache
+from rankwise.tasks.detection.files import write_model
+from rankwise.tasks.detection.report import write_report
 from rankwise.tasks.detection.settings import Settings
-from rankwise.tasks.detection.training import Step, Trained, train
-from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.pipeline import usual_device
-from rankwise.training import CHECKPOINT, Devices, open_folder
+from rankwise.tasks.detection.task import TrainedDetector, train
+from rankwise.training import Step
+from rankwise.vision.image_dataset import OnBroken
+from rankwise.vision.run import (
+    RunResult,
+    default_device,
+    image_advice,
+    image_run,
+    require_data,
+    validation_of,
+)
 
-__all__ = ["Finished", "fit_settings", "open_data", "run"]
+__all__ = ["DetectionRun", "fit_settings", "open_data", "run"]
 
 
 @dataclass(frozen=True)
-class Finished:
-    """What a run came to on the test pictures, by the name of its loss, and its page.
+class DetectionRun(RunResult[Result, TrainedDetector]):
+    """The result of a run, and the thresholds of the classes."""
 
-    The page is None where another process wrote it.
-    """
-
-    results: dict[str, Result]
-    trained: Trained
-    thresholds: list[float]
-    page: Path | None
-    verdict: Verdict | None = None
+    thresholds: list[float] = field(default_factory=list)
 
 
 def open_data(
@@ -50,9 +47,7 @@ def open_data(
 ) -> DetectionSplits:
     """The images of the settings, in their parts; a ``run`` has the same, by lists of files."""
     data = settings.data
-    require_choice("data.kind", data.kind, KINDS)
-    if not data.root:
-        raise UsageError("data.root must say where the pictures are; --root FOLDER does, too")
+    require_data(data, KINDS)
     return open_detection(
         data.kind,
         data.root,
@@ -79,19 +74,16 @@ def run(
     resume: bool = False,
     device: torch.device | None = None,
     workers: int = 0,
-    told: Callable[[BrokenImage], None] | None = None,
+    on_broken: OnBroken | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
-) -> Finished:
-    """Train into the folder ``out``, then judge the detector of the best validation.
+) -> DetectionRun:
+    """Train into the folder ``out``, then evaluate the detector of the best validation.
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    device = usual_device() if device is None else device
-    first = Devices(device=device).place.is_first
-    with open_folder(out if first else None, "detect", resume=resume) as folder:
-        if folder is not None and folder.read(CHECKPOINT) is None:
-            write_config(out, settings)
-        kept: dict[Any, Any] = {}
+    device = default_device() if device is None else device
+    with image_run(out, "detect", settings, device=device, resume=resume) as folder:
+        cache: Cache = {}
         trained = train(
             splits,
             settings,
@@ -99,31 +91,32 @@ def run(
             resume=resume,
             device=device,
             workers=workers,
-            told=told,
+            on_broken=on_broken,
             on_step=on_step,
-            kept=kept,
+            cache=cache,
         )
         if folder is None:
-            return Finished({}, trained, [], None)
-        thresholds = best_thresholds(splits.validation, trained.found)
+            return DetectionRun({}, trained)
+        thresholds = best_thresholds(splits.validation, trained.detections)
         write_model(out, trained.network, splits.train.classes, thresholds)
-        found = detect_all(trained.network, splits.test, settings, kept=kept)
-        result = evaluate(splits.test, found)
+        detections = detect_all(trained.network, splits.test, settings, cache=cache)
+        result = evaluate(splits.test, detections)
         write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
         said = verdict(
             "AP",
             validation=validation_of(trained, "ap"),
-            advice=image_advice(settings, trained, "focal loss"),
+            advice=image_advice(settings, trained, "focal loss", warm_up=settings.training.warm_up),
         )
-        page = write_page(
+        report = write_report(
             out,
             settings,
             splits,
             trained,
             result=result,
-            found=found,
+            detections=detections,
             thresholds=thresholds,
             verdict=said,
         )
         folder.finish()
-        return Finished({settings.objective.short: result}, trained, thresholds, page, said)
+        results = {settings.objective.short: result}
+        return DetectionRun(results, trained, report, said, thresholds)

@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
-from rankwise.data.images import BrokenImage
 from rankwise.distributed import gather_with_gradient
 from rankwise.distributed.parcel import Parcel, exchange
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.batches import Batch, Pictures, Target, training_batches
-from rankwise.tasks.detection.evaluation import detect_all, evaluate
-from rankwise.tasks.detection.finding import Detections
-from rankwise.tasks.detection.frozen import KeptMaps, can_keep
+from rankwise.tasks.detection.dataset import (
+    DetectionBatch,
+    DetectionDataset,
+    Target,
+    training_batches,
+)
+from rankwise.tasks.detection.evaluate import detect_all, evaluate
+from rankwise.tasks.detection.feature_cache import Cache, FeatureCache, can_cache
+from rankwise.tasks.detection.inference import Detections
 from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.settings import Objective, Settings
-from rankwise.training import (
-    Moment,
-    Options,
-    Place,
-    Record,
-    Stage,
-    Task,
-    make_optimizer,
-    milestone_rate,
-)
-from rankwise.vision.classification_loss import ClassificationLoss
-from rankwise.vision.detection_loss import DetectionLoss, DetectionLosses
+from rankwise.training import Callback, Moment, Place, RunFolder, Step, fit
+from rankwise.vision import ClassificationLoss, DetectionLoss, DetectionLosses
+from rankwise.vision.image_dataset import OnBroken
+from rankwise.vision.run import Trained
+from rankwise.vision.task import ImageTask
 
-__all__ = ["DetectionTask", "fingerprint", "make_loss", "new_detector"]
+__all__ = ["DetectionTask", "TrainedDetector", "fingerprint", "make_loss", "new_detector", "train"]
 
 
 def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
-    """The loss of the settings; what cannot be is an error of usage."""
+    """Make the loss of the settings."""
     try:
         return DetectionLoss(
             chosen.name,
@@ -53,7 +51,7 @@ def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
 
 
 def new_detector(settings: Settings, classes: int) -> Detector:
-    """The detector before training; leaves torch's own generator seeded."""
+    """Make the detector before training; leaves torch's global generator seeded."""
     ranked = make_loss(settings.objective, classes).ranked
     shift_sensitive = isinstance(ranked, ClassificationLoss) and ranked.shift_sensitive
     torch.manual_seed(settings.training.seed)
@@ -62,14 +60,12 @@ def new_detector(settings: Settings, classes: int) -> Detector:
     )
 
 
-class DetectionTask(Task[Batch]):
-    """Batches of images with their boxes; ``kept`` shares the maps of a frozen backbone."""
+class DetectionTask(ImageTask[DetectionBatch]):
+    """Batches of images with their boxes; ``cache`` shares the features of a frozen backbone."""
 
     network: Detector
     loss: DetectionLoss
     monitor = "ap"
-    measures_start = True
-    joins_processes = True
 
     def __init__(
         self,
@@ -78,54 +74,45 @@ class DetectionTask(Task[Batch]):
         *,
         place: Place | None = None,
         workers: int = 0,
-        told: Callable[[BrokenImage], None] | None = None,
-        kept: dict[Any, Any] | None = None,
+        on_broken: OnBroken | None = None,
+        cache: Cache | None = None,
     ) -> None:
         training, classes = settings.training, len(splits.train.classes)
-        described = settings.model_dump()
-        described["data"].pop("root")  # the folder may have been moved
         super().__init__(
             new_detector(settings, classes),
             make_loss(settings.objective, classes),
-            [Stage(training.steps, training.validate_every)],
-            record=Record(described, fingerprint(splits.train), training.batch),
-            seed=training.seed,
+            settings,
+            data=fingerprint(splits.train),
+            batch=training.batch,
             place=place,
-            options=Options(training.precision, training.clip),
+            clip=training.clip,
+            warm_up=training.warm_up,
         )
         self.settings, self.validation, self.workers = settings, splits.validation, workers
-        self.pictures = Pictures(splits.train, settings.augmentations, training.seed, told)
-        self.kept: dict[Any, Any] = {} if kept is None else kept
-        self.found: list[Detections] = []  # in the validation images, when they were last seen
+        self.dataset = DetectionDataset(
+            splits.train, settings.augmentations, training.seed, on_broken
+        )
+        self.cache: Cache = {} if cache is None else cache
+        self.detections: list[Detections] = []  # of the last validation
         self.warm: DetectionLoss | None = None
         if settings.objective.warm_start:
             self.warm = DetectionLoss("focal", box_weight=settings.objective.box_weight)
 
-    def make_optimizer(self) -> torch.optim.Optimizer:
-        learned = [*self.network.parameters(), *self.loss.parameters()]
-        return make_optimizer(learned, self.settings.optimizer)
-
-    def rate(self, step: int) -> float:
-        chosen, warm_up = self.settings.optimizer, self.settings.training.warm_up
-        return milestone_rate(
-            chosen.learning_rate, step, chosen.milestones, chosen.factor, warm_up=warm_up
-        )
-
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[DetectionBatch]:
         size, place = self.settings.training.batch, (self.place.rank, self.place.world_size)
-        if can_keep(self.network, self.settings.augmentations):
-            return KeptMaps(self.pictures, self.network, self.kept).batches(size, step, place)
-        return training_batches(self.pictures, size, step, self.workers, place)
+        if can_cache(self.network, self.settings.augmentations):
+            return FeatureCache(self.dataset, self.network, self.cache).batches(size, step, place)
+        return training_batches(self.dataset, size, step, self.workers, place)
 
-    def step_loss(self, batch: Batch, moment: Moment) -> Tensor:
+    def step_loss(self, batch: DetectionBatch, moment: Moment) -> Tensor:
         return self.losses(batch, moment).total
 
-    def losses(self, batch: Batch, moment: Moment) -> DetectionLosses:
+    def losses(self, batch: DetectionBatch, moment: Moment) -> DetectionLosses:
         """Compute the parts of the loss of a batch, joined with those of other processes."""
-        given = batch.pictures
+        images = batch.images
         with moment.autocast():
             dense = self.network(
-                given.to(self.place.device) if isinstance(given, Tensor) else given
+                images.to(self.place.device) if isinstance(images, Tensor) else images
             )
         loss = self.loss
         if self.warm is not None and moment.step < self.settings.objective.warm_start:
@@ -134,34 +121,80 @@ class DetectionTask(Task[Batch]):
         if self.place.world_size > 1:
             targets = _joined(targets)
         logits, regression = map(gather_with_gradient, (dense.logits, dense.regression))
-        found: DetectionLosses = loss(logits, regression, dense.anchors, targets)
-        return found
+        losses: DetectionLosses = loss(logits, regression, dense.anchors, targets)
+        return losses
 
     def validate(self) -> dict[str, float]:
-        self.found = detect_all(self.network, self.validation, self.settings, kept=self.kept)
-        result = evaluate(self.validation, self.found)
+        self.detections = detect_all(self.network, self.validation, self.settings, cache=self.cache)
+        result = evaluate(self.validation, self.detections)
         return {"ap": result.ap, "ap50": result.ap50}
 
 
-def fingerprint(pictures: DetectionSet) -> str:
-    """A word that changes when the training pictures or their objects do, or their order."""
-    seen = hashlib.sha256(",".join(pictures.classes).encode())
-    for i, one in enumerate(pictures.objects):
+@dataclass(frozen=True)
+class TrainedDetector(Trained[Detector]):
+    """The detector of the best validation, the history of its training, and its detections."""
+
+    detections: list[Detections] = field(default_factory=list)  # in the validation images
+
+
+def train(
+    splits: DetectionSplits,
+    settings: Settings,
+    out: Path | RunFolder | None = None,
+    *,
+    resume: bool = False,
+    device: torch.device | None = None,
+    workers: int = 0,
+    on_broken: OnBroken | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+    cache: Cache | None = None,
+) -> TrainedDetector:
+    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+
+    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
+    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
+    touched. Runs on the same images that are given one ``cache`` share the features of a frozen
+    backbone.
+    """
+    cache = {} if cache is None else cache
+    task, fitted = fit(
+        lambda place: DetectionTask(
+            splits, settings, place=place, workers=workers, on_broken=on_broken, cache=cache
+        ),
+        out,
+        "detect",
+        resume=resume,
+        precision=settings.training.precision,
+        device=device,
+        callbacks=[Callback(on_step=on_step)],
+    )
+    detections = task.detections
+    if fitted.best_row < len(fitted.history) or not detections:
+        detections = detect_all(task.network, splits.validation, settings, cache=cache)
+    value = max(-1.0, fitted.best_value)  # where the validation images have no object
+    trained = TrainedDetector.of(task.network, fitted)
+    return replace(trained, best_value=value, detections=detections)
+
+
+def fingerprint(images: DetectionSet) -> str:
+    """Return a digest of the training images, their objects and their order."""
+    seen = hashlib.sha256(",".join(images.classes).encode())
+    for i, one in enumerate(images.objects):
         seen.update(one.boxes.numpy().tobytes() + one.labels.numpy().tobytes())
-        seen.update(pictures.called(i).encode())  # the folder may have been moved
-        if pictures.pixels is not None:
-            seen.update(pictures.pixels[i].contiguous().numpy().tobytes())
+        seen.update(images.called(i).encode())  # the folder may have been moved
+        if images.pixels is not None:
+            seen.update(images.pixels[i].contiguous().numpy().tobytes())
     return seen.hexdigest()[:16]
 
 
 def _joined(targets: list[Target]) -> list[Target]:
-    """The objects of the images of all processes, by rank."""
+    """Return the objects of the images of all processes, by rank."""
     boxes, labels = (torch.cat([target[n] for target in targets]) for n in ("boxes", "labels"))
     counts = torch.tensor([len(target["labels"]) for target in targets])
-    found: list[Target] = []
-    own = Parcel({}, {"boxes": boxes, "labels": labels, "counts": counts})
-    for parcel in exchange(own, boxes.device):
+    joined: list[Target] = []
+    parcel_of_rank = Parcel({}, {"boxes": boxes, "labels": labels, "counts": counts})
+    for parcel in exchange(parcel_of_rank, boxes.device):
         sizes = parcel.columns["counts"].tolist()
         parts = zip(*(parcel.columns[n].split(sizes) for n in ("boxes", "labels")), strict=True)
-        found += [{"boxes": some, "labels": names} for some, names in parts]
-    return found
+        joined += [{"boxes": some, "labels": names} for some, names in parts]
+    return joined

@@ -1,12 +1,9 @@
-"""Image retrieval: an embedding trained on the order of a gallery, and judged by it."""
+"""Image retrieval: an embedding trained on, and evaluated by, the order of a gallery."""
 
-from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import embed, judge, judge_splits
-from rankwise.tasks.retrieval.files import load_run
-from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.tasks.retrieval.evaluate import evaluate, evaluate_splits
 from rankwise.tasks.retrieval.index import (
-    Found,
     Index,
+    Match,
     make_index,
     read_index,
     search,
@@ -15,27 +12,20 @@ from rankwise.tasks.retrieval.index import (
 )
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.page import results_table
-from rankwise.tasks.retrieval.pipeline import Finished, open_data, run
+from rankwise.tasks.retrieval.pipeline import load_run, open_data, run
+from rankwise.tasks.retrieval.report import results_table
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.tasks.retrieval.task import RetrievalTask, new_network
-from rankwise.tasks.retrieval.training import Step, Trained, train
+from rankwise.tasks.retrieval.task import RetrievalTask, new_network, train
 
 __all__ = [
     "EmbeddingNet",
-    "Finished",
-    "Found",
     "Index",
-    "Pictures",
+    "Match",
     "RetrievalLoss",
     "RetrievalTask",
     "Settings",
-    "Step",
-    "Trained",
-    "UsageError",
-    "embed",
-    "judge",
-    "judge_splits",
+    "evaluate",
+    "evaluate_splits",
     "load_run",
     "make_index",
     "make_network",

@@ -1,71 +1,51 @@
-"""A network judged on whole galleries."""
+"""Evaluation of a network on whole galleries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
-from rankwise.retrieval import RetrievalResult, evaluate
-from rankwise.tasks.retrieval.image_dataset import Pictures
+from rankwise.report import write_json
+from rankwise.retrieval import RetrievalResult
+from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import Place
+from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 
-__all__ = ["as_json", "embed", "judge", "judge_splits"]
+__all__ = ["Results", "as_json", "evaluate", "evaluate_splits", "write_results"]
 
-_AT_ONCE = 128  # images through the network
-
-
-@torch.no_grad()
-def embed(
-    network: EmbeddingNet, pictures: Pictures, *, workers: int = 0, place: Place | None = None
-) -> Tensor:
-    """Embeddings of all pictures, on the processor, in the mode of evaluation."""
-    place = place or Place()
-    training, device = network.training, network.mean.device
-    network.eval()
-    # Padded, so that all processes have as many, and cut off again.
-    most = -(-len(pictures) // place.world_size)
-    rows = [min(i * place.world_size + place.rank, len(pictures) - 1) for i in range(most)]
-    found = [network(block.to(device)) for block in pictures.blocks(rows, _AT_ONCE, workers)]
-    network.train(training)
-    own = torch.cat(found)
-    if place.world_size == 1:
-        return own.cpu()
-    together = gather_with_gradient(own).reshape(place.world_size, most, -1)
-    return together.transpose(0, 1).reshape(place.world_size * most, -1)[: len(pictures)].cpu()
+Results = dict[str, dict[str, RetrievalResult]]  # by network, then by gallery
 
 
-def judge(
+def evaluate(
     network: EmbeddingNet,
-    images: ImageSet | Pictures,
+    images: ImageSet | ImageDataset,
     settings: Settings,
     *,
     queries: ImageSet | None = None,
     workers: int = 0,
     place: Place | None = None,
 ) -> RetrievalResult:
-    """Every image of a set, or every query, against the whole set."""
-    pictures = images if isinstance(images, Pictures) else Pictures(images, settings.augmentations)
-    gallery, labels = (
-        embed(network, pictures, workers=workers, place=place),
-        pictures.images.labels,
-    )
-    hits: Sequence[int] = settings.data.hits
-    if queries is None or queries is pictures.images:
-        return evaluate(gallery, labels, hits=hits)
-    asked = embed(network, Pictures(queries, settings.augmentations), workers=workers, place=place)
-    return evaluate(gallery, labels, asked, queries.labels, hits=hits)
+    """Rank the whole set for every image of it, or for every query."""
+
+    def embed(dataset: ImageDataset) -> Tensor:
+        return compute_outputs(network, dataset, workers=workers, place=place)
+
+    how = settings.augmentations
+    gallery = images if isinstance(images, ImageDataset) else ImageDataset(images, how)
+    embeddings, labels, hits = embed(gallery), gallery.images.labels, settings.data.hits
+    if queries is None or queries is gallery.images:
+        return evaluate_embeddings(embeddings, labels, hits=hits)
+    asked = embed(ImageDataset(queries, how))
+    return evaluate_embeddings(embeddings, labels, asked, queries.labels, hits=hits)
 
 
-def judge_splits(
+def evaluate_splits(
     network: EmbeddingNet,
     splits: RetrievalSplits,
     settings: Settings,
@@ -73,10 +53,10 @@ def judge_splits(
     *,
     workers: int = 0,
 ) -> dict[str, RetrievalResult]:
-    """Results of a part: of every gallery, where the test images have several."""
+    """Evaluate a part: on every gallery, where the test images have several."""
     if part == "test" and splits.galleries is not None:
         return {
-            name: judge(network, gallery, settings, queries=queries, workers=workers)
+            name: evaluate(network, gallery, settings, queries=queries, workers=workers)
             for name, (queries, gallery) in splits.galleries.items()
         }
     images: ImageSet = getattr(splits, part)
@@ -84,11 +64,11 @@ def judge_splits(
         raise UsageError(
             f"there are no {part} images in the division of this data; evaluate another part"
         )
-    return {part: judge(network, images, settings, workers=workers)}
+    return {part: evaluate(network, images, settings, workers=workers)}
 
 
-def as_json(result: RetrievalResult) -> dict[str, Any]:
-    """The numbers of a result, without those of single queries."""
+def as_json(result: RetrievalResult) -> dict[str, object]:
+    """Return the numbers of a result, without those of single queries."""
     error = result.standard_error
     return {
         "map": result.map,
@@ -102,3 +82,12 @@ def as_json(result: RetrievalResult) -> dict[str, Any]:
         "recall": result.recall.tolist(),
         "precision": result.precision.tolist(),
     }
+
+
+def write_results(out: Path, results: Results) -> None:
+    """Write ``results.json``: by network, then by gallery."""
+    content = {
+        name: {gallery: as_json(result) for gallery, result in by_gallery.items()}
+        for name, by_gallery in results.items()
+    }
+    write_json(out / "results.json", content)

@@ -12,20 +12,21 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from rankwise.data.images import ImageSet
+from rankwise.data.images import BrokenImage, ImageSet
+from rankwise.data.images.image_file import image_size
 from rankwise.errors import UsageError
 from rankwise.files import read_npz, write_npz
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
-from rankwise.tasks.retrieval.augmentation import evaluation_view, resized
-from rankwise.tasks.retrieval.evaluate import embed
-from rankwise.tasks.retrieval.image_dataset import Pictures
 from rankwise.tasks.retrieval.network import EmbeddingNet
+from rankwise.vision.augmentations import center_crop, resize
+from rankwise.vision.image_dataset import ImageDataset, OnBroken, compute_outputs
 from rankwise.vision.settings import Augmentations
 
 __all__ = [
-    "Found",
+    "Match",
     "Index",
     "fingerprint",
+    "images_in",
     "make_index",
     "read_index",
     "search",
@@ -33,6 +34,7 @@ __all__ = [
     "write_index",
 ]
 
+_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 _ANEW = "make it anew with `rankwise retrieval index`"
 
 
@@ -48,7 +50,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """One of the nearest images."""
 
     score: float  # cosine
@@ -67,10 +69,10 @@ def fingerprint(network: EmbeddingNet) -> str:
 
 
 def make_index(
-    network: EmbeddingNet, images: ImageSet, views: Augmentations, *, workers: int = 0
+    network: EmbeddingNet, images: ImageSet, augmentations: Augmentations, *, workers: int = 0
 ) -> Index:
     """Embed all images of a set; one held in memory is known by its number."""
-    embeddings = embed(network, Pictures(images, views), workers=workers)
+    embeddings = compute_outputs(network, ImageDataset(images, augmentations), workers=workers)
     names = images.paths or [f"{images.name}#{i}" for i in range(len(images))]
     return Index(
         embeddings.numpy().astype(np.float32),
@@ -126,28 +128,57 @@ def read_index(path: Path) -> Index:
 def search(
     network: EmbeddingNet,
     index: Index,
-    picture: Tensor,
-    views: Augmentations,
+    image: Tensor,
+    augmentations: Augmentations,
     top: int = 10,
     *,
     exact: bool = False,
-) -> list[Found]:
-    """The ``top`` images nearest to a picture (3, h, w), uint8, the best first.
+) -> list[Match]:
+    """The ``top`` images nearest to a image (3, h, w), uint8, the best first.
 
     An index with cells is searched in some of them, unless ``exact``; one that another network made
     is refused.
     """
     if index.network != fingerprint(network):
         raise UsageError(f"the index was made by another network than this one; {_ANEW}")
-    view = evaluation_view([resized(picture, views)], views)
-    asked: Tensor = network.eval()(view.to(network.mean.device)).cpu()
+    crop = center_crop([resize(image, augmentations)], augmentations)
+    asked: Tensor = network.eval()(crop.to(network.mean.device)).cpu()
     found: Nearest
     if index.cells is None or exact:
         found = nearest(index.embeddings, asked, top)
     else:
         found = ApproximateSearch(index.embeddings, cells=index.cells).search(asked, top)
     return [
-        Found(score, str(index.paths[row]), str(index.labels[row]))
+        Match(score, str(index.paths[row]), str(index.labels[row]))
         for score, row in zip(found.scores[0].tolist(), found.rows[0].tolist(), strict=True)
         if row >= 0
     ]
+
+
+def images_in(folder: Path, on_broken: OnBroken | None = None) -> ImageSet:
+    """List all images in a folder and its subfolders; the class of each is its folder.
+
+    ``on_broken`` is called with those that cannot be read, which are left out; without it they
+    raise.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder")
+    paths: list[Path] = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in _ENDINGS or not path.is_file():
+            continue
+        try:
+            image_size(path)
+        except BrokenImage as broken:
+            if on_broken is None:
+                raise
+            on_broken(broken)
+        else:
+            paths.append(path)
+    if not paths:
+        endings = " ".join(sorted(_ENDINGS))
+        raise UsageError(f"{folder}: there are no images ({endings})")
+    names = [path.parent.name for path in paths]
+    classes = tuple(sorted(set(names)))
+    labels = torch.tensor([classes.index(name) for name in names])
+    return ImageSet(folder.name, labels, classes, paths=tuple(paths))

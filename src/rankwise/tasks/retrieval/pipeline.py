@@ -1,59 +1,46 @@
-"""A whole run: train, judge on the test images, write."""
+"""A whole run: train, evaluate on the test images, write."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
 import numpy as np
 import torch
 
-from rankwise.data.images import KINDS, BrokenImage, RetrievalSplits, open_images
+from rankwise.data.images import KINDS, ImageSet, RetrievalSplits, open_images
 from rankwise.errors import UsageError
 from rankwise.report.verdict import Verdict, verdict
 from rankwise.retrieval import RetrievalResult
-from rankwise.settings import require_choice
-from rankwise.tasks.retrieval.advice import image_advice, validation_of
-from rankwise.tasks.retrieval.batch_size import fit_batches
-from rankwise.tasks.retrieval.evaluate import judge_splits
-from rankwise.tasks.retrieval.files import (
-    read_division,
-    write_config,
-    write_division,
-    write_model,
-    write_results,
-)
-from rankwise.tasks.retrieval.image_dataset import Pictures
-from rankwise.tasks.retrieval.page import write_page
+from rankwise.tasks.retrieval.evaluate import Results, evaluate_splits, write_results
+from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
+from rankwise.tasks.retrieval.report import write_report
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.tasks.retrieval.task import new_network
-from rankwise.tasks.retrieval.training import Step, Trained, train
-from rankwise.training import CHECKPOINT, Devices, open_folder
+from rankwise.tasks.retrieval.task import new_network, train
+from rankwise.training import Step
+from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
+from rankwise.vision.image_dataset import ImageDataset, OnBroken
+from rankwise.vision.run import (
+    RunResult,
+    Trained,
+    default_device,
+    image_advice,
+    image_run,
+    require_data,
+    validation_of,
+)
 
-__all__ = ["Finished", "fit_settings", "open_data", "run", "usual_device"]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a run came to, by network and gallery, and its page; None where another wrote it."""
-
-    results: dict[str, dict[str, RetrievalResult]]
-    trained: Trained
-    page: Path | None
-    verdict: Verdict | None = None
+__all__ = ["fit_settings", "load_run", "open_data", "run"]
 
 
 def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> RetrievalSplits:
-    """The images of the settings, in their parts: those of the division that ``run`` recorded."""
+    """Open the images of the settings, split as the folder ``run`` recorded if it did."""
     data = settings.data
-    require_choice("data.kind", data.kind, KINDS)
-    if not data.root:
-        raise UsageError("data.root must say where the images are; --root FOLDER does, too")
+    require_data(data, KINDS)
     return open_images(
         data.kind,
         data.root,
@@ -68,13 +55,33 @@ def open_data(
 
 
 def fit_settings(settings: Settings, splits: RetrievalSplits) -> tuple[Settings, list[str]]:
-    """Return the settings that a run has on these images, and a line for each change."""
-    return fit_batches(settings, splits.train)
+    """Return the settings that a run has on these images, and a line for each change.
 
-
-def usual_device() -> torch.device:
-    """A GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    A batch has at most as many classes as there are, and at most as many images of a class as the
+    largest class has.
+    """
+    train: ImageSet = splits.train
+    counts = train.counts[train.counts > 0]
+    if len(counts) < 2:
+        raise UsageError(
+            f"{train.name}: training needs images of two classes or more, got {len(counts)}; "
+            "add images of other classes"
+        )
+    asked = settings.batches
+    classes = min(asked.classes, len(counts))
+    per_class = min(asked.per_class, max(2, int(counts.max())))
+    if (classes, per_class) == (asked.classes, asked.per_class):
+        return settings, []
+    chunk = asked.chunk
+    if chunk is not None:
+        chunk = max(per_class, chunk // per_class * per_class)
+    fitted = asked.replace(classes=classes, per_class=per_class, chunk=chunk)
+    line = (
+        f"batches: {classes} classes × {per_class} images instead of {asked.classes} × "
+        f"{asked.per_class}: there are {len(counts)} training classes of at most "
+        f"{int(counts.max())} images"
+    )
+    return settings.replace(batches=fitted), [line]
 
 
 def run(
@@ -85,22 +92,20 @@ def run(
     resume: bool = False,
     device: torch.device | None = None,
     workers: int = 0,
-    told: Callable[[BrokenImage], None] | None = None,
+    on_broken: OnBroken | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
-) -> Finished:
-    """Train into the folder ``out``, then judge the network beside the untrained one.
+) -> RunResult[dict[str, RetrievalResult], Trained[EmbeddingNet]]:
+    """Train into the folder ``out``, then evaluate the network and the untrained one.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
     torchrun all processes train together, and the first one writes. Batches that the training
     images cannot fill are made smaller (:func:`fit_settings`).
     """
-    settings, fitted = fit_settings(settings, splits)
-    device = usual_device() if device is None else device
-    first = Devices(device=device).place.is_first
-    with open_folder(out if first else None, "retrieval", resume=resume) as folder:
-        if folder is not None and folder.read(CHECKPOINT) is None:
-            write_config(out, settings)
-            write_division(out, splits.record)
+    settings, remarks = fit_settings(settings, splits)
+    device = default_device() if device is None else device
+    with image_run(
+        out, "retrieval", settings, splits.record, device=device, resume=resume
+    ) as folder:
         trained = train(
             splits,
             settings,
@@ -108,28 +113,39 @@ def run(
             resume=resume,
             device=device,
             workers=workers,
-            told=told,
+            on_broken=on_broken,
             on_step=on_step,
         )
         if folder is None:
-            return Finished({}, trained, None)
-        write_model(out, trained.network)
+            return RunResult({}, trained)
+        write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
-            pictures = Pictures(splits.train, settings.augmentations, told)
-            untrained = new_network(pictures, settings).to(device)
-        short = settings.objective.short
+            dataset = ImageDataset(splits.train, settings.augmentations, on_broken)
+            untrained = new_network(dataset, settings).to(device)
         results = {
-            "untrained": judge_splits(untrained, splits, settings, workers=workers),
-            short: judge_splits(trained.network, splits, settings, workers=workers),
+            name: evaluate_splits(network, splits, settings, workers=workers)
+            for name, network in (
+                ("untrained", untrained),
+                (settings.objective.short, trained.network),
+            )
         }
         write_results(out, results)
         said = _verdict(settings, trained, results)
-        page = write_page(out, settings, splits, trained, results, verdict=said, remarks=fitted)
+        report = write_report(
+            out, settings, splits, trained, results, verdict=said, remarks=remarks
+        )
         folder.finish()
-        return Finished(results, trained, page, said)
+        return RunResult(results, trained, report, said)
 
 
-def _reach(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:
+def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
+    """Load the settings and the network of a finished run, in evaluation mode."""
+    require_finished(out)
+    settings = Settings.read(out / CONFIG)
+    return settings, load_model(out, settings.network, lambda chosen, _: make_network(chosen))
+
+
+def _half_interval(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:
     """Half of the 95 % interval of the mean difference over the queries of a single gallery."""
     if len(before) != 1:
         return math.nan
@@ -141,15 +157,13 @@ def _reach(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]
     return 1.96 * float(change.std(ddof=1)) / math.sqrt(len(change))
 
 
-def _verdict(
-    settings: Settings, trained: Trained, results: dict[str, dict[str, RetrievalResult]]
-) -> Verdict:
-    """The network that is saved against the untrained one, by the mean over the galleries."""
+def _verdict(settings: Settings, trained: Trained[EmbeddingNet], results: Results) -> Verdict:
+    """Compare the saved network with the untrained one, by the mean over the galleries."""
     before, after = results.values()
     return verdict(
         "mAP",
         test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
-        reach=_reach(before, after),
+        reach=_half_interval(before, after),
         validation=validation_of(trained, "map"),
         advice=image_advice(settings, trained, "SupCon"),
     )

@@ -4,60 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from rankwise.data.images import BrokenImage, RetrievalSplits
+from rankwise.data.images import RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
 from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
-from rankwise.memory import PreviousModel
 from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.augmentation import make_views
-from rankwise.tasks.retrieval.evaluate import judge
-from rankwise.tasks.retrieval.image_dataset import Batch, Pictures, batches_from, some_pixels
+from rankwise.tasks.retrieval.evaluate import evaluate
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import (
     CachedLoss,
+    Callback,
     Moment,
-    Options,
     Place,
-    Record,
-    Stage,
-    Task,
-    make_optimizer,
-    milestone_rate,
+    RunFolder,
+    Step,
+    fit,
     previous_outputs,
 )
+from rankwise.vision.augmentations import make_augmentation
+from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
 from rankwise.vision.mixup import draw_mixing
+from rankwise.vision.run import Trained
+from rankwise.vision.task import ImageTask, require_validation
 
-__all__ = ["RetrievalTask", "new_network"]
+__all__ = ["RetrievalTask", "new_network", "train"]
 
 
-def new_network(pictures: Pictures, settings: Settings) -> EmbeddingNet:
-    """The network before training; leaves torch's own generator seeded."""
+def new_network(dataset: ImageDataset, settings: Settings) -> EmbeddingNet:
+    """Make the network before training; leaves torch's global generator seeded."""
     torch.manual_seed(settings.training.seed)
     network = make_network(settings.network)
     if network.backbone.uses_data_statistics:
-        network.standardize(some_pixels(pictures))
+        network.learn_statistics(dataset.sample_pixels())
     return network
 
 
-class RetrievalTask(Task[Batch]):
+class RetrievalTask(ImageTask[ImageBatch]):
     """Batches of classes, each embedded in chunks (gradient caching) and ranked as a whole.
 
-    With several processes the batch is that of all of them together: each embeds its own images
-    and takes the loss of all.
+    With several processes each embeds its images and computes the loss of all.
     """
 
     network: EmbeddingNet
     loss: RetrievalLoss
     monitor = "map"
-    measures_start = True
-    joins_processes = True
 
     def __init__(
         self,
@@ -66,24 +63,22 @@ class RetrievalTask(Task[Batch]):
         *,
         place: Place | None = None,
         workers: int = 0,
-        told: Callable[[BrokenImage], None] | None = None,
+        on_broken: OnBroken | None = None,
     ) -> None:
         place = Place() if place is None else place
-        training, batches = settings.training, settings.batches
+        batches = settings.batches
         self.settings, self.workers = settings, workers
-        self.validation = Pictures(splits.validation, settings.augmentations)
-        if training.patience is not None and len(self.validation) == 0:
-            raise UsageError(
-                "training.patience needs validation images, of which there are none: add "
-                "images, set data.trainval to false, or leave patience out"
-            )
-        self.pictures = Pictures(splits.train, settings.augmentations, told)
-        self.labels = self.pictures.labels
+        self.validation = ImageDataset(splits.validation, settings.augmentations)
+        require_validation(
+            settings.training,
+            len(self.validation),
+            "add images, set data.trainval to false, or leave patience out",
+        )
+        self.dataset = ImageDataset(splits.train, settings.augmentations, on_broken)
+        self.labels = self.dataset.labels
         self.sampler = _sampler(self.labels, settings, place)
-        described = settings.model_dump()
-        described["data"].pop("root")  # the folder may have been moved
         super().__init__(
-            new_network(self.pictures, settings),
+            new_network(self.dataset, settings),
             RetrievalLoss(
                 settings.objective,
                 settings.memory,
@@ -91,58 +86,43 @@ class RetrievalTask(Task[Batch]):
                 settings.network.dimension,
                 mixes=settings.mixup.stages > 0,
             ),
-            [Stage(training.steps, training.validate_every, training.patience)],
-            record=Record(
-                described, fingerprint(splits.train), batches.classes * batches.per_class
-            ),
-            seed=training.seed,
+            settings,
+            data=fingerprint(splits.train),
+            batch=batches.classes * batches.per_class,
             place=place,
-            options=Options(training.precision),
+            previous=settings.objective.previous,
         )
         self._check_chunk()
-        self.previous = PreviousModel(self.network) if settings.objective.previous else None
-        self.views = make_views(settings.augmentations)
+        self.augment = make_augmentation(settings.augmentations)
 
     def _check_chunk(self) -> None:
         batches = self.settings.batches
         size = batches.classes * batches.per_class
-        if batches.chunk is not None and batches.chunk < size and self.network.mixes_images:
+        if batches.chunk is not None and batches.chunk < size and self.network.depends_on_batch:
             raise UsageError(
                 "batches.chunk needs a network that looks at one image at a time: set "
                 "network.freeze_batch_norm: true, or norm: group in network.options of small"
             )
 
-    def modules(self) -> dict[str, nn.Module]:
-        parts = super().modules()
-        return parts if self.previous is None else {**parts, "previous": self.previous}
+    def batches(self, step: int) -> Iterator[ImageBatch]:
+        return training_batches(self.dataset, self.sampler, step, self.workers)
 
-    def make_optimizer(self) -> torch.optim.Optimizer:
-        learned = [*self.network.parameters(), *self.loss.parameters()]
-        return make_optimizer(learned, self.settings.optimizer)
-
-    def rate(self, step: int) -> float:
-        chosen = self.settings.optimizer
-        return milestone_rate(chosen.learning_rate, step, chosen.milestones, chosen.factor)
-
-    def batches(self, step: int) -> Iterator[Batch]:
-        return batches_from(self.pictures, self.sampler, step, self.workers)
-
-    def step_loss(self, batch: Batch, moment: Moment) -> CachedLoss:
+    def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         device = self.place.device
-        pictures = self.views(batch.pictures, device)
+        images = self.augment(batch.images, device)
         mixup, per_class = self.settings.mixup, self.settings.batches.per_class
-        mixing = draw_mixing(len(pictures) // per_class, per_class, mixup.stages, pictures)
-        chunk = self.settings.batches.chunk or len(pictures)
+        mixing = draw_mixing(len(images) // per_class, per_class, mixup.stages, images)
+        chunk = self.settings.batches.chunk or len(images)
 
         def embed(number: int, start: int, network: nn.Module) -> Tensor:
             # The same random numbers in every pass over the same images (dropout, if any).
             moment.start(number)
             some = slice(start // per_class, (start + chunk) // per_class)
             weights = [v[some] for v in mixing]
-            found: Tensor = network(pictures[start : start + chunk], weights, mixup.u)
-            return found
+            embeddings: Tensor = network(images[start : start + chunk], weights, mixup.u)
+            return embeddings
 
-        starts = enumerate(range(0, len(pictures), chunk), 1)
+        starts = enumerate(range(0, len(images), chunk), 1)
         passes = [partial(embed, number, start) for number, start in starts]
         rows = batch.rows.to(device)
         labels = self.labels.to(device)[rows]
@@ -155,18 +135,49 @@ class RetrievalTask(Task[Batch]):
         }
 
         def loss(embeddings: Tensor) -> Tensor:
-            found: Tensor = self.loss(gather_with_gradient(embeddings), step=moment.step, **known)
-            return found
+            value: Tensor = self.loss(gather_with_gradient(embeddings), step=moment.step, **known)
+            return value
 
         return CachedLoss([partial(run, self.network) for run in passes], loss)
 
     def validate(self) -> dict[str, float]:
         if len(self.validation) == 0:
             return {}
-        found = judge(
+        result = evaluate(
             self.network, self.validation, self.settings, workers=self.workers, place=self.place
         )
-        return {"map": found.map}
+        return {"map": result.map}
+
+
+def train(
+    splits: RetrievalSplits,
+    settings: Settings,
+    out: Path | RunFolder | None = None,
+    *,
+    resume: bool = False,
+    device: torch.device | None = None,
+    workers: int = 0,
+    on_broken: OnBroken | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Trained[EmbeddingNet]:
+    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+
+    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
+    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
+    touched.
+    """
+    task, fitted = fit(
+        lambda place: RetrievalTask(
+            splits, settings, place=place, workers=workers, on_broken=on_broken
+        ),
+        out,
+        "retrieval",
+        resume=resume,
+        precision=settings.training.precision,
+        device=device,
+        callbacks=[Callback(on_step=on_step)],
+    )
+    return Trained.of(task.network, fitted)
 
 
 def _sampler(labels: Tensor, settings: Settings, place: Place) -> ClassBatches:

@@ -1,0 +1,198 @@
+"""DetectionDataset of a set for the network: resized once, changed at random in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from rankwise.data.detection import DetectionSet
+from rankwise.data.images import BrokenImage
+from rankwise.tasks.detection.augmentation import augmented, resized
+from rankwise.tasks.detection.settings import Augmentations
+from rankwise.vision.image_dataset import OnBroken
+
+__all__ = [
+    "DetectionBatch",
+    "DetectionDataset",
+    "Target",
+    "EvaluationImage",
+    "numbered_rows",
+    "training_batches",
+    "evaluation_images",
+]
+
+_MULTIPLE = 32  # sides of a image that is not stretched are padded to
+
+Target = dict[str, Tensor]
+
+
+class DetectionBatch(NamedTuple):
+    """Images in [0, 1], (B, 3, h, w), or their maps by a frozen backbone; and their objects."""
+
+    images: Tensor | list[Tensor]
+    targets: list[Target]
+
+
+class EvaluationImage(NamedTuple):
+    """A image for evaluation, and by what its pixels were stretched (across, down)."""
+
+    image: Tensor
+    stretch: tuple[float, float]
+
+
+class DetectionDataset(Dataset[tuple[Tensor, Target]]):
+    """Resized images of a set with their boxes, by row and by the number of their augmentation.
+
+    ``on_broken`` is called with an image that cannot be read, and the next one replaces it; without
+    it, such an image raises.
+    """
+
+    def __init__(
+        self,
+        images: DetectionSet,
+        augmentations: Augmentations,
+        seed: int = 0,
+        on_broken: OnBroken | None = None,
+    ) -> None:
+        self.set, self.augmentations, self.seed, self.on_broken = (
+            images,
+            augmentations,
+            seed,
+            on_broken,
+        )
+        self._kept: dict[int, Tensor] = {}
+
+    def __len__(self) -> int:
+        return len(self.set)
+
+    def __getitem__(self, place: tuple[int, int]) -> tuple[Tensor, Target]:
+        row, number = place
+        image, boxes, labels = self.sample(self.readable(row)[0])
+        sample = (image.float() / 255, boxes, labels)
+        found, boxes, labels = augmented(sample, self.augmentations, self.generator(number))
+        return found, {"boxes": boxes, "labels": labels}
+
+    def generator(self, number: int) -> torch.Generator:
+        """What draws the changes of the image that comes at this place of all."""
+        return torch.Generator().manual_seed(_seed(self.seed, number))
+
+    def sample(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
+        """The small image, uint8, with the boxes and labels that are trained on."""
+        image = self.small(row)
+        boxes, labels = self.set.objects[row].trained()
+        width, height = self.set.sizes[row]
+        across, down = image.shape[2] / width, image.shape[1] / height
+        return image, boxes * boxes.new_tensor([across, down, across, down]), labels
+
+    def small(self, row: int) -> Tensor:
+        """The image as training has it before it is changed: uint8, (3, h, w)."""
+        kept = self._kept.get(row)
+        if kept is not None:
+            return kept
+        size = (self.augmentations.height, self.augmentations.width)
+        image, _ = resized(self.set.load(row), torch.zeros(0, 4), size)
+        if self.augmentations.cache:
+            self._kept[row] = image
+        return image
+
+    def readable(self, row: int) -> tuple[int, Tensor]:
+        """This image or, where it cannot be read, the next that can: its row and pixels."""
+        for further in range(len(self)):
+            other = (row + further) % len(self)
+            try:
+                return other, self.small(other)
+            except BrokenImage as broken:
+                if self.on_broken is None:
+                    raise
+                self.on_broken(broken)
+        raise BrokenImage("all images", "cannot be read")
+
+
+def training_batches(
+    images: DetectionDataset,
+    size: int,
+    step: int,
+    workers: int = 0,
+    place: tuple[int, int] = (0, 1),
+) -> Iterator[DetectionBatch]:
+    """The batches of steps ``step``, ``step`` + 1, … without an end: every image in its turn.
+
+    What is drawn for a image follows from the seed and how many came before it, so that a
+    resumed run goes on with the same numbers. ``place`` is the process and how many there are.
+    """
+    loader = DataLoader(
+        images,
+        batch_sampler=_Places(len(images), size, step, images.seed, place),
+        collate_fn=_collated,
+        num_workers=workers,
+    )
+    yield from loader
+
+
+def numbered_rows(
+    rows: int, size: int, step: int, seed: int, place: tuple[int, int] = (0, 1)
+) -> Iterator[list[tuple[int, int]]]:
+    """(row, number) of the images of one batch after the other, from a step on.
+
+    Those of several processes follow each other: together they are one large batch.
+    """
+    rank, world = place
+    number, epoch, order = step * size * world, -1, np.zeros(0, dtype=np.int64)
+    while True:
+        batch = []
+        for _ in range(size * world):
+            turn, position = divmod(number, rows)
+            if turn != epoch:
+                epoch = turn
+                words = np.random.SeedSequence((seed, turn, 1))
+                order = np.random.default_rng(words).permutation(rows)
+            batch.append((int(order[position]), number))
+            number += 1
+        yield batch[rank * size : (rank + 1) * size]
+
+
+class _Places:
+    """The same as something to go through from the start, which a loader wants."""
+
+    def __init__(self, rows: int, size: int, step: int, seed: int, place: tuple[int, int]) -> None:
+        self.asked = (rows, size, step, seed, place)
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return numbered_rows(*self.asked)
+
+
+def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[EvaluationImage]:
+    """DetectionDataset, uint8 of any size, as evaluation shows them: in [0, 1], nothing random.
+
+    Stretched as in training, or with ``test_side`` in their own shape, the shorter side at most
+    that long and both padded to a multiple of 32 with nothing.
+    """
+    found = []
+    nothing = torch.zeros(0, 4)
+    for image in images:
+        height, width = image.shape[1:]
+        size = (how.height, how.width)
+        if how.test_side is not None:
+            factor = min(1.0, how.test_side / min(height, width))
+            size = (max(1, round(height * factor)), max(1, round(width * factor)))
+        small = resized(image, nothing, size)[0].float() / 255
+        if how.test_side is not None:
+            down, right = (-side % _MULTIPLE for side in size)
+            small = torch.nn.functional.pad(small, (0, right, 0, down))
+        found.append(EvaluationImage(small, (size[1] / width, size[0] / height)))
+    return found
+
+
+def _collated(items: list[tuple[Tensor, Target]]) -> DetectionBatch:
+    return DetectionBatch(
+        torch.stack([image for image, _ in items]), [target for _, target in items]
+    )
+
+
+def _seed(*words: int) -> int:
+    return int(np.random.SeedSequence(words).generate_state(1)[0])

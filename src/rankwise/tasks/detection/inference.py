@@ -1,0 +1,134 @@
+"""From scores of anchors to the boxes that are given out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rankwise.tasks.detection.dataset import evaluation_images
+from rankwise.tasks.detection.feature_cache import FeatureCache
+from rankwise.tasks.detection.network import Dense, Detector
+from rankwise.tasks.detection.settings import Augmentations, Selection
+from rankwise.vision.boxes import decode_boxes, nms
+
+__all__ = ["Detections", "detect", "detect_cached", "select"]
+
+_BLOCK = 16  # images
+
+
+@dataclass(frozen=True)
+class Detections:
+    """The boxes found in one image, in its own pixels, best first; scores are logits."""
+
+    boxes: Tensor  # (n, 4)
+    scores: Tensor  # (n,)
+    labels: Tensor  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def above(self, least: float | Sequence[float]) -> Detections:
+        """Those with a score of at least this logit, or that of their class."""
+        lowest = torch.as_tensor(least)
+        kept = self.scores >= (lowest[self.labels] if lowest.dim() else lowest)
+        return Detections(self.boxes[kept], self.scores[kept], self.labels[kept])
+
+
+@torch.no_grad()
+def select(
+    dense: Dense, sizes: Sequence[tuple[int, int]], selection: Selection
+) -> list[Detections]:
+    """The best of every image: the highest scores, cut at its edges, without near copies.
+
+    ``sizes`` are (width, height) of the images in the pixels that the network saw. Scores stay
+    logits: as probabilities in single precision those above 17 would all be 1, and tied.
+    """
+    results = []
+    for logits, regression, (width, height) in zip(
+        dense.logits, dense.regression, sizes, strict=True
+    ):
+        scores, places, labels = _highest(logits, selection)
+        boxes = decode_boxes(dense.anchors.boxes[places], regression[places])
+        edge = boxes.new_tensor([width, height, width, height])
+        boxes = torch.minimum(boxes.clamp_min(0), edge)
+        real = (boxes[:, 2:] > boxes[:, :2]).all(1)
+        boxes, scores, labels = boxes[real], scores[real], labels[real]
+        kept = _first(nms(boxes, scores, labels, selection.max_iou), labels, selection)
+        results.append(Detections(boxes[kept].cpu(), scores[kept].cpu(), labels[kept].cpu()))
+    return results
+
+
+def _highest(logits: Tensor, selection: Selection) -> tuple[Tensor, Tensor, Tensor]:
+    """The highest of all scores (A, C), or of each class: scores, places and labels."""
+    if selection.per_class:
+        best = logits.topk(min(selection.candidates, len(logits)), dim=0)
+        labels = torch.arange(logits.shape[1], device=logits.device).expand_as(best.indices)
+        return best.values.flatten(), best.indices.flatten(), labels.flatten()
+    flat = logits.flatten()
+    top = flat.topk(min(selection.candidates, len(flat)))
+    return top.values, top.indices // logits.shape[1], top.indices % logits.shape[1]
+
+
+def _first(kept: Tensor, labels: Tensor, selection: Selection) -> Tensor:
+    """The first of these, or the first of each class."""
+    if not selection.per_class:
+        return kept[: selection.maximum]
+    before = torch.zeros_like(kept)
+    for label in labels.unique():
+        own = labels[kept] == label
+        before[own] = torch.arange(int(own.sum()), device=kept.device)
+    return kept[before < selection.maximum]
+
+
+@torch.no_grad()
+def detect_cached(maps: FeatureCache, network: Detector, selection: Selection) -> list[Detections]:
+    """The boxes in all images whose maps are kept, in the images' own pixels."""
+    results: list[Detections] = []
+    how, sizes = maps.dataset.augmentations, maps.dataset.set.sizes
+    rows = list(range(len(sizes)))
+    for start in range(0, len(rows), _BLOCK):
+        some = rows[start : start + _BLOCK]
+        dense = network(maps.stacked(some))
+        for one, row in zip(
+            select(dense, [(how.width, how.height)] * len(some), selection), some, strict=True
+        ):
+            stretch = (how.width / sizes[row][0], how.height / sizes[row][1])
+            results.append(_unstretched(one, stretch))
+    return results
+
+
+@torch.no_grad()
+def detect(
+    network: Detector, images: Sequence[Tensor], how: Augmentations, selection: Selection
+) -> list[Detections]:
+    """The boxes in images, uint8 (3, h, w) of any size, in their own pixels."""
+    results: list[Detections] = []
+    device, was_training = network.mean.device, network.training
+    network.eval()
+    try:
+        shown = evaluation_images(images, how)
+        block = _BLOCK if how.test_side is None else 1
+        for start in range(0, len(shown), block):
+            some = shown[start : start + block]
+            dense = network(torch.stack([view.image for view in some]).to(device))
+            sizes = [
+                (image.shape[2] * view.stretch[0], image.shape[1] * view.stretch[1])
+                for image, view in zip(images[start : start + block], some, strict=True)
+            ]
+            whole = [(round(width), round(height)) for width, height in sizes]
+            results += [
+                _unstretched(one, view.stretch)
+                for one, view in zip(select(dense, whole, selection), some, strict=True)
+            ]
+    finally:
+        network.train(was_training)
+    return results
+
+
+def _unstretched(one: Detections, stretch: tuple[float, float]) -> Detections:
+    across, down = stretch
+    factor = one.boxes.new_tensor([across, down, across, down])
+    return Detections(one.boxes / factor, one.scores, one.labels)

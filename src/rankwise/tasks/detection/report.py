@@ -1,0 +1,118 @@
+"""The report of a run: its results, examples of detections, training and settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rankwise.data.detection import DetectionSet, DetectionSplits
+from rankwise.report import Figure, Section, Table
+from rankwise.report.verdict import Verdict
+from rankwise.tasks.detection.drawing import drawn, drawn_truth, tiled, to_png
+from rankwise.tasks.detection.evaluate import Result
+from rankwise.tasks.detection.inference import Detections
+from rankwise.tasks.detection.settings import Settings
+from rankwise.vision import run
+from rankwise.vision.run import History
+
+__all__ = ["image_figure", "results_table", "spaced", "write_report"]
+
+_SHOWN = 4  # test images on the page
+
+
+def write_report(
+    out: Path,
+    settings: Settings,
+    splits: DetectionSplits,
+    trained: History,
+    *,
+    result: Result,
+    detections: Sequence[Detections],
+    thresholds: Sequence[float],
+    verdict: Verdict,
+) -> Path:
+    """``index.html``, whose path is returned."""
+    name = settings.objective.short
+    shown = [
+        image_figure(splits.test, i, {name: detections[i].above(thresholds)})
+        for i in spaced(len(splits.test), _SHOWN)
+    ]
+    least = ", ".join(
+        f"{called} {1 / (1 + math.exp(-value)):.2f}"
+        for called, value in zip(splits.test.classes, thresholds, strict=True)
+    )
+    kept = f"after step {trained.best_step}" if trained.best_step else "before training"
+    sections = [
+        Section(
+            "Average precision on the test images",
+            [f"The detector {kept}, the best of validation."],
+            tables=[results_table({name: result}), _by_class(result)],
+        ),
+        Section(
+            "Detections",
+            [f"Boxes with the score where F1 of validation is best, or a higher one: {least}."],
+            figures=shown,
+        ),
+    ]
+    return run.write_report(
+        out,
+        "Object detection",
+        sections,
+        training=Section("Training", tables=[_history(trained)]),
+        data=splits.describe().splitlines(),
+        settings=settings,
+        verdict=verdict,
+    )
+
+
+def results_table(results: Mapping[str, Result]) -> Table:
+    """One row for each detector, as COCO has its columns."""
+    rows = [
+        (name, *map(per_cent, (r.ap, r.ap50, r.ap75, r.small, r.medium, r.large)))
+        for name, r in results.items()
+    ]
+    one = next(iter(results.values()))
+    caption = (
+        f"Per cent, by pycocotools; {one.images:,} images, {one.objects:,} objects. "
+        "S, M, L: below 32², to 96², above."
+    )
+    return Table(("detector", "AP", "AP50", "AP75", "AP_S", "AP_M", "AP_L"), rows, caption)
+
+
+def image_figure(images: DetectionSet, row: int, found: Mapping[str, Detections]) -> Figure:
+    """One image with its true boxes, and beside it what each detector finds."""
+    image, objects, classes = images.load(row), images.objects[row], images.classes
+    tiles = [("true", drawn_truth(image, objects, classes))]
+    tiles += [(name, drawn(image, boxes, classes)) for name, boxes in found.items()]
+    counted = ", ".join(f"{name} {len(boxes)}" for name, boxes in found.items())
+    words = f"{images.called(row)} with its {len(objects)} true boxes; found: {counted}."
+    columns, width = (2, 480) if len(tiles) == 2 else (4, 300)
+    return Figure(to_png(tiled(tiles, columns, width)), words, words)
+
+
+def spaced(there: int, wanted: int) -> list[int]:
+    """Rows evenly spaced over so many."""
+    found = min(there, wanted)
+    return [there * i // found for i in range(found)]
+
+
+def per_cent(value: float) -> str:
+    """In per cent, a dash where there is nothing."""
+    return "–" if math.isnan(value) else f"{100 * value:.1f}"
+
+
+def _by_class(result: Result) -> Table:
+    rows = [
+        (name, per_cent(value), per_cent(result.by_class50[name]))
+        for name, value in result.by_class.items()
+    ]
+    return Table(("class", "AP", "AP50"), rows)
+
+
+def _history(trained: History) -> Table:
+    rows = [
+        (int(r["step"]), f"{r['loss']:.4f}", f"{r['learning_rate']:.2g}", per_cent(r["ap"]))
+        for r in trained.history
+    ]
+    return Table(("step", "mean loss", "learning rate", "validation AP"), rows)

@@ -1,0 +1,110 @@
+"""Files of a run of an image task: settings, split of the images, weights."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol, TypeVar, cast
+
+from torch import Tensor, nn
+
+from rankwise.data.images import Recorded
+from rankwise.errors import UsageError
+from rankwise.extras import require
+from rankwise.report import write_csv, write_whole
+from rankwise.training import require_unchanged
+from rankwise.vision.settings import Backbone
+
+CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"
+_BACKBONE = "backbone"
+
+Network = TypeVar("Network", bound=nn.Module)
+Chosen = TypeVar("Chosen", bound=Backbone)
+State = dict[str, Tensor]
+
+
+class _Yaml(Protocol):
+    def as_yaml(self) -> str: ...
+
+
+def write_config(out: Path, settings: _Yaml) -> None:
+    """Write ``config.yaml``: all settings of the run."""
+    write_whole(out / CONFIG, settings.as_yaml())
+
+
+def write_division(out: Path, record: Sequence[Recorded]) -> None:
+    """Write ``division.csv``: the part of every image, for data that can change under a run."""
+    if record:
+        write_csv(out / DIVISION, [one._asdict() for one in record])
+
+
+def read_division(out: Path) -> tuple[Recorded, ...] | None:
+    """Read the split of the images that a run was trained on; None where it kept none."""
+    file = out / DIVISION
+    if not file.is_file():
+        return None
+    try:
+        with file.open(encoding="utf-8", newline="") as text:
+            rows = tuple(
+                Recorded(**cast("dict[str, str]", row))  # type: ignore[arg-type]
+                for row in csv.DictReader(text, strict=True)
+            )
+    except (OSError, UnicodeDecodeError, csv.Error, TypeError) as error:
+        raise UsageError(f"{file}: is not the division of a run: {error}") from None
+    if not rows or not {row.part for row in rows} <= {"train", "validation", "test"}:
+        raise UsageError(
+            f"{file}: is not the division of a run: it must have rows of path, label and part, "
+            "which is train, validation or test"
+        )
+    return rows
+
+
+def write_model(out: Path, network: nn.Module, backbone: nn.Module) -> None:
+    """Write ``model.safetensors``: the weights, and mean and deviation of the pixels.
+
+    The architecture of a backbone of transformers is written to ``backbone/config.json``.
+    """
+    if getattr(backbone, "has_config", False):
+        config = backbone.get_submodule("model").config
+        assert not isinstance(config, (Tensor, nn.Module))
+        write_whole(out / _BACKBONE / "config.json", config.to_json_string())
+    state = {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
+    write_whole(out / MODEL, _safetensors().save(state))
+
+
+def require_finished(out: Path, *names: str) -> None:
+    """Raise unless a folder has the settings, the model and other files of a finished run."""
+    for name in (CONFIG, *names, MODEL):
+        if not (out / name).is_file():
+            raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
+    require_unchanged(out, MODEL)
+
+
+def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Network]) -> Network:
+    """Make the network of a finished run and load its weights; in evaluation mode.
+
+    ``make`` gets the settings of the network, without the weights it started from: all weights are
+    in the folder, and those may be gone.
+    """
+    library = _safetensors()
+    from safetensors import SafetensorError  # noqa: PLC0415
+
+    folder = out / _BACKBONE
+    given = chosen.weights is not None and folder.is_dir()
+    try:
+        state: State = library.load((out / MODEL).read_bytes())
+        network = make(chosen.replace(weights=str(folder) if given else None), state)
+        network.load_state_dict(state)
+    except (RuntimeError, KeyError, SafetensorError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
+    return network.eval()
+
+
+def _safetensors() -> ModuleType:
+    require("rankwise.vision", "safetensors")
+    from safetensors import torch  # noqa: PLC0415
+
+    return torch

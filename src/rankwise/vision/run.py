@@ -1,0 +1,192 @@
+"""A run of an image task: its folder, its result, its report, and what to try next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, Protocol, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from rankwise.data.images import Recorded
+from rankwise.errors import UsageError
+from rankwise.report import Figure, Section, Table, render_report, write_whole
+from rankwise.report.plots import COLORS, as_figure, new_axes
+from rankwise.report.verdict import Validation, Verdict, lower_rate
+from rankwise.settings import require_choice
+from rankwise.training import CHECKPOINT, Devices, Fitted, RunFolder, open_folder
+from rankwise.training.settings import EarlyStoppedTraining
+from rankwise.vision.files import write_config, write_division
+from rankwise.vision.settings import ImageData
+from rankwise.vision.task import ImageSettings
+
+_BATCH_NORM = ("small", "resnet", "mobilenet_v2")
+
+Result = TypeVar("Result")
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class History(Protocol):
+    """The course of a training (:class:`~rankwise.training.Fitted`)."""
+
+    @property
+    def history(self) -> list[dict[str, float]]: ...
+    @property
+    def best_step(self) -> int: ...
+    @property
+    def start(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Trained(Generic[Network]):
+    """The network of the best validation, and the history of its training."""
+
+    network: Network
+    history: list[dict[str, float]]  # a row for every validation
+    best_step: int  # 0: the network before training
+    start: float = math.nan  # value of the validation before training
+    best_value: float = math.nan
+    last: dict[str, Tensor] = field(default_factory=dict)  # weights after the last step
+
+    @classmethod
+    def of(cls, network: Network, fitted: Fitted) -> Self:
+        """Return the result of a training of this network."""
+        best = fitted.best_step, fitted.start, fitted.best_value
+        return cls(network, fitted.history, *best, fitted.last)
+
+
+Course = TypeVar("Course", bound=History)
+
+
+@dataclass(frozen=True)
+class RunResult(Generic[Result, Course]):
+    """Test results by network, the training, and the report; None in all but the first process."""
+
+    results: dict[str, Result]
+    trained: Course
+    report: Path | None = None
+    verdict: Verdict | None = None
+
+
+def default_device() -> torch.device:
+    """Return a GPU where there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def require_data(data: ImageData, kinds: Sequence[str]) -> None:
+    """Raise unless the settings name a known kind of data and where it is."""
+    require_choice("data.kind", data.kind, kinds)
+    if not data.root:
+        raise UsageError("data.root must say where the images are; --root FOLDER does, too")
+
+
+@contextmanager
+def image_run(
+    out: Path,
+    command: str,
+    settings: ImageSettings,
+    record: Sequence[Recorded] = (),
+    *,
+    device: torch.device,
+    resume: bool = False,
+) -> Iterator[RunFolder | None]:
+    """Open the folder of a run in the first process, and write its settings and split there."""
+    first = Devices(device=device).place.is_first
+    with open_folder(out if first else None, command, resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
+            write_config(out, settings)
+            write_division(out, record)
+        yield folder
+
+
+def validation_of(trained: History, metric: str) -> Validation | None:
+    """Return the values of a metric over a training; None where there was no validation."""
+    values = [row[metric] for row in trained.history if metric in row]
+    return Validation(trained.start, values, trained.best_step) if values else None
+
+
+def image_advice(
+    settings: ImageSettings, trained: History, warm_start: str, *, warm_up: int | None = None
+) -> list[str]:
+    """Return changes of settings to try, the most likely one first.
+
+    ``warm_start`` is the loss of a warm start; ``warm_up`` is that of the learning rate, for a task
+    that has one.
+    """
+    network, training, kept = settings.network, settings.training, trained.best_step
+    steps = training.steps
+    advice = [lower_rate("optimizer.learning_rate", settings.optimizer.learning_rate)]
+    some = max(1, steps // 10)
+    if warm_up == 0:
+        advice.append(f"a warm-up of the rate, training.warm_up={some}")
+    if settings.objective.warm_start == 0:
+        advice.append(f"a warm start by {warm_start}, objective.warm_start={some}")
+    pretrained = network.weights is not None
+    if pretrained and network.backbone in _BATCH_NORM and not network.freeze_batch_norm:
+        advice.append("batch norms as they were trained, network.freeze_batch_norm=true")
+    if not pretrained:
+        advice.append("a pretrained backbone, network.backbone and network.weights")
+    if 0 < kept < steps:
+        advice.append(f"fewer steps, training.steps={kept}: validation was best there")
+    elif math.isnan(trained.start):  # there was no validation to say when it was best
+        advice.append(f"fewer steps, training.steps={max(1, steps // 2)}")
+    elif kept == 0 and isinstance(training, EarlyStoppedTraining) and training.patience is None:
+        advice.append("an end as soon as validation falls, training.patience=3")
+    return advice
+
+
+def write_report(
+    out: Path,
+    title: str,
+    sections: Sequence[Section],
+    *,
+    training: Section,
+    data: Sequence[str],
+    settings: ImageSettings,
+    verdict: Verdict,
+) -> Path:
+    """Write ``index.html``, and return its path."""
+    sections = [
+        verdict.section(),
+        *sections,
+        training,
+        Section("Data", list(data)),
+        Section("Settings", tables=[settings_table(settings)]),
+    ]
+    return write_whole(out / "index.html", render_report(title, sections))
+
+
+def settings_table(settings: ImageSettings) -> Table:
+    """Return all settings of a run, a row each."""
+    rows = [
+        (f"{section}.{name}", str(value))
+        for section, values in settings.plain().items()
+        if isinstance(values, dict)
+        for name, value in values.items()
+    ]
+    return Table(("setting", "value"), rows)
+
+
+def curve_figure(trained: History) -> Figure:
+    """Plot loss and validation mAP over the steps."""
+    canvas, axes = new_axes("step", "mean loss of the batches")
+    steps = [row["step"] for row in trained.history]
+    losses = [row["loss"] for row in trained.history]
+    axes.plot(steps, losses, ".-", color=COLORS[0], linewidth=1.1)
+    words = f"The loss (gray) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
+    if "map" in trained.history[-1]:
+        right = axes.twinx()
+        values = [row["map"] for row in trained.history]
+        if math.isfinite(trained.start):
+            steps, values = [0, *steps], [trained.start, *values]
+        right.plot(steps, values, ".-", color=COLORS[1])
+        right.set_ylabel("mAP of validation", fontsize=9, color=COLORS[1])
+        right.tick_params(labelsize=8)
+        right.spines["top"].set_visible(False)
+        when = f"after step {trained.best_step}" if trained.best_step else "before training"
+        words += f", and mAP of validation; the best, {when}, was kept"
+    return as_figure(canvas, words + ".")

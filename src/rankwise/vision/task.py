@@ -1,0 +1,112 @@
+"""What the image tasks share as tasks of the trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
+
+import torch
+from torch import nn
+
+from rankwise.errors import UsageError
+from rankwise.memory import PreviousModel
+from rankwise.training import (
+    Options,
+    Place,
+    Record,
+    Stage,
+    Task,
+    make_optimizer,
+    milestone_rate,
+)
+from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
+from rankwise.vision.settings import Backbone
+
+Batch = TypeVar("Batch")
+
+
+class WarmStarted(Protocol):
+    """The objective of any image task."""
+
+    @property
+    def warm_start(self) -> int: ...
+
+
+class ImageSettings(Protocol):
+    """The settings of any image task."""
+
+    @property
+    def network(self) -> Backbone: ...
+    @property
+    def objective(self) -> WarmStarted: ...
+    @property
+    def optimizer(self) -> Optimizer: ...
+    @property
+    def training(self) -> Training: ...
+    def plain(self) -> dict[str, object]: ...
+    def as_yaml(self) -> str: ...
+
+
+class ImageTask(Task[Batch]):
+    """Base class of the image tasks; the batches of several processes are one joint batch.
+
+    ``previous``: whether the loss also gets the outputs by the previous parameters.
+    """
+
+    measures_start = True
+    joins_processes = True
+
+    def __init__(
+        self,
+        network: nn.Module,
+        loss: nn.Module,
+        settings: ImageSettings,
+        *,
+        data: str,
+        batch: int,
+        place: Place | None = None,
+        clip: float | None = None,
+        warm_up: int = 0,
+        previous: bool = False,
+    ) -> None:
+        training = settings.training
+        patience = training.patience if isinstance(training, EarlyStoppedTraining) else None
+        super().__init__(
+            network,
+            loss,
+            [Stage(training.steps, training.validate_every, patience)],
+            record=Record(without_root(settings.plain()), data, batch),
+            seed=training.seed,
+            place=place,
+            options=Options(training.precision, clip),
+        )
+        self.chosen, self.warm_up = settings.optimizer, warm_up
+        self.previous = PreviousModel(self.network) if previous else None
+
+    def modules(self) -> dict[str, nn.Module]:
+        parts = super().modules()
+        return parts if self.previous is None else {**parts, "previous": self.previous}
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        return make_optimizer([*self.network.parameters(), *self.loss.parameters()], self.chosen)
+
+    def rate(self, step: int) -> float:
+        chosen = self.chosen
+        return milestone_rate(
+            chosen.learning_rate, step, chosen.milestones, chosen.factor, warm_up=self.warm_up
+        )
+
+
+def without_root(settings: Mapping[str, object]) -> dict[str, object]:
+    """Return settings without the folder of the data, which may have been moved."""
+    data = settings["data"]
+    assert isinstance(data, Mapping)
+    return {**settings, "data": {name: v for name, v in data.items() if name != "root"}}
+
+
+def require_validation(training: Training, images: int, remedy: str) -> None:
+    """Raise where patience needs validation images, and there are none."""
+    if isinstance(training, EarlyStoppedTraining) and training.patience is not None and not images:
+        raise UsageError(
+            f"training.patience needs validation images, of which there are none: {remedy}"
+        )

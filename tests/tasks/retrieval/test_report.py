@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.tasks.retrieval.cases import settings, splits
+
+from rankwise.report.verdict import Verdict
+from rankwise.retrieval import RetrievalResult
+from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.report import results_table, write_report
+from rankwise.vision.run import Trained, curve_figure, settings_table
+
+VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
+NETWORK = make_network(settings().network)
+VALIDATED = [
+    {"step": 2, "loss": 0.9, "map": 0.25},
+    {"step": 4, "loss": 0.6, "map": 0.5},
+    {"step": 6, "loss": 0.3125, "map": 0.4},
+]
+
+
+def result(*values: float, **changed) -> RetrievalResult:
+    known = np.array(values)
+    found = RetrievalResult(
+        map=float(np.nanmean(known)),
+        hit_at={1: 0.5, 5: 1.0},
+        r_precision=0.375,
+        map_at_r=0.125,
+        per_class={},
+        recall=np.linspace(0, 1, 101),
+        precision=np.linspace(1, 0.2, 101),
+        average_precision=known,
+        first_rank=np.ones(len(known)),
+        gallery=len(known),
+        left_out=int(np.isnan(known).sum()),
+    )
+    return replace(found, **changed)
+
+
+def trained(history) -> Trained:
+    return Trained(NETWORK, history, 4)
+
+
+def test_a_row_has_its_numbers_and_an_interval_over_queries():
+    table = results_table({"ap": {"test": result(0.5, 1.0)}})
+    assert table.header == ("network", "gallery", "mAP", "R@1", "R@5", "R-precision", "MAP@R")
+    # The deviation of .5 and 1 is √.125; over √2 it is the error of their mean, .25.
+    assert table.rows == [("ap", "test", "0.7500 ± 0.4900", "0.5000", "1.0000", "0.3750", "0.1250")]
+    assert table.caption == (
+        "2 queries at most; ± is a 95 % interval over them, not over trainings."
+    )
+
+
+def test_the_caption_counts_the_queries_of_the_largest_gallery():
+    galleries = {"large": result(0.5, 1.0, 0.75, np.nan, np.nan), "small": result(0.5, 1.0, np.nan)}
+    caption = results_table({"untrained": galleries}).caption
+    assert caption.startswith("3 queries at most;")
+    assert caption.endswith(" 2 images alone in their class were no queries.")
+
+
+def test_every_setting_has_one_row():
+    chosen = settings("objective.name=stable_ap(a=.1)", "data.hits=[1, 7]")
+    rows = settings_table(chosen).rows
+    shown = dict(rows)
+    assert len(shown) == len(rows)
+    assert shown["objective.name"] == "stable_ap(a=.1)"
+    assert shown["data.hits"] == "[1, 7]"
+    assert shown["network.weights"] == "None"
+    for section in ("data", "network", "augmentations", "mixup", "batches", "memory", "training"):
+        names = {name for name in shown if name.startswith(f"{section}.")}
+        assert names == {f"{section}.{name}" for name in vars(getattr(chosen, section))}
+
+
+def test_the_curve_in_words_with_and_without_validation():
+    validated = curve_figure(trained(VALIDATED))
+    assert validated.description == validated.caption
+    assert validated.caption == (
+        "The loss (gray) over 6 steps, 0.900 to 0.312, and mAP of validation; "
+        "the best, after step 4, was kept."
+    )
+    bare = [{name: row[name] for name in ("step", "loss")} for row in VALIDATED]
+    plain = curve_figure(trained(bare))
+    assert plain.caption == "The loss (gray) over 6 steps, 0.900 to 0.312."
+    assert plain.png != validated.png
+    with Image.open(io.BytesIO(plain.png)) as picture:
+        assert picture.format == "PNG"
+        assert np.asarray(picture.convert("L")).std() > 1  # something is drawn
+
+
+def test_the_same_numbers_make_the_same_picture():
+    assert curve_figure(trained(VALIDATED)).png == curve_figure(trained(VALIDATED)).png
+
+
+def test_the_page_says_what_was_found_and_nothing_in_it_is_markup(tmp_path):
+    results = {"untrained": {"test": result(0.25, 0.5)}, "a <b>": {"test": result(0.5, 1.0)}}
+    chosen = settings("objective.name=<i>")
+    path = write_report(
+        tmp_path / "run", chosen, splits(), trained(VALIDATED), results, verdict=VERDICT
+    )
+    assert path == tmp_path / "run" / "index.html"
+    assert [each.name for each in path.parent.iterdir()] == ["index.html"]
+    html = path.read_text()
+    assert "untrained, test: mAP 0.375; a &lt;b&gt;, test: mAP 0.750." in html
+    assert "<td>a &lt;b&gt;</td>" in html
+    assert "<td>&lt;i&gt;</td>" in html
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert html.count("data:image/png;base64,") == 2
+    for line in splits().describe().splitlines():
+        assert f"<p>{line}</p>" in html
+    assert "<p>worse than the start: &lt;u&gt;</p>" in html
+    assert "<p>What to try: a lower rate; fewer steps.</p>" in html
+    assert "no class was trained on" in html
+    order = ["Verdict", "Retrieval on the whole gallery", "Training", "Data", "Settings"]
+    places = [html.index(f"<h2>{heading}</h2>") for heading in order]
+    assert places == sorted(places)
+
+
+def test_a_page_takes_the_place_of_an_earlier_one(tmp_path):
+    (tmp_path / "index.html").write_text("an earlier page")
+    for value in (0.25, 0.75):
+        results = {"ap": {"test": result(value, value)}}
+        html = write_report(
+            tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
+        ).read_text()
+        assert f"<td>{value:.4f} ± 0.0000</td>" in html
+        assert "an earlier page" not in html
+    assert "0.2500 ± " not in html
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_any_number_of_networks_can_be_drawn(tmp_path, count):
+    results = {f"network {n}": {"test": result(0.5, 0.25)} for n in range(count)}
+    html = write_report(
+        tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
+    ).read_text()
+    assert html.count(": mAP 0.375") == 2 * count  # in the words of the figure, twice
+
+
+def test_one_query_has_no_interval():
+    (row,) = results_table({"ap": {"test": result(0.5)}}).rows
+    assert row[2] == "0.5000"

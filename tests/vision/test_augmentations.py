@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+
+from rankwise.errors import UsageError
+from rankwise.vision.augmentations import center_crop, make_augmentation, resize
+from rankwise.vision.settings import Augmentations
+
+CPU = torch.device("cpu")
+SQUARE = Augmentations(resize=12, crop=8, flip=False)
+
+
+def picture(height: int, width: int) -> torch.Tensor:
+    rng = torch.Generator().manual_seed(height * width)
+    return torch.randint(0, 256, (3, height, width), dtype=torch.uint8, generator=rng)
+
+
+def test_resized_by_both_sides_or_by_the_shorter():
+    assert resize(picture(20, 30), SQUARE).shape == (3, 12, 12)
+    free = Augmentations(resize=12, crop=8, square=False)
+    assert resize(picture(20, 30), free).shape == (3, 12, 18)
+    assert resize(picture(50, 25), free).shape == (3, 24, 12)
+    assert resize(picture(7, 6), free).shape == (3, 14, 12)
+    same = picture(12, 12)
+    assert resize(same, SQUARE) is same
+
+
+def test_a_smaller_picture_is_the_mean_of_what_it_covers():
+    pixels = torch.arange(16, dtype=torch.uint8).reshape(1, 4, 4).expand(3, 4, 4) * 8
+    found = resize(pixels, Augmentations(resize=2, crop=2)).float()
+    assert found.dtype == torch.float32
+    # Antialiased bilinear weights of 4 → 2: 3/7, 3/7, 1/7 from the outside in, on both axes.
+    weights = torch.tensor([[3, 3, 1, 0], [0, 1, 3, 3]]) / 7
+    expected = weights @ pixels.float() @ weights.T
+    torch.testing.assert_close(found, expected, atol=1.0, rtol=0)
+
+
+def test_the_view_of_evaluation_is_the_center():
+    pictures = [picture(12, 18), picture(14, 12)]
+    found = center_crop(pictures, Augmentations(resize=12, crop=8, square=False))
+    assert torch.equal(found[0], pictures[0][:, 2:10, 5:13].float() / 255)
+    assert torch.equal(found[1], pictures[1][:, 3:11, 2:10].float() / 255)
+
+
+@pytest.mark.parametrize("square", [True, False])
+def test_a_random_crop_is_a_part_of_the_picture(square):
+    views = make_augmentation(Augmentations(resize=12, crop=8, flip=False, square=square))
+    pictures = [picture(12, 12 if square else 15) for _ in range(6)]
+    torch.manual_seed(0)
+    found = (views(pictures, CPU) * 255).round().byte()
+    assert found.shape == (6, 3, 8, 8)
+    places = set()
+    for cut in found:
+        places |= {
+            (top, left)
+            for top in range(5)
+            for left in range(pictures[0].shape[2] - 7)
+            if (pictures[0][:, top : top + 8, left : left + 8].int() - cut.int()).abs().max() <= 1
+        }
+    assert len(places) > 2
+
+
+def test_flips_are_of_half_of_the_pictures():
+    views = make_augmentation(Augmentations(resize=8, crop=8))
+    pictures = [picture(8, 8)] * 200
+    torch.manual_seed(0)
+    found = views(pictures, CPU)
+    straight = pictures[0].float() / 255
+    same = sum(torch.equal(view, straight) for view in found)
+    mirrored = sum(torch.equal(view, straight.flip(2)) for view in found)
+    assert same + mirrored == 200
+    assert 70 < same < 130
+
+
+def test_rotation_stays_within_its_angle_and_leaves_no_black_corner():
+    views = make_augmentation(Augmentations(resize=9, crop=9, flip=False, rotation=15))
+    white = torch.full((3, 9, 9), 255, dtype=torch.uint8)
+    torch.manual_seed(0)
+    torch.testing.assert_close(views([white] * 20, CPU), torch.ones(20, 3, 9, 9))
+    # The dot on the right at radius 4 moves by at most 4 sin 15° ≈ 1.04 pixels up or down.
+    dot = torch.zeros(3, 9, 9, dtype=torch.uint8)
+    dot[:, 4, 8] = 255
+    found = views([dot] * 50, CPU)[:, 0]
+    rows = torch.arange(9.0)
+    height = (found.sum(2) @ rows) / found.sum((1, 2)) - 4
+    assert height.abs().max() <= 1.25
+    assert height.std() > 0.3
+
+
+def test_a_resized_crop_has_the_size_asked_for():
+    views = make_augmentation(Augmentations(resize=12, crop=8, resized_crop=True, scale=(0.3, 0.5)))
+    torch.manual_seed(0)
+    found = views([picture(12, 12)] * 4, CPU)
+    assert found.shape == (4, 3, 8, 8)
+    assert not torch.equal(found[0], found[1])
+    assert 0 <= found.min() < found.max() <= 1
+
+
+def test_all_randomness_is_of_torchs_generator():
+    views = make_augmentation(Augmentations(resize=12, crop=8, rotation=10))
+    torch.manual_seed(3)
+    first = views([picture(12, 12)] * 3, CPU)
+    torch.manual_seed(3)
+    assert torch.equal(
+        make_augmentation(Augmentations(resize=12, crop=8, rotation=10))(
+            [picture(12, 12)] * 3, CPU
+        ),
+        first,
+    )
+
+
+def test_shapes_that_do_not_go_together():
+    with pytest.raises(
+        UsageError, match=r"augmentations\.rotation need augmentations\.square: true"
+    ):
+        Augmentations(square=False, rotation=15)
+
+
+def test_without_kornia_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "kornia", None)
+    with pytest.raises(
+        ImportError,
+        match=r'rankwise.vision needs kornia: pip install "rankwise\[vision\]"',
+    ):
+        make_augmentation(SQUARE)
