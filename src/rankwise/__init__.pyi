@@ -15,6 +15,7 @@ from rankwise import (
     samplers,
     theory,
     training,
+    vision,
 )
 from rankwise.checks import no_checks
 from rankwise.naming import metric, objective
@@ -42,5 +43,6 @@ __all__ = [
     "samplers",
     "theory",
     "training",
+    "vision",
     "no_checks",
 ]
