@@ -1,4 +1,4 @@
-"""The losses of a detector on 8 images × 20 000 anchors × 20 classes, beside a sort of the scores.
+"""The losses of a detector on 8 images × 20 000 anchors × 20 classes, against a sort of the scores.
 
 Times are CPU time of one thread: the calls take turns on the same scores, and medians are divided.
 ``python -m benchmarks.detection`` prints the ratios, ``python -m benchmarks.run detection`` also
@@ -97,7 +97,7 @@ def published_loop(logits: Tensor, labels: Tensor, delta: float = 1.0) -> Tensor
 
 
 def against_sort() -> Iterator[Result]:
-    """Scores' part of the loss, forward + backward, beside torch.sort and the focal loss."""
+    """Scores' part of the loss, forward + backward, against torch.sort and the focal loss."""
     for positives in (500, 4_000):
         logits, labels = scores_of(positives, apart=2.0)
         flat = logits.flatten()

@@ -1,6 +1,6 @@
 """``python -m benchmarks.fitting [ROWS ...]``: time and memory to fit the estimators.
 
-Each fit runs in a process of its own, on ROWS × 50 numbers (10⁵ and 10⁶ unless told), 2 % positive,
+Each fit runs in a process of its own, on ROWS × 50 numbers (10⁵ and 10⁶ by default), 2 % positive,
 with the estimator's defaults on one thread, and on all of them. Peak memory is that of the process
 less what it had with the rows in it. Writes ``fitting.json`` and prints the table. For a quiet
 machine.

@@ -1,4 +1,4 @@
-"""``import rankwise`` beside ``import torch``, each in a fresh process."""
+"""``import rankwise`` against ``import torch``, each in a fresh process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objectives: a step's time and memory, alone and beside the peers' losses."""
+"""The objectives: a step's time and memory, alone and against the peers' losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subgradient of pAp@k over all users in one pass, beside a loop over users.
+"""The subgradient of pAp@k over all users in one pass, against a loop over users.
 
 2 500 users × 270 items, the size of the paper's largest data set, linear scores of 150 features.
 ``python -m benchmarks.papk`` prints the ratios.

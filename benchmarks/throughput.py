@@ -42,7 +42,7 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class Case:
-    """A network, the size of its pictures, and classes of four in a batch."""
+    """A network, the size of its images, and classes of four in a batch."""
 
     network: dict[str, Any]
     size: int

@@ -1,4 +1,4 @@
-"""Each objective beside its twin of LibAUC 2.0.1: time and memory of a step, as ratios."""
+"""Each objective against its twin of LibAUC 2.0.1: time and memory of a step, as ratios."""
 
 from __future__ import annotations
 

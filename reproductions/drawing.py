@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 __all__ = ["COLORS", "canvas", "logarithmic_x", "plain", "png"]
 
-# Told apart also by those who do not see red and green apart.
+# Distinguishable with red-green color blindness.
 COLORS = ("#c1440e", "#7d8790", "#00796b", "#5e3c99", "#e0a100")
 
 

@@ -1,4 +1,4 @@
-"""Losses on one problem of the study ``longtail``, judged by its validation images only.
+"""Losses on one problem of the study ``longtail``, evaluated on its validation images only.
 
 ``python -m benchmarks.checks.longtail DIR --problem "CIFAR-10, 2 %" --seeds 8 smooth_ap(tau=1) …``
 with DIR the folder of images that the study takes. An objective is a name of the grammar, with

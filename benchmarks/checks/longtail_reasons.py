@@ -68,18 +68,18 @@ ARMS: dict[str, dict[str, Choice]] = {
         "CE": _linear("cross_entropy"),
         "SmoothAP": _linear("smooth_ap(tau=1)"),
         "StableAP, sigmoid": _linear(_SIGMOID),
-        "StableAP, sigmoid, told .5": _linear(_SIGMOID.replace(")", ", prior=.5)")),
+        "StableAP, sigmoid, given .5": _linear(_SIGMOID.replace(")", ", prior=.5)")),
         "StableAP": _linear("stable_ap(tau=.5)"),
-        "StableAP, told .5": _linear("stable_ap(tau=.5, prior=.5)"),
+        "StableAP, given .5": _linear("stable_ap(tau=.5, prior=.5)"),
         "StableAP, t = 0": _linear("stable_ap(tau=.5, t=0)"),
         "SOPRC": _linear("soprc(tau_fpr=1)"),
-        "SOPRC, told .5": _linear("soprc(tau_fpr=1, prior=.5)"),
+        "SOPRC, given .5": _linear("soprc(tau_fpr=1, prior=.5)"),
         "Huber": _linear(_PARTS.format("OneSidedHuber")),
         "Sigmoid": _linear(_PARTS.format("Sigmoid")),
     },
 }
 # The test images of the second set are positive by one half, the training images by 2 %, and an
-# average precision is one of the share that it is judged at: hence "told .5".
+# average precision is one of the share that it is judged at: hence "given .5".
 COMPARISONS = (
     Comparison(CIFAR_100, "is it the rate?", "StableAP .002", "StableAP .005", "last"),
     Comparison(CIFAR_100, "the rate of others, too?", "Focal .002", "Focal .005", "last"),
@@ -87,9 +87,9 @@ COMPARISONS = (
     Comparison(CIFAR_100, "is it the loss?", "StableAP .002", "CE .002", "last"),
     Comparison(CIFAR_100, "is it the loss?", "SOPRC .002", "CE .002", "last"),
     Comparison(CIFAR_100, "is it this split?", "StableAP .005", "LDAM .002", "test"),
-    Comparison(RARE, "the share?", "StableAP, sigmoid, told .5", "StableAP, sigmoid", "test"),
-    Comparison(RARE, "the share?", "StableAP, told .5", "StableAP", "test"),
-    Comparison(RARE, "the share?", "SOPRC, told .5", "SOPRC", "test"),
+    Comparison(RARE, "the share?", "StableAP, sigmoid, given .5", "StableAP, sigmoid", "test"),
+    Comparison(RARE, "the share?", "StableAP, given .5", "StableAP", "test"),
+    Comparison(RARE, "the share?", "SOPRC, given .5", "SOPRC", "test"),
     Comparison(RARE, "the scale?", "StableAP, sigmoid", "StableAP", "test"),
     Comparison(RARE, "the weights?", "StableAP, t = 0", "StableAP", "test"),
     Comparison(RARE, "the shape?", "Sigmoid", "Huber", "test"),

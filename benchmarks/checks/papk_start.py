@@ -1,4 +1,4 @@
-"""Table 3 of pAp@k done as the authors' published code does it, beside its own random start.
+"""Table 3 of pAp@k done as the authors' published code does it, with its own random start.
 
 ``python -m benchmarks.checks.papk_start FILE`` with MovieLens' ``u.data`` or RecBole's
 ``ml-100k.inter``. Factors of the rated entries alone, columns scaled by their range, weights

@@ -4,7 +4,7 @@ DIR is the folder of the shared data sets (it is not part of this repository). E
 same splits, 60:20:20 within each class, the same model and the same number of trees or epochs, and
 stops by the metric of the validation part. Results go to ``MODEL_METRIC.json`` fit by fit; what is
 there is not measured again unless it is named after ``--again``. ``--print`` only shows the table.
-``--choose`` judges on rows that are no test rows: the 80 % others are parted 60:20:20 again.
+``--choose`` evaluates on rows other than the test rows: the other 80 % are split 60:20:20 again.
 
 How the form of BoostedRanker was chosen: on such rows, AP less that of log-loss on thyroid,
 waveform and pendigits (5 seeds), mammography and aloi (3), campaign (1), where there are as many

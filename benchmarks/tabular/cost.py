@@ -1,6 +1,6 @@
 """``python -m benchmarks.tabular.cost``: a boosting round on 10⁶ rows, ours against the built-in.
 
-Seconds of one thread (CPU time, so that other work beside it matters little), median of the rounds
+Seconds of one thread (CPU time, so that other work matters little), median of the rounds
 after the second. Writes ``cost.json`` and prints the table.
 """
 

@@ -17,7 +17,7 @@ SETS += ["aloi", "campaign", "creditcard_100k", "cover"]
 TARGETS = {"creditcard_100k": "Class"}
 
 Parts = tuple[Part, Part, Part]
-"""Rows to learn from, to stop by and to judge by."""
+"""Rows to learn from, to stop by and to evaluate on."""
 
 
 def load(folder: Path, name: str, seed: int) -> Parts:

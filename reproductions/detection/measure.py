@@ -20,15 +20,15 @@ from reproductions.frame import Runs, Setting
 
 @dataclass(frozen=True)
 class Cell:
-    """One training: what it was, what validation said, and COCO's numbers on the test pictures."""
+    """One training: what it was, what validation said, and COCO's numbers on the test images."""
 
     head: str
     choice: Choice
     seed: int
-    chosen: bool  # what validation likes best, which is what the tables have
+    chosen: bool  # whether validation is best; the tables show these
     validation: float
     test: dict[str, Any]
-    found: list[list[list[float]]]  # x1 y1 x2 y2 logit label of the shown pictures' boxes
+    found: list[list[list[float]]]  # x1 y1 x2 y2 logit label of the shown images' boxes
 
 
 def measure(plan: Plan, setting: Setting) -> tuple[list[Cell], dict[str, float]]:

@@ -58,7 +58,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Plan(BasePlan):
-    """The pictures, the settings that all share, and what is tried with each loss."""
+    """The images, the settings that all share, and what is tried with each loss."""
 
     QUICK: ClassVar = {"seeds": 1}
     DRAWS = "seeds"
@@ -68,7 +68,7 @@ class Plan(BasePlan):
     heads: tuple[Head, ...] = HEADS
     choices: tuple[Choice, ...] = (Choice(0.02),)
     seeds: int = 3
-    shown: int = 3  # test pictures on the page
+    shown: int = 3  # test images in the report
     timed: int = 15  # repeats of a loss
     clock: Callable[[], float] = time.process_time
 
@@ -81,7 +81,7 @@ class Plan(BasePlan):
         settings = Settings.read("bccd")
         settings = settings.replace(
             network=settings.network.replace(weights=str(weights)),
-            # Comparing 1 000 boxes of a picture takes longer than training in a quick run.
+            # Comparing 1 000 boxes of an image takes longer than training in a quick run.
             selection=settings.selection.replace(candidates=300 if setting.quick else 1000),
             optimizer=settings.optimizer.replace(
                 milestones=(round(0.75 * steps), round(0.92 * steps))
@@ -110,7 +110,7 @@ class Plan(BasePlan):
         )
 
     def asked(self, seed: int) -> dict[str, Any]:
-        """Everything that a run depends on beside its name, as plain data; no folders."""
+        """Everything that a run depends on apart from its name, as plain data; no folders."""
         plain = self.settings.model_dump()
         plain["network"]["weights"] = Path(plain["network"]["weights"] or "").name
         parts = self.splits.train, self.splits.validation, self.splits.test
@@ -121,7 +121,7 @@ class Plan(BasePlan):
 def _located(data: Path | None) -> tuple[Path, Path]:
     wanted = (
         "--data with the folder of BCCD (Annotations, ImageSets, JPEGImages) and a file "
-        f"{_WEIGHTS} of MobileNetV2 by torchvision's names, in it or in weights beside it"
+        f"{_WEIGHTS} of MobileNetV2 by torchvision's names, in it or in a folder weights next to it"
     )
     if data is None:
         raise DataError(f"this study needs {wanted}")

@@ -1,4 +1,4 @@
-"""The study as a page: the table, who is ahead by how much, and pictures."""
+"""The report: the table, the differences, and images with boxes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
     """Make the tables, figures and words of the report."""
     cells, times = found
     table = _table(plan, cells)
-    chart, pictures = _chart(plan, cells), _pictures(plan, cells)
+    chart, images = _chart(plan, cells), _images(plan, cells)
     return Report(
         title="Does ranking its anchors make a better detector? (StableAP, Table 5, on BCCD)",
         rows=[_row(cell) for cell in cells],
@@ -38,27 +38,27 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
             Section("What was done", _method(plan, setting)),
             Section("What came out", [_READ], [chart], [table, _classes(plan, cells)]),
             Section("How far ahead", [_DUEL], [], [_duel(plan, cells)]),
-            Section("What they find", [_SEE], pictures),
+            Section("What they find", [_SEE], images),
             Section("What a loss costs", [_COST], [], [_costs(plan, times)]),
             Section("What the paper prints", [_PAPER], [], [_published()]),
         ],
-        figures={"figure": chart, **{f"picture_{i}": p for i, p in enumerate(pictures)}},
+        figures={"figure": chart, **{f"picture_{i}": p for i, p in enumerate(images)}},
         table=table,
     )
 
 
 _READ = (
-    "COCO's numbers by pycocotools on the test pictures, in per cent: AP is the mean over IoU .5 "
+    "COCO's numbers by pycocotools on the test images, in per cent: AP is the mean over IoU .5 "
     "to .95 and over the classes; S, M and L are objects below 32², to 96² and above."
 )
 _DUEL = (
     f"Points of AP that {_BEST} has more than each other loss, over the same seeds: mean ± half of "
-    "the 95 % interval (Student). The seeds share pictures and backbone, so the interval is about "
-    "starts and orders of training and not about other pictures."
+    "the 95 % interval (Student). The seeds share images and backbone, so the interval is about "
+    "starts and orders of training and not about other images."
 )
 _SEE = (
-    "Test pictures at even distances, not chosen: true boxes, and those that each detector of the "
-    "first seed gives a score above that where its F1 on the validation pictures is highest, class "
+    "Test images at even distances, not chosen: true boxes, and those that each detector of the "
+    "first seed gives a score above that where its F1 on the validation images is highest, class "
     "by class."
 )
 _COST = (
@@ -79,7 +79,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"{setting} {parts.train.describe()}. "
         f"{parts.validation.describe()}. {parts.test.describe()}.",
         *parts.issues.lines(),
-        f"Pictures of {s.augmentations.width}×{s.augmentations.height} pixels, mirrored at random; "
+        f"Images of {s.augmentations.width}×{s.augmentations.height} pixels, mirrored at random; "
         f"{s.network.backbone} {frozen}. One square anchor of {s.network.anchor_scale:g} strides "
         f"at every place of the levels {', '.join(map(str, s.network.levels))}; ATSS; GIoU with "
         f"weight {s.objective.box_weight:g} (aLRP balances itself); the {s.objective.bias_form} of "
@@ -87,11 +87,11 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"that do not feel a shift; the best {s.selection.candidates:,}, then NMS at "
         f"{s.selection.max_iou:g}, then the best {s.selection.maximum}.",
         f"{s.training.steps} steps of SGD with momentum (s = {s.optimizer.s:g}) on batches of "
-        f"{s.training.batch} pictures, gradients no longer than {s.training.clip}; the rate rises "
+        f"{s.training.batch} images, gradients no longer than {s.training.clip}; the rate rises "
         f"over {s.training.warm_up} steps and falls tenfold after "
-        f"{' and '.join(map(str, s.optimizer.milestones)) or 'none'}. Same start, same pictures in "
+        f"{' and '.join(map(str, s.optimizer.milestones)) or 'none'}. Same start, same images in "
         f"the same order for every loss of a seed. Each loss has these rates to choose from by AP "
-        f"of the validation pictures with the first seed: {choices}. {plan.seeds} seeds of the "
+        f"of the validation images with the first seed: {choices}. {plan.seeds} seeds of the "
         "chosen one are reported.",
         "The paper describes the list both ways: anchors of all classes pooled into one list, and "
         "one list for each class. The whole form of this study runs both for the two objectives of "
@@ -137,9 +137,9 @@ def _table(plan: Plan, cells: list[Cell]) -> Table:
         if plan.seeds > 1
         else "one seed"
     )
-    pictures = plan.splits.test
+    images = plan.splits.test
     caption = (
-        f"Per cent, {over}; {len(pictures)} test pictures, {int(pictures.counts.sum())} objects. "
+        f"Per cent, {over}; {len(images)} test images, {int(images.counts.sum())} objects. "
         "warm: a quarter of the steps by focal loss first. The last column is the paper's AP on "
         "MS COCO, another data set."
     )
@@ -238,7 +238,7 @@ def _chart(plan: Plan, cells: list[Cell]) -> Figure:
             place.plot(values, [line] * len(values), "o", color=color, markersize=4, alpha=0.6)
             mean = sum(values) / len(values)
             place.plot([mean, mean], [line - 0.3, line + 0.3], color=color, linewidth=2)
-        plain(place, title=title, x="per cent on the test pictures")
+        plain(place, title=title, x="per cent on the test images")
         place.set_yticks(range(len(names)), list(reversed(names)))
     axes[0, 1].set_yticklabels([])
     said = "; ".join(f"{name} {_mean(cells, name, 'ap').value:.1f}" for name in names)
@@ -246,7 +246,7 @@ def _chart(plan: Plan, cells: list[Cell]) -> Figure:
     return Figure(png(figure), f"AP and AP50 of every loss. AP: {said}.", caption)
 
 
-def _pictures(plan: Plan, cells: list[Cell]) -> list[Figure]:
+def _images(plan: Plan, cells: list[Cell]) -> list[Figure]:
     first = {head.name: shown_detections(_of(cells, head.name)[0]) for head in plan.heads}
     return [
         image_figure(plan.splits.test, row, {name: boxes[i] for name, boxes in first.items()})

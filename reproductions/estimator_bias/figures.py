@@ -103,7 +103,7 @@ def interpolation(measured: Measured) -> Figure:
     return Figure(
         png(figure),
         "Interpolation errors against the number of positives and the number of entries of v, on "
-        "logarithmic axes, beside the bound of Proposition 3.",
+        "logarithmic axes, with the bound of Proposition 3.",
         "Bound, chords and φ: largest error between the quantiles .1 and .9 from exact quantiles "
         "(zero for the uniform law, whose p'' is 0). E[φ] and one batch: mean error over all "
         "quantiles.",

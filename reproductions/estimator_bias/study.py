@@ -1,4 +1,4 @@
-"""The study as a page: the claim, what was done, what came out, where it differs."""
+"""The report: the claim, what was done, what came out, where it differs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLAIM = (
     "The paper prints the factor as 1 + (π₀ − π)H with H > 0, and says the AP loss grows with π₀. "
     "Its own Eq. 34, worked out, gives 1 + (π − π₀)H: fewer positives, larger loss. That is what "
     "the simulation shows, and what is checked here.",
-    "The paper gives its results as pictures without numbers, and no batch size, β or M; the "
+    "The paper gives its results as figures without numbers, and no batch size, β or M; the "
     "comparison is therefore with its claims in words.",
 )
 
@@ -43,13 +43,13 @@ _INTERPOLATION = (
 
 def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     """Make the tables, figures and words of the report."""
-    judged = verdicts(measured.biases)
-    table = _claims(judged)
+    checked = verdicts(measured.biases)
+    table = _claims(checked)
     figures = {"figure": estimates(measured), "interpolation": interpolation(measured)}
     sections = [
         Section("Claim", _CLAIM),
         Section("What was done", _method(plan, setting)),
-        Section("What came out", [_conclusion(judged)], [figures["figure"]], [table]),
+        Section("What came out", [_conclusion(checked)], [figures["figure"]], [table]),
         Section(
             "How well φ restores the quantiles",
             _INTERPOLATION,
@@ -64,7 +64,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
         summary={
             "prior": PRIOR,
             "rates": RATES,
-            "verdicts": [asdict(v) | {"holds": v.holds} for v in judged],
+            "verdicts": [asdict(v) | {"holds": v.holds} for v in checked],
         },
         sections=sections,
         figures=figures,
@@ -89,8 +89,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     ]
 
 
-def _conclusion(judged: list[Verdict]) -> str:
-    found = [v.holds for v in judged]
+def _conclusion(checked: list[Verdict]) -> str:
+    found = [v.holds for v in checked]
     return (
         "The claim is that the bias of batch AP has the sign of π − π₀ at every rate, and that of "
         "SOPRC is at most one fifth of it wherever π₀ is not π. It holds in "
@@ -101,7 +101,7 @@ def _conclusion(judged: list[Verdict]) -> str:
     )
 
 
-def _claims(judged: list[Verdict]) -> Table:
+def _claims(checked: list[Verdict]) -> Table:
     header = (
         "law",
         "batch",
@@ -127,7 +127,7 @@ def _claims(judged: list[Verdict]) -> Table:
             f"{v.error:.3f}",
             v.holds,
         )
-        for v in judged
+        for v in checked
     ]
     return Table(
         header,

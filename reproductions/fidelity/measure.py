@@ -1,4 +1,4 @@
-"""A linear scorer trained on every objective, judged by every metric on the data it was shown."""
+"""A linear scorer trained on every objective and evaluated by every metric on its training data."""
 
 from __future__ import annotations
 
@@ -102,10 +102,13 @@ def measure(plan: Plan, setting: Setting) -> list[Value]:
         for name in (REFERENCE, *OBJECTIVES):
             # The reference goes on like the others: nobody is ahead by steps.
             scores = x @ _train(name, x, target, plan.steps, start)
-            judged = {judge: metric(full).value(scores, target) for judge, full in METRICS.items()}
-            judged[SPREAD] = scores.std() / (x @ start).std()
+            values = {
+                criterion: metric(full).value(scores, target) for criterion, full in METRICS.items()
+            }
+            values[SPREAD] = scores.std() / (x @ start).std()
             found += [
-                Value(name, judge, repeat, float(value), problem) for judge, value in judged.items()
+                Value(name, criterion, repeat, float(value), problem)
+                for criterion, value in values.items()
             ]
         return found
 

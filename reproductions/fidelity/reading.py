@@ -25,9 +25,9 @@ def family(name: str) -> str:
 def own_cells() -> Iterator[tuple[str, str]]:
     """Every objective with every metric of its own family."""
     for name, full in OBJECTIVES.items():
-        for judge, metric in METRICS.items():
+        for criterion, metric in METRICS.items():
             if family(metric_of(full)) == family(metric):
-                yield name, judge
+                yield name, criterion
 
 
 def low(mean: Mean) -> float:
@@ -40,8 +40,8 @@ def means_and_gains(values: Sequence[Value]) -> tuple[Means, Means]:
     cells = _by_cell(value for value in values if value.metric != SPREAD)
     means = {cell: mean_of(found) for cell, found in cells.items()}
     gains = {
-        (name, judge): mean_of(found - cells[REFERENCE, judge])
-        for (name, judge), found in cells.items()
+        (name, criterion): mean_of(found - cells[REFERENCE, criterion])
+        for (name, criterion), found in cells.items()
         if name != REFERENCE
     }
     return means, gains
@@ -49,7 +49,10 @@ def means_and_gains(values: Sequence[Value]) -> tuple[Means, Means]:
 
 def best_rows(gains: Means) -> dict[str, str]:
     """The objective that raises each metric most."""
-    return {judge: max(OBJECTIVES, key=lambda name: gains[name, judge].value) for judge in METRICS}
+    return {
+        criterion: max(OBJECTIVES, key=lambda name: gains[name, criterion].value)
+        for criterion in METRICS
+    }
 
 
 def leads(values: Sequence[Value], gains: Means) -> dict[str, tuple[str, Mean]]:
@@ -59,11 +62,11 @@ def leads(values: Sequence[Value], gains: Means) -> dict[str, tuple[str, Mean]]:
     mean is that of the difference on the same problems.
     """
     own, cells, found = set(own_cells()), _by_cell(values), {}
-    for judge, first in best_rows(gains).items():
-        wanted = (first, judge) not in own
-        others = [name for name in OBJECTIVES if ((name, judge) in own) == wanted]
-        second = max(others, key=lambda name: gains[name, judge].value)
-        found[judge] = second, mean_of(cells[first, judge] - cells[second, judge])
+    for criterion, first in best_rows(gains).items():
+        wanted = (first, criterion) not in own
+        others = [name for name in OBJECTIVES if ((name, criterion) in own) == wanted]
+        second = max(others, key=lambda name: gains[name, criterion].value)
+        found[criterion] = second, mean_of(cells[first, criterion] - cells[second, criterion])
     return found
 
 

@@ -1,4 +1,4 @@
-"""The study as a page: two problems, rows objectives, columns metrics."""
+"""The report: two problems, rows objectives, columns metrics."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def report(plan: Plan, values: list[Value], setting: Setting) -> Report:
         summary={
             "best": best,
             "ahead_of_the_other_kind": {
-                judge: {"objective": other, **asdict(mean), "half_width": mean.half_width()}
-                for judge, (other, mean) in ahead.items()
+                criterion: {"objective": other, **asdict(mean), "half_width": mean.half_width()}
+                for criterion, (other, mean) in ahead.items()
             },
             "constant_scorers": {name: constant_scorers(found) for name, found in parts.items()},
             "gains": [
@@ -126,8 +126,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
 
 def _first(best: dict[str, str]) -> str:
     own = set(own_cells())
-    led = [judge for judge in METRICS if (best[judge], judge) in own]
-    others = [f"{judge}: {best[judge]}" for judge in METRICS if judge not in led]
+    led = [criterion for criterion in METRICS if (best[criterion], criterion) in own]
+    others = [f"{criterion}: {best[criterion]}" for criterion in METRICS if criterion not in led]
     said = f"One list: in {len(led)} of {len(METRICS)} columns the best row is of the metric's own"
     return f"{said} family." + (f" The others: {_list_of(others)}." if others else "")
 
@@ -136,7 +136,7 @@ def _not_above(gains: Means, lists: Means) -> list[str]:
     """Who is not above cross-entropy on a metric of its own, by the interval."""
     neither = [c for c in own_cells() if low(gains[c]) <= 0 and low(lists[c]) <= 0]
     one, many = (
-        [name for name, judge in own_cells() if low(found[name, judge]) <= 0]
+        [name for name, criterion in own_cells() if low(found[name, criterion]) <= 0]
         for found in (gains, lists)
     )
     return [

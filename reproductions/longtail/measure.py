@@ -53,7 +53,7 @@ class Plan(BasePlan):
         return next(problem for problem in self.problems if problem.data_set == data_set)
 
     def asked(self, seed: int) -> dict[str, Any]:
-        """All that a run depends on beside its name, which has problem, setting and repeat.
+        """Return what a run depends on apart from its name (problem, setting and repeat).
 
         So what is kept serves a study of more sets, methods, rates or repeats as well.
         """

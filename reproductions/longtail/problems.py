@@ -29,7 +29,7 @@ FASHION, CIFAR_10, CIFAR_100, RARE = (
 class Problem:
     """A positive class in a data set; ``open(seed)`` gives its parts.
 
-    ``tunings``: by so many trainings a setting is chosen, if it is chosen on this problem.
+    ``tunings``: number of trainings by which a setting is chosen on this problem.
     """
 
     data_set: str

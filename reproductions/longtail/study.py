@@ -1,4 +1,4 @@
-"""The study as a page: who ranks rare classes best, by how much, and how that was found."""
+"""The report: who ranks rare classes best, by how much, and how that was found."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def by_repeat(cells: Sequence[Cell], data_set: str, method: str, part: str = "ap
 
 
 def best_other(cells: Sequence[Cell], plan: Plan, data_set: str, part: str = "validation") -> str:
-    """The method beside ours with the best validation AP, where the test images have no say."""
+    """The method other than ours with the best validation AP, where the test images have no say."""
     names = [method.name for method in plan.methods if method.name not in OURS]
     return max(names, key=lambda n: mean_of(by_repeat(cells, data_set, n, part)).value)
 
@@ -47,8 +47,8 @@ def main_table(cells: Sequence[Cell], plan: Plan) -> Table:
         rows.append(row)
     caption = (
         f"Test AP in per cent, mean ± standard deviation of {plan.repeats} trainings, each the "
-        "mean over the problems of the set: the network of the best validation, and beside it that "
-        "of the last step. The paper's columns are of whole data sets, ResNet-18 and other "
+        "mean over the problems of the set: the network of the best validation, then that of the "
+        "last step. The paper's columns are of whole data sets, ResNet-18 and other "
         "positive classes maybe: another scale, not to be compared cell by cell."
     )
     return Table(header, rows, caption)

@@ -74,7 +74,7 @@ class Plan(BasePlan):
 
 @dataclass(frozen=True)
 class Point:
-    """The value of a surrogate, or of the risk, after so many steps."""
+    """The value of a surrogate, or of the risk, after a number of steps."""
 
     condition: str
     step: int

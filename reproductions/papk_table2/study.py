@@ -1,4 +1,4 @@
-"""The study as a page: the paper's table beside ours, for old and for new samples."""
+"""The report: the paper's table next to ours, for old and for new samples."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _table(runs: list[Run], kind: str) -> Table:
                 str(sum(a > b for a, b in same)),
             )
             paper = PUBLISHED[case.name, method]
-            rows.append((f"{case.name}: {method}", *_beside(cells, paper)))
+            rows.append((f"{case.name}: {method}", *_with_paper(cells, paper)))
     header = ("", "prec@k", "runs where higher", "AUC@k at equal prec@k", "runs where higher ")
     return Table(
         header,
@@ -116,7 +116,7 @@ def _table(runs: list[Run], kind: str) -> Table:
     )
 
 
-def _beside(cells: tuple[str, ...], paper: tuple[str, ...]) -> list[str]:
+def _with_paper(cells: tuple[str, ...], paper: tuple[str, ...]) -> list[str]:
     return [f"{own} | {theirs}" for own, theirs in zip(cells, paper, strict=True)]
 
 

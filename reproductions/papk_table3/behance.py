@@ -43,7 +43,7 @@ def read_behance(
     likes are the positives, and for label 0 as many times more images that were not liked are
     drawn as one of ``negatives`` says, drawn for the user. Users with fewer than ``least``
     positives or more than ``most`` likes are left out; these numbers are those of the authors'
-    code, about which the paper is silent. ``reduce`` brings the images down to so many
+    code, about which the paper is silent. ``reduce`` brings the images down to that many
     ``dimensions``: principal components, or the paper's UMAP
     (``lambda x, d: umap.UMAP(d).fit_transform(x)``).
     """

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """Everything to learn from and to judge by; users are 0, 1, …"""
+    """The rows to learn from and to evaluate on; users are 0, 1, …"""
 
     name: str  # as in the paper's table
     X: Array

@@ -133,7 +133,7 @@ def measure(plan: Plan, setting: Setting) -> list[Cell]:
 
 
 def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
-    """What a cell depends on beside its name."""
+    """Return what a cell depends on apart from its name."""
     return {
         "study": "papk-table3",
         "seed": setting.seed,

@@ -1,4 +1,4 @@
-"""The study as a page: the paper's table beside ours, and who wins by how much."""
+"""The report: the paper's table next to ours, and the differences."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from reproductions.papk_table3.published import KS, PUBLISHED
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
 _DIFFERS = (
     "The first table is not like for like with the published numbers. The paper does not say how a "
-    "user with fewer than k negatives in the test part is judged, and with k = 24 most are such. "
+    "user with fewer than k negatives in the test part is evaluated; with k = 24 most have fewer. "
     "Here all the negatives there are count (k ≤ n⁻ is assumed where pAp@k is defined). The "
     "authors' code leaves such users out: the second table, of users with at least k, is the one "
-    "to hold beside the paper's. A random order stands in both.",
+    "to compare with the paper's. A random order stands in both.",
     "That code starts from a normal draw of the weights, not from 0, brings columns to their range "
     "in the training rows, and keeps the iterate with the lowest training loss. From such a start "
     "a step of η ≤ .2/√(t+1) hardly leaves the order of the draw.",
@@ -92,7 +92,7 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"{len(plan.etas) * len(plan.lams)} settings, η ∈ {{{etas}}} × λ ∈ {{{lams}}}, "
         f"{_part(plan)}, and "
         f"{plan.steps} steps η/√(t+1); the setting and the iterate with the best Micro-pAp@k of "
-        "the validation rows are kept and judged once on the test rows. Greedy has 8 angles for "
+        "the validation rows are kept and evaluated once on the test rows. Greedy has 8 angles for "
         "each column and the number of columns to choose. Everything is done from w = 0, as in "
         "the paper, and once more from the logistic solution, for every method that descends.",
     ]
@@ -154,8 +154,8 @@ def _worth(cells: list[Cell], plan: Plan, start: str, part: str) -> Table:
     over = f"mean over {plan.splits} splits ± half of the 95 % interval"
     if plan.splits == 1:
         over = "one split, so without an interval"
-    beside = "; in brackets the paper" * (start == "zero")
-    return Table(header, rows, f"In per cent, {_FROM[start]}: {over}{beside}.")
+    published = "; in brackets the paper" * (start == "zero")
+    return Table(header, rows, f"In per cent, {_FROM[start]}: {over}{published}.")
 
 
 def _best(cells: list[Cell], names: tuple[str, ...], k: int) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.problem import Problem
 
 SGD_FACTOR = 100.0
-"""The rates of SGD are so many times those of AdamW."""
+"""Factor between the rates of SGD and those of AdamW."""
 
 History = list[dict[str, float]]
 
@@ -147,7 +147,7 @@ class Pretrained(Bench):
 
 
 class Scratch(Bench):
-    """The small network on pictures; mixup goes before its last two stages."""
+    """The small network on images; mixup goes before its last two stages."""
 
     kind: ClassVar[str] = "from scratch"
     stages: ClassVar[int] = 2

@@ -69,7 +69,7 @@ def queries_of(labels: Tensor, count: int) -> list[int]:
 
 
 @torch.no_grad()
-def judged(embeddings: Tensor, labels: Tensor, rows: Sequence[int]) -> dict[str, Any]:
+def evaluated(embeddings: Tensor, labels: Tensor, rows: Sequence[int]) -> dict[str, Any]:
     """The numbers of a test, and the first results of some queries."""
     result = evaluate(embeddings, labels, hits=(1,))
     scores = embeddings[list(rows)] @ embeddings.T

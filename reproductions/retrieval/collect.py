@@ -73,7 +73,7 @@ def _pretrained(plan: Plan, number: int, setting: Setting) -> Pretrained:
 
 
 def asked(plan: Plan, setting: Setting) -> dict[str, Any]:
-    """What the runs depend on beside their names."""
+    """Return what the runs depend on apart from their names."""
     budgets = ("pretrained", "scratch")
     sizes = ("classes", "per_class", "dimension", "dropout", "width", "shown", "timed")
     return {

@@ -21,11 +21,11 @@ Pixels = NDArray[np.uint8]
 
 def tile(images: ImageSet, row: int, color: tuple[int, int, int]) -> Pixels:
     """One image in a frame, with some white around it, (h, w, 3)."""
-    picture = images.load(row).unsqueeze(0).float()
-    # Small pictures keep their pixels, large ones are made small without noise.
-    small = max(picture.shape[-2:]) < _SIDE
+    image = images.load(row).unsqueeze(0).float()
+    # Small images keep their pixels, large ones are made small without noise.
+    small = max(image.shape[-2:]) < _SIDE
     how = {"mode": "nearest"} if small else {"mode": "bilinear", "antialias": True}
-    inner = interpolate(picture, (_SIDE, _SIDE), **how)[0].round().clamp(0, 255)
+    inner = interpolate(image, (_SIDE, _SIDE), **how)[0].round().clamp(0, 255)
     side = _SIDE + 2 * (_FRAME + _GAP)
     found = np.full((side, side, 3), 255, dtype=np.uint8)
     found[_GAP : side - _GAP, _GAP : side - _GAP] = color

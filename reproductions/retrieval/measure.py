@@ -1,4 +1,4 @@
-"""Every method on every bench: chosen by validation, judged once by the test."""
+"""Every method on every bench: chosen by validation, evaluated once on the test images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Bench, History, Trial
-from reproductions.retrieval.cell import Cell, cell_of, judged, queries_of
+from reproductions.retrieval.cell import Cell, cell_of, evaluated, queries_of
 from reproductions.retrieval.methods import Method
 
 Kept = dict[Trial, tuple[Any, History]]
@@ -38,7 +38,7 @@ class Measurer:
             for name in method.tries
             for rate in self.bench.budget.rates
         ]
-        # A network is trained once: those of the tries are there when the best is judged.
+        # A network is trained once: those of the tries are there when the best is evaluated.
         kept: Kept = {}
         worth = [
             self.runs.get(self._name(trial, "try"), partial(self._tried, trial, kept))
@@ -72,5 +72,5 @@ class Measurer:
         rows = queries_of(test.labels, self.bench.plan.shown)
         return {
             "history": [[int(row["step"]), row["map"]] for row in history],
-            **judged(self.bench.test(network), test.labels, rows),
+            **evaluated(self.bench.test(network), test.labels, rows),
         }

@@ -66,7 +66,7 @@ class Plan(BasePlan):
         """Return the plan for a setting; ``draws`` is the number of seeds."""
         if setting.data is None:
             raise DataError(
-                "retrieval needs pictures: --data with a folder that has images/omniglot_small, "
+                "retrieval needs images: --data with a folder that has images/omniglot_small, "
                 "images/cifar100_subset.npz and weights/mobilenet_v2-….pth"
             )
         folder = Path(setting.data)

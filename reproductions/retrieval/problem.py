@@ -15,7 +15,7 @@ _WEIGHTS = "mobilenet_v2*.pth"
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A data set in its three parts, and what its pictures look like to a network from scratch."""
+    """A data set in its three parts, and the augmentations of a network from scratch."""
 
     name: str
     splits: RetrievalSplits

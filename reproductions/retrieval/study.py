@@ -1,4 +1,4 @@
-"""The study as a page: tables, curves, ablations, and what the networks find."""
+"""The report: tables, curves, ablations, and what the networks find."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _TIMES = (
     "DFM, and with XBM the batch against all training images."
 )
 _FOUND = (
-    "Queries were drawn before any result was known, one each of different classes. Beside the "
+    "Queries were drawn before any result was known, one each of different classes. Next to the "
     "best of ours stands the best of the others, both chosen by validation."
 )
 _PUBLISHED = (

@@ -22,13 +22,13 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         "No class is in two of the parts. Every test image asks all the other test images; mAP, "
         "R@1 (the share of queries whose first result is right) and R-precision are means over "
         "these queries, ties against the method.",
-        "Pretrained: features of MobileNetV2 with ImageNet's weights, computed once of pictures "
+        "Pretrained: features of MobileNetV2 with ImageNet's weights, computed once of images "
         f"{plan.extractor_views.crop} pixels wide and standardized by the training images; a "
         f"linear head to {plan.dimension} numbers of length one is trained on them, from their "
         f"principal directions, with dropout {plan.dropout:g} of the features. "
         f"There are no views, and deep feature mixup mixes these features. "
         f"{_budget(plan.pretrained, batch)}",
-        f"From scratch: the small network (width {plan.width}) on pictures, flipped where that "
+        f"From scratch: the small network (width {plan.width}) on images, flipped where that "
         "makes sense, turned and cut at random; deep feature mixup before its last two stages. "
         f"{_budget(plan.scratch, batch)}",
         "Everything else is the same for all: on one seed the same first weights, the same "

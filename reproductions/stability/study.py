@@ -1,4 +1,4 @@
-"""The study as a page: the claims, what was done, what came out, where it differs."""
+"""The report: the claims, what was done, what came out, where it differs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STABILITY = (
     "SOPRC, Definition 1 and Theorem 2: models trained on S and on S with one example drawn anew "
     "stay within ε⁺ = O((T n⁺)^c/N⁺) for a positive and ε⁻ = O((T n⁻)^c/N⁻) for a negative, "
     "0 < c < 1. That is an order for SOPRC with learning rates falling as 1/t; the rate is "
-    "constant here, the numbers are ours, and the other losses are beside it for comparison.",
+    "constant here, the numbers are ours, and the other losses are shown for comparison.",
     "Losses differ in the size of their gradients, so distances are also given relative to the "
     "way the model has come from its start: a loss that hardly moves has a small absolute "
     "distance for that reason alone. With the steps the absolute distance grows, and so does the "

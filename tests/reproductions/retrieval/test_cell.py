@@ -11,7 +11,7 @@ from tests.reproductions.retrieval.cells import CELL
 from tests.reproductions.retrieval.tiny import plan
 
 from reproductions.retrieval.benches import Scratch, Trial
-from reproductions.retrieval.cell import FIRST, Cell, cell_of, judged, queries_of
+from reproductions.retrieval.cell import FIRST, Cell, cell_of, evaluated, queries_of
 from reproductions.retrieval.methods import METHODS
 
 
@@ -39,7 +39,7 @@ def brute_force(embeddings: torch.Tensor, labels: torch.Tensor) -> tuple[float, 
 def test_the_numbers_are_those_of_brute_force(seed):
     labels = torch.arange(18) % 4
     embeddings = vectors(18, seed)
-    found = judged(embeddings, labels, [])
+    found = evaluated(embeddings, labels, [])
     numbers = found["map"], found["hit"], found["r_precision"]
     assert numbers == pytest.approx(brute_force(embeddings, labels), abs=1e-6)
     assert found["found"] == []
@@ -48,7 +48,7 @@ def test_the_numbers_are_those_of_brute_force(seed):
 def test_results_are_in_order_and_no_query_finds_itself():
     embeddings, rows = vectors(30), [7, 0, 29]
     before = embeddings.clone()
-    found = judged(embeddings, torch.arange(30) // 3, rows)["found"]
+    found = evaluated(embeddings, torch.arange(30) // 3, rows)["found"]
     assert [len(own) for own in found] == [FIRST] * 3
     for row, own in zip(rows, found, strict=True):
         assert row not in own
@@ -61,13 +61,13 @@ def test_results_are_in_order_and_no_query_finds_itself():
 
 def test_a_query_that_is_far_from_all_others_does_not_find_itself_either():
     embeddings = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [-0.8, 0.6], [-0.6, 0.8]])
-    found = judged(embeddings, torch.tensor([0, 0, 1, 1]), [0])["found"]
+    found = evaluated(embeddings, torch.tensor([0, 0, 1, 1]), [0])["found"]
     assert found == [[3, 2, 1]]
 
 
 def test_classes_apart_are_found_without_an_error():
     labels = torch.tensor([0, 0, 1, 1, 2, 2])
-    found = judged(torch.eye(3)[labels], labels, [0])
+    found = evaluated(torch.eye(3)[labels], labels, [0])
     assert (found["map"], found["hit"], found["r_precision"]) == (1, 1, 1)
     assert set(found["precision"]) == {1.0}
     assert found["found"][0][0] == 1
@@ -78,7 +78,7 @@ def test_what_is_kept_is_plain_and_makes_the_cell_again():
     tiny = plan()
     bench = Scratch(tiny.problems[1], tiny)
     trial = Trial(METHODS[3], METHODS[3].tries[1], 0.03, 7)
-    judgment = judged(vectors(8), torch.arange(8) // 2, [0, 5])
+    judgment = evaluated(vectors(8), torch.arange(8) // 2, [0, 5])
     kept = {"history": [[10, 0.3], [20, 0.6], [30, 0.5]], **judgment}
     found = cell_of(bench, trial, json.loads(json.dumps(kept)))
     assert found == Cell(

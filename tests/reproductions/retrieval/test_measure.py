@@ -8,7 +8,7 @@ from tests.reproductions.retrieval.tiny import plan
 
 from reproductions.frame import Runs, Setting
 from reproductions.retrieval.benches import Scratch
-from reproductions.retrieval.cell import judged, queries_of
+from reproductions.retrieval.cell import evaluated, queries_of
 from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import Method
 
@@ -61,7 +61,7 @@ def test_a_killed_study_goes_on_where_it_was(bench, tmp_path):
     object.__setattr__(broken, "test", killed)
     with pytest.raises(KeyboardInterrupt):
         Measurer(broken, Runs(tmp_path, {})).compare([METHOD], 2, Setting())
-    assert len(broken.trained) == 2  # both tries, nothing judged
+    assert len(broken.trained) == 2  # both tries, nothing evaluated
     cells = Measurer(bench, Runs(tmp_path, {})).compare([METHOD], 2, Setting())
     rate = bench.budget.rates[0]
     assert bench.trained == [("far", rate, 0), ("far", rate, 1)]  # only what was chosen
@@ -74,7 +74,7 @@ def test_judged_finds_the_nearest_without_the_query():
     turn = torch.tensor([0.0, 0.1, 0.3, 2.0, 2.2])
     embeddings = torch.stack([turn.cos(), turn.sin()], dim=1)
     labels = torch.tensor([0, 0, 1, 1, 1])
-    found = judged(embeddings, labels, [0, 4])
+    found = evaluated(embeddings, labels, [0, 4])
     assert found["found"] == [[1, 2, 3, 4], [3, 2, 1, 0]]
     assert found["hit"] == pytest.approx(0.8)  # .3 is nearest to .1, of the other class
     # AP 1 of the first two and the last two; of .3, with rights at ranks 3 and 4, (1/3 + 2/4)/2.

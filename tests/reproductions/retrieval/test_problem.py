@@ -65,7 +65,7 @@ def test_plans(folder):
 
 
 def test_what_is_missing_is_named(folder, tmp_path):
-    with pytest.raises(DataError, match="retrieval needs pictures"):
+    with pytest.raises(DataError, match="retrieval needs images"):
         Plan.of(Setting())
     with pytest.raises(DataError, match="holds none of omniglot_small, omniglot"):
         read_problems(tmp_path / "elsewhere")
