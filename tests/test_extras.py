@@ -87,7 +87,7 @@ def test_with_the_core_alone_the_command_line_is_one_line_and_2():
         runpy.run_module("rankwise", run_name="__main__")
         """
         done = run_without({*OTHERS, *EXTRAS["cli"]}, code)
-        assert done.stderr == 'rankwise needs typer, rich: pip install "rankwise[cli]"\n'
+        assert done.stderr == 'rankwise needs typer, rich, pydantic: pip install "rankwise[cli]"\n'
         assert done.stdout == ""
         assert done.returncode == 2
 

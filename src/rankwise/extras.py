@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 EXTRAS = {
-    "cli": ("typer", "rich", "pydantic", "yaml"),
+    "cli": ("typer", "rich", "pydantic", "annotated_types", "yaml"),
     "tabular": (
         "lightgbm",
         "optuna",
@@ -98,6 +98,7 @@ _PACKAGES = {
 
 _DISTRIBUTIONS = {
     "PIL": "Pillow",
+    "annotated_types": "annotated-types",
     "faiss": "faiss-cpu",
     "lightning_fabric": "lightning-fabric",
     "sentence_transformers": "sentence-transformers",

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.commands.image_runs import at_root, steps_shown, tell_once
+from rankwise.commands.image_runs import at_root, report_once, steps_shown
 from rankwise.data.images import BrokenImage
 
 
@@ -23,7 +23,7 @@ def test_a_root_is_a_change_of_settings():
 
 
 def test_an_image_is_complained_of_once(capsys):
-    tell = tell_once()
+    tell = report_once()
     for _ in range(2):
         tell(BrokenImage(Path("x/a.jpg"), "is empty"))
     tell(BrokenImage(Path("x/b.jpg"), "is empty"))

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rankwise.data.images.image_set import ClassSplits
     from rankwise.tasks.classification import Evaluation, Settings
 
-__all__ = ["app"]
-
 
 def _modules() -> Modules[Settings, ClassSplits, dict[str, Evaluation]]:
     from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415  (takes seconds)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rankwise.data.table import ColumnInfo
     from rankwise.tasks.compare.problem import Problem
 
-__all__ = ["show_columns"]
 
 _MANY = 40  # columns from which plain numbers are only counted
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rankwise.tasks.detection.evaluate import Result
     from rankwise.tasks.detection.settings import Settings
 
-__all__ = ["app"]
-
 
 def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)

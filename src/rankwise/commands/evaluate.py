@@ -14,8 +14,6 @@ from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_other
 from rankwise.settings import MAX_SEED
 
-__all__ = ["evaluate"]
-
 
 def evaluate(  # noqa: PLR0917  (a command line is called by names)
     scores: Annotated[

@@ -12,8 +12,6 @@ import typer
 from rankwise.commands.console import complaints
 from rankwise.extras import missing_module
 
-__all__ = ["Debug", "guarded"]
-
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 

@@ -159,7 +159,7 @@ def image_app(
                     out,
                     resume=resume,
                     workers=workers,
-                    on_broken=tell_once() if skip_broken else None,
+                    on_broken=report_once() if skip_broken else None,
                     on_step=advance,
                 )
             if done.report is not None:
@@ -172,16 +172,16 @@ def image_app(
     return app
 
 
-def tell_once() -> Callable[[BrokenImage], None]:
-    """Say of every image that cannot be read, once."""
-    on_broken: set[Path] = set()
+def report_once() -> Callable[[BrokenImage], None]:
+    """Return a function that reports each image that cannot be read, once."""
+    reported: set[Path] = set()
 
-    def tell(broken: BrokenImage) -> None:
-        if broken.path not in on_broken:
-            on_broken.add(broken.path)
+    def report(broken: BrokenImage) -> None:
+        if broken.path not in reported:
+            reported.add(broken.path)
             say([f"{broken}; left out"], error=True)
 
-    return tell
+    return report
 
 
 @contextmanager

@@ -10,16 +10,6 @@ import typer
 if TYPE_CHECKING:
     from rankwise.data.interactions import Interactions
 
-__all__ = [
-    "Duplicates",
-    "Format",
-    "ItemColumn",
-    "RatingColumn",
-    "RatingRange",
-    "TimeColumn",
-    "UserColumn",
-    "read",
-]
 
 Format = Annotated[
     str, typer.Option(help="Layout of the data: auto, ml-100k, ml-1m, ml-20m, recbole or columns.")

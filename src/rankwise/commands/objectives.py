@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rankwise.naming.entry import MetricEntry, ObjectiveEntry
     from rankwise.naming.table import Alias
 
-__all__ = ["objectives"]
-
 
 def objectives(
     metrics: Annotated[

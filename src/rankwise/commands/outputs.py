@@ -7,8 +7,6 @@ from pathlib import Path
 
 from rankwise.commands.console import refuse
 
-__all__ = ["require_folder", "require_other"]
-
 
 def require_folder(out: Path, option: str = "--out") -> None:
     """Refuse what cannot become a folder with files in it; nothing is left behind."""

@@ -13,8 +13,6 @@ from rankwise.commands.guard import Debug, guarded
 from rankwise.commands.outputs import require_other
 from rankwise.commands.shared import say
 
-__all__ = ["predict"]
-
 
 def predict(  # noqa: PLR0917  (a command line is called by names)
     model: Annotated[

@@ -12,8 +12,6 @@ from rankwise.commands.outputs import require_other
 from rankwise.commands.rank_files import TREC, read_judged_run, whole_relevance
 from rankwise.commands.shared import Seed, names_of, one_line, say, show
 
-__all__ = ["compare"]
-
 
 def compare(  # noqa: PLR0917  (a command line is called by names)
     run_a: Annotated[Path, typer.Argument(help="Run file of TREC.")],

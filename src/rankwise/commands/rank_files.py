@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rankwise.data.letor import Qrels, Run
 
-__all__ = ["TREC", "read_judged_run", "whole_relevance"]
 
 TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"
 """The metrics of a run file where none are named."""

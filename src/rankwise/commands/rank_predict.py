@@ -13,8 +13,6 @@ from rankwise.commands.guard import Debug
 from rankwise.commands.outputs import require_other
 from rankwise.commands.shared import one_line, say
 
-__all__ = ["predict"]
-
 
 def predict(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],

@@ -10,8 +10,6 @@ import typer
 from rankwise.commands.console import paper
 from rankwise.commands.guard import Debug, guarded
 
-__all__ = ["report"]
-
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run of `rankwise compare`.")],

@@ -16,7 +16,7 @@ from rankwise.commands.image_runs import (
     Workers,
     at_root,
     image_app,
-    tell_once,
+    report_once,
 )
 from rankwise.commands.options import Run
 from rankwise.commands.shared import one_line, say, show
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from rankwise.data.images import RetrievalSplits
     from rankwise.retrieval import RetrievalResult
     from rankwise.tasks.retrieval import Settings
-
-__all__ = ["app"]
 
 
 def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
@@ -102,7 +100,7 @@ def index(  # noqa: PLR0917
             from rankwise.tasks.retrieval.index import images_in  # noqa: PLC0415
 
             settings, network = task.load_run(run)
-            tell = tell_once() if skip_broken else None
+            tell = report_once() if skip_broken else None
             chosen = images_in(images, tell)
         made = task.make_index(network, chosen, settings.augmentations, workers=workers)
         lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]

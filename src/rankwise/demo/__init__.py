@@ -1,6 +1,6 @@
 """``make demo``: ``rankwise compare`` on a real table with a rare class.
 
-Which collisions with wildlife damage an aircraft substantially? README.md beside this file says
+Which collisions with wildlife damage an aircraft substantially? README.md next to this file says
 where the table is from. Whatever the comparison finds is printed, also where log-loss wins.
 """
 

@@ -43,7 +43,7 @@ def test_a_csv_with_the_id_elsewhere(tmp_path):
         ("who,age\nx,1\ny,2\n", "has none of the 2 ids of the interactions, such as '7'"),
         ("who,age\n7,1\n8,inf\n", "the column 'age' holds inf in row 2; write a number there"),
         ("who,age\n7,-inf\n8,NA\n", "the column 'age' holds -inf in row 1"),
-        ("who,age\n7,1\n8,1\n", "has no column of features beside 'who'"),
+        ("who,age\n7,1\n8,1\n", "has no column of features next to 'who'"),
     ],
 )
 def test_what_cannot_be_used(tmp_path, text, message):

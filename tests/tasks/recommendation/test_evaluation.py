@@ -35,7 +35,7 @@ def test_who_has_no_negatives_at_all_is_not_defined():
     assert found.values["ndcg@2"].isnan().all()
     assert (found.without_negatives, found.few_negatives) == (1, 0)
     assert found.notes() == [
-        "1 user has nothing unseen beside what they should find: left out.",
+        "1 user has no unseen items except their positives: left out.",
         "Nobody is left: no metric says anything here.",
     ]
 

@@ -121,7 +121,11 @@ def _changed(out, name, change):
     ("name", "change", "message"),
     [
         ("config.json", lambda k: k.pop("settings"), "'settings'"),
-        ("config.json", lambda k: k["settings"].update(dimensions=4), "argument 'dimensions'"),
+        (
+            "config.json",
+            lambda k: k["settings"].update(dimensions=4),
+            "dimensions: there is no such setting",
+        ),
         ("config.json", lambda k: k["settings"].update(dimension=5), "size mismatch for users"),
         ("ids.json", lambda k: k.pop("items"), "'items'"),
         ("ids.json", lambda k: k["users"].pop(), "has the users 0 to 19, ids.json 19 names"),

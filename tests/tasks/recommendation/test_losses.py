@@ -21,7 +21,7 @@ def test_any_objective_of_lists(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sofmax", "beside these there are softmax and bpr"),
+        ("sofmax", "there are also softmax and bpr"),
         ("ndcg@0", "k must be"),
         ("pap", "k"),
         ("ldam", "ldam"),

@@ -1,4 +1,4 @@
-"""What is known of users or items beside their ids, as numbers."""
+"""Features of users or items as numbers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_features(
         names += words
         blocks.append(np.concatenate([block, np.zeros((1, block.shape[1]), np.float32)])[place])
     if not blocks:
-        raise DataError(f"{path}: has no column of features beside {key!r}")
+        raise DataError(f"{path}: has no column of features next to {key!r}; add one")
     without = int((place == frame.height).sum())
     return FeatureTable(tuple(names), np.concatenate(blocks, axis=1), without, tuple(left_out))
 

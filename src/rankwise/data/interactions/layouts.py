@@ -58,13 +58,13 @@ class Raw:
 
 
 def movielens_100k(path: Path) -> Raw:
-    """``u.data``: user, item, rating 1–5 and seconds, parted by tabs."""
-    layout = "user, item, rating and time, parted by tabs"
+    """``u.data``: user, item, rating 1–5 and seconds, separated by tabs."""
+    layout = "user, item, rating and time, separated by tabs"
     return Raw(read_delimited(path, "\t", _MOVIELENS, layout=layout), 1, (1, 5))
 
 
 def movielens_1m(path: Path) -> Raw:
-    """``ratings.dat``: the same, parted by ``::``."""
+    """``ratings.dat``: the same, separated by ``::``."""
     layout = "user::item::rating::time"
     return Raw(read_delimited(path, "::", _MOVIELENS, layout=layout), 1, (1, 5))
 
@@ -76,7 +76,7 @@ def movielens_20m(path: Path) -> Raw:
 
 
 def recbole(path: Path, roles: Roles) -> Raw:
-    """An atomic file ``*.inter``: fields parted by tabs under a header ``name:type``."""
+    """An atomic file ``*.inter``: fields separated by tabs under a header ``name:type``."""
     frame = atomic_frame(path)
     return Raw(_named(path, frame, roles), 2)
 

@@ -38,7 +38,7 @@ class Letor:
         return int(self.features.shape[1])
 
     def columns(self, count: int) -> Matrix:
-        """The features for a model that knows so many columns; what is not there is 0."""
+        """Return the features for a model of ``count`` columns; missing ones are 0."""
         if self.width > count:
             raise DataError(
                 f"{self.path}: has feature {self.width - 1}, the last of the model is {count - 1}"

@@ -68,7 +68,7 @@ def document_of(line: bytes) -> str:
 
 
 def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
-    """The sizes of a file with one a line, which must add up to so many rows."""
+    """Read the sizes of lists, one per line; they must add up to the number of rows."""
     sizes: list[int] = []
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):

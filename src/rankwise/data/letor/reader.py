@@ -28,7 +28,7 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     """Read ``relevance qid:query feature:value … # comment`` lines; :class:`DataError` if wrong.
 
     The text is read in chunks and kept as 32-bit numbers. Without ``qid:`` the queries are those of
-    a file of ``sizes``, one number a line, by default ``.query`` beside the file, as LightGBM has
+    a file of ``sizes``, one number a line, by default ``.query`` next to the file, as LightGBM has
     it. The lines of a query must stand together. Comments such as ``#docid = GX008-86`` name the
     documents. With ``judged=False`` the relevance may be missing, and is not used where it is
     there: all relevances are 0.
@@ -136,14 +136,14 @@ def _queries(
     path: Path, ids: NDArray[np.int64], rows: int, sizes: str | Path | None, *, judged: bool
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The id of every query in the order of the file, and the query of every row."""
-    beside = path.with_name(path.name + ".query") if sizes is None else Path(sizes)
+    listing = path.with_name(path.name + ".query") if sizes is None else Path(sizes)
     if sizes is not None or not len(ids):
-        if not beside.is_file():
+        if not listing.is_file():
             raise DataError(
-                f"{path}: no line has qid:, and there is no {beside.name} with the sizes of the "
+                f"{path}: no line has qid:, and there is no {listing.name} with the sizes of the "
                 "queries"
             )
-        counts = sizes_of(beside, rows)
+        counts = sizes_of(listing, rows)
         groups = np.repeat(np.arange(len(counts)), counts)
         return tuple(str(number + 1) for number in range(len(counts))), groups
     if len(ids) != rows:

@@ -115,5 +115,5 @@ def _require_words(path: str | Path, words: Mapping[str, str]) -> None:
     for what, word in words.items():
         if not word or len(word.split()) != 1:
             raise DataError(
-                f"{path}: TREC's files are parted by spaces; the {what} {word!r} has one"
+                f"{path}: TREC's files are separated by spaces; the {what} {word!r} has one"
             )

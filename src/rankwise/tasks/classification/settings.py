@@ -14,8 +14,6 @@ from rankwise.training.settings import EarlyStoppedTraining, Optimizer
 from rankwise.vision import settings as vision
 from rankwise.vision.settings import Augmentations
 
-__all__ = ["Batches", "Data", "Network", "Objective", "Settings"]
-
 
 class Data(vision.ImageData):
     """Images, the long tail or two classes made of them, and their split."""

@@ -12,8 +12,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from rankwise.errors import UsageError
 from rankwise.settings import MAX_SEED, Count, CountFromZero, Seed, TaskSettings
 
-__all__ = ["Settings", "seconds_of"]
-
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 

@@ -2,4 +2,7 @@
 
 from rankwise._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+# Checked before the pipeline is imported: no training ends without its report.
+__getattr__, __dir__, __all__ = attach(
+    __name__, __file__, {"pipeline": ("matplotlib", "safetensors")}
+)

@@ -12,8 +12,6 @@ from rankwise.settings import Count, NonNegative, Positive, Seed, TaskSettings
 if TYPE_CHECKING:
     from rankwise.objectives import Objective
 
-__all__ = ["Settings"]
-
 
 class Settings(TaskSettings):
     """Settings of contrastive training."""

@@ -22,8 +22,6 @@ from rankwise.training import settings as training
 from rankwise.training.settings import Optimizer
 from rankwise.vision import settings as vision
 
-__all__ = ["Augmentations", "Data", "Selection", "Network", "Objective", "Settings", "Training"]
-
 _Side = Annotated[int, Ge(32)]
 _FINEST, _COARSEST = 4, 128
 

@@ -14,8 +14,6 @@ from rankwise.metrics import Comparison, compare_lists
 from rankwise.report import Table
 from rankwise.tasks.ranking.trec import TREC, judged_run
 
-__all__ = ["RunComparison", "compare_runs", "comparison_table"]
-
 
 @dataclass(frozen=True)
 class RunComparison:

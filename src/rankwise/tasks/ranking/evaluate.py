@@ -17,17 +17,6 @@ from rankwise.metrics import mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
 
-__all__ = [
-    "DEFAULT",
-    "Judged",
-    "gains_of",
-    "judged",
-    "known_metrics",
-    "require_gains",
-    "require_relevant",
-    "tied_queries",
-]
-
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
 
 

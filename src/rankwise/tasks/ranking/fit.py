@@ -49,7 +49,7 @@ def fitted(
 ) -> Ranker:
     """Fit on the lists of one file, stop by those of another (else by a share of the first).
 
-    With ``checkpoint`` the training leaves there what it has reached, and goes on from it.
+    With ``checkpoint`` the training writes its state there, and resumes from it.
     """
     parts = [train] if validation is None else [train, validation]
     width = max(part.width for part in parts)

@@ -13,8 +13,6 @@ from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import Judged
 from rankwise.tasks.ranking.settings import Settings
 
-__all__ = ["notes_of", "results_table", "write_results"]
-
 
 def write_results(
     out: Path,

@@ -31,8 +31,6 @@ from rankwise.tasks.ranking.settings import Settings
 from rankwise.tasks.ranking.start import compared_with_start
 from rankwise.training import RunFolder
 
-__all__ = ["Finished", "load_run", "run", "scores_frame", "scores_of"]
-
 CONFIG, MODEL, CHECKPOINT = "config.json", "model.ranker", "checkpoint.pt"
 
 
@@ -56,11 +54,10 @@ def run(
     metrics: Sequence[str] = DEFAULT,
     resume: bool = False,
 ) -> Finished:
-    """Fit into the folder ``out``, then judge every file that was given.
+    """Fit into the folder ``out``, then evaluate every file that was given.
 
-    A folder that holds a run already is only touched with ``resume``: one that was stopped goes on
-    from its checkpoint, to the same model as if it never had been; one that has ended is judged
-    again.
+    A folder that already holds a run needs ``resume``: a stopped run continues from its checkpoint,
+    to the same model as without the stop; a finished one is evaluated again.
     """
     with RunFolder(out, "rank").opened(resume=resume) as folder:
         finished = _run(settings, out, train, validation, test, metrics)

@@ -13,7 +13,6 @@ from rankwise.settings import Positive, Seed, TaskSettings
 if TYPE_CHECKING:
     from rankwise.estimators import Ranker
 
-__all__ = ["Settings"]
 
 _CLASSES = {"linear": "LinearRanker", "mlp": "NeuralRanker", "boosted": "BoostedRanker"}
 _SET_HERE = (

@@ -13,8 +13,6 @@ from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.ranking.evaluate import judged
 from rankwise.tasks.ranking.settings import Settings
 
-__all__ = ["compared_with_start"]
-
 
 def compared_with_start(
     settings: Settings, ranker: Ranker, name: str, data: Letor, scores: NDArray[np.float64]

@@ -20,16 +20,6 @@ from rankwise.naming.grammar import canonical
 from rankwise.naming.table import read
 from rankwise.tasks.ranking.evaluate import Judged, require_relevant
 
-__all__ = [
-    "TREC",
-    "as_qrels",
-    "as_run",
-    "judged_run",
-    "queries_without_run",
-    "run_remarks",
-    "tied_run_queries",
-]
-
 TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
 _WITHOUT_K = ("ndcg", "ap", "mrr")

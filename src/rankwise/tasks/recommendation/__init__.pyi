@@ -9,7 +9,8 @@ from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
 from rankwise.tasks.recommendation.problem import Problem, prepared
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Step, Trained, train
+from rankwise.tasks.recommendation.training import Trained, train
+from rankwise.training import Step
 
 __all__ = [
     "Settings",

@@ -14,8 +14,6 @@ from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.sampling import Negatives
 from rankwise.tasks.recommendation.settings import Settings
 
-__all__ = ["Batch", "Batches"]
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:

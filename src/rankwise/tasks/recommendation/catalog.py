@@ -11,8 +11,6 @@ from torch import Tensor
 
 from rankwise.tasks.recommendation.pairs import Pairs
 
-__all__ = ["Scores", "Top", "best_items", "first_ranks"]
-
 BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
 
 

@@ -14,8 +14,6 @@ from rankwise.tasks.recommendation.catalog import Scores, first_ranks
 from rankwise.tasks.recommendation.measures import Measure, ranks_needed
 from rankwise.tasks.recommendation.pairs import Pairs
 
-__all__ = ["Evaluation", "Mean", "evaluate", "popularity"]
-
 
 @dataclass(frozen=True)
 class Mean:
@@ -54,11 +52,11 @@ class Evaluation:
             said.append(f"{users} nothing to find there: left out.")
         if self.without_negatives:
             users = _users(self.without_negatives)
-            said.append(f"{users} nothing unseen beside what they should find: left out.")
+            said.append(f"{users} no unseen items except their positives: left out.")
         if self.few_negatives:
             users = _users(self.few_negatives)
             said.append(
-                f"{users} fewer than {self.k} unseen items beside what they should find: "
+                f"{users} fewer than {self.k} unseen items except their positives: "
                 "measured with all there is."
             )
         if self.values and all(values.isnan().all() for values in self.values.values()):
@@ -75,7 +73,7 @@ def evaluate(
 ) -> Evaluation:
     """Rank what every user had not seen, a block of users at a time, and judge by ``wanted``.
 
-    The users × items scores are never in memory at once. Tied scores count as the mean over their
+    The users × items scores are never all in memory. Tied scores count as the mean over their
     orders, whatever the order of the items is.
     """
     users = (wanted.counts > 0).nonzero().squeeze(1)

@@ -18,8 +18,6 @@ from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import new_network
 from rankwise.training import require_unchanged
 
-__all__ = ["CONFIG", "load_run", "write_config", "write_model"]
-
 CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetensors", "ids.json"
 
 

@@ -10,9 +10,7 @@ from rankwise.objectives import Objective
 from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.settings import Settings
 
-__all__ = ["by_interaction", "loss_of", "warm_starts"]
-
-# Beside the names of rankwise.objective: what recommenders call these two.
+# Names that rankwise.objective does not have: what recommenders call these two.
 _NAMES = {
     "softmax": "listnet(target_distribution=uniform)",
     "bpr": "auc(surrogate=logistic)",  # Rendle et al. 2009
@@ -44,7 +42,7 @@ def loss_of(name: str, positives: Pairs) -> Objective:
             made = objective(written, num_items=max(1, pairs), num_lists=users, prior=prior)
     except ValueError as error:
         unknown = str(error).startswith("no objective")
-        hint = f"; beside these there are {' and '.join(_NAMES)}" if unknown else ""
+        hint = f"; there are also {' and '.join(_NAMES)}" if unknown else ""
         raise UsageError(f"{error}{hint}") from None
     if not isinstance(made, Objective):
         raise UsageError(f"objective {name!r} is not one of lists of scores")

@@ -17,8 +17,6 @@ from rankwise.naming.grammar import canonical, parse
 from rankwise.naming.table import resolve
 from rankwise.tasks.recommendation.catalog import Top
 
-__all__ = ["DEFAULT", "MEASURES", "Measure", "measure_of", "ranks_needed"]
-
 MEASURES = ("ndcg", "recall", "precision", "map", "pap", "hit", "mrr")
 DEFAULT = ("ndcg@10", "recall@10", "precision@10", "map@10", "pap@10", "mrr")
 

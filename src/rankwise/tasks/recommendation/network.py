@@ -10,8 +10,6 @@ from torch import Tensor, nn
 from rankwise.tasks.recommendation.catalog import Scores
 from rankwise.tasks.recommendation.settings import Settings
 
-__all__ = ["Recommender", "Tower", "new_recommender"]
-
 _START = 0.1  # spread of the first vectors' entries
 
 

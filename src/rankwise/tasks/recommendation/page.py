@@ -14,8 +14,6 @@ from rankwise.tasks.recommendation.evaluation import Evaluation
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Trained
 
-__all__ = ["course", "notes_of", "results_table", "write_results"]
-
 
 def write_results(
     out: Path,

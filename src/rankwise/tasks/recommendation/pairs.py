@@ -10,8 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["Pairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pairs:

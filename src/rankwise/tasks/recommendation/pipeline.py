@@ -23,10 +23,8 @@ from rankwise.tasks.recommendation.measures import DEFAULT, Measure, measure_of
 from rankwise.tasks.recommendation.page import write_results
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Step, Trained, train
-from rankwise.training import CHECKPOINT, RunFolder
-
-__all__ = ["Finished", "evaluate_run", "recommend", "run"]
+from rankwise.tasks.recommendation.training import Trained, train
+from rankwise.training import CHECKPOINT, RunFolder, Step
 
 MODEL, POPULARITY, POPULAR = "model", "popularity", "popular"
 SCHEMA = {
@@ -59,7 +57,7 @@ def run(
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Finished:
-    """Train into the folder ``out``, then measure the test part, popularity beside the model.
+    """Train into the folder ``out``, then measure the model and popularity on the test part.
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """

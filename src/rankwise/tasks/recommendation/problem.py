@@ -16,8 +16,6 @@ from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.settings import Settings
 
-__all__ = ["Problem", "prepared"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -79,7 +77,7 @@ def prepared(
     user_features: FeatureTable | None = None,
     item_features: FeatureTable | None = None,
 ) -> Problem:
-    """Split by user, positives told from the rest; raises where nothing could be learned."""
+    """Split the interactions of each user; raise where nothing could be learned."""
     if (user_features or item_features) and settings.model != "two_tower":
         raise UsageError("features need --model two_tower: mf knows users and items by id only")
     try:

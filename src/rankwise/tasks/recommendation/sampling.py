@@ -8,8 +8,6 @@ from torch import Tensor
 from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.settings import Settings
 
-__all__ = ["Negatives"]
-
 
 class Negatives:
     """Items for all lists of a step, drawn with replacement from q.

@@ -9,8 +9,6 @@ from pydantic import Field, field_validator
 from rankwise.errors import UsageError
 from rankwise.settings import Count, CountFromZero, NonNegative, Positive, Seed, TaskSettings
 
-__all__ = ["Settings"]
-
 
 class Settings(TaskSettings):
     """Settings of a recommender."""

@@ -20,8 +20,6 @@ from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
 
-__all__ = ["RecommendTask", "Step", "Trained", "new_network", "train"]
-
 
 @dataclass(frozen=True)
 class Trained:

@@ -14,8 +14,6 @@ from rankwise.training.settings import EarlyStoppedTraining, Optimizer
 from rankwise.vision import settings as vision
 from rankwise.vision.settings import Augmentations
 
-__all__ = ["Batches", "Data", "Memory", "Mixup", "Network", "Objective", "Settings"]
-
 
 class Data(vision.ImageData):
     """Images and their split into training, validation and test."""
