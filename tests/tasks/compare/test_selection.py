@@ -9,6 +9,7 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import problem, settings, stubbed
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.metrics import logit_interval
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores
@@ -168,7 +169,7 @@ def test_lists_are_tested_in_turn_too(tmp_path):
 
 
 def test_repeats_cannot_go_with_time(tmp_path):
-    with pytest.raises(DataError, match=r"--repeats 2 cannot go with --time day.*leave out one"):
+    with pytest.raises(UsageError, match=r"--repeats 2 cannot go with --time day.*leave out one"):
         settings(tmp_path, repeats=2, time="day")
-    with pytest.raises(DataError, match="--repeats must be at least 0, got -1"):
+    with pytest.raises(UsageError, match="repeats must be a whole number >= 0, got -1"):
         settings(tmp_path, repeats=-1)

@@ -107,7 +107,7 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
     assert again.value == pytest.approx(chosen["test"]["value"])
     assert again.low == pytest.approx(chosen["test"]["low"])
     with pytest.raises(DataError, match="weight was 'w' and is None"):
-        run(replace(asked, weight=None), weighted / "run", resume=True)
+        run(asked.model_copy(update={"weight": None}), weighted / "run", resume=True)
 
 
 def test_a_metric_of_counts_refuses_parts_of_a_row(weighted) -> None:

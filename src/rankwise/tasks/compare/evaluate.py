@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -116,19 +116,10 @@ def evaluate_scores(
     scores = table.score
     if scores is None:
         raise DataError(f"{path}: there are no scores in it")
-    found = {name: interval(name, scores, table.target, table.groups, seed=seed) for name in names}
-    lists, left_out, whole = _lists(table.target, table.groups, graded=table.graded)
-    return EvaluationResult(
-        table.path,
-        len(table),
-        table.positives,
-        lists,
-        left_out,
-        found,
-        whole,
-        trained_on=_trained_on(table.path),
-        without_target=table.without_target,
+    found = _measure(
+        table.path, names, scores, table.target, table.groups, graded=table.graded, seed=seed
     )
+    return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
 
 
 def evaluate_run(
@@ -162,20 +153,29 @@ def evaluate_run(
     names = [name for name in names if takes_weights(name, weight)]
     scores = run.predictions.scores[run.recommended.number]
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
-    found = {
-        name: interval(name, scores, target, groups, weight=weight, seed=drawn) for name in names
+    found = _measure(
+        folder, names, scores, target, groups, graded=graded, weight=weight, seed=drawn
+    )
+    return replace(found, candidate=run.recommended.name)
+
+
+def _measure(
+    path: Path,
+    names: Sequence[str],
+    scores: Floats,
+    target: Floats,
+    groups: Groups,
+    *,
+    graded: bool,
+    weight: Floats | None = None,
+    seed: int,
+) -> EvaluationResult:
+    metrics = {
+        name: interval(name, scores, target, groups, weight=weight, seed=seed) for name in names
     }
     lists, left_out, whole = _lists(target, groups, graded=graded)
-    return EvaluationResult(
-        folder,
-        len(target),
-        int(np.count_nonzero(target)),
-        lists,
-        left_out,
-        found,
-        whole,
-        candidate=run.recommended.name,
-    )
+    positives = int(np.count_nonzero(target))
+    return EvaluationResult(path, len(target), positives, lists, left_out, metrics, whole)
 
 
 def _trained_on(path: Path) -> int | None:

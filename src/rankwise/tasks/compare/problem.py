@@ -16,6 +16,7 @@ from rankwise.tasks.compare.settings import Settings
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
+_COLUMNS = {"target", "group", "positive", "time", "weight", "drop", "use", "text", "date_format"}
 REPEATS = 2  # of cross-validation, where the choice is made by folds
 
 
@@ -50,38 +51,27 @@ class Problem:
         """Return the weights of some rows, if there are weights."""
         return None if self.table.weight is None else self.table.weight[rows]
 
+    def _truth(self, rows: Rows) -> tuple[Floats, NDArray[np.int64] | None, Floats | None]:
+        return self.table.target[rows], self.groups(rows), self.weight(rows)
+
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """Return the metric (or another) of the scores of some rows."""
-        return measures.value(
-            metric or self.metric,
-            scores,
-            self.table.target[rows],
-            self.groups(rows),
-            weight=self.weight(rows),
-        )
+        target, groups, weight = self._truth(rows)
+        return measures.value(metric or self.metric, scores, target, groups, weight=weight)
 
     def estimate(self, scores: Floats, rows: Rows) -> Estimate:
         """Return the metric with its 95 % interval."""
-        found = measures.interval(
-            self.metric,
-            scores,
-            self.table.target[rows],
-            self.groups(rows),
-            weight=self.weight(rows),
-            seed=self.settings.seed,
-        )
+        target, groups, weight = self._truth(rows)
+        seed = self.settings.seed
+        found = measures.interval(self.metric, scores, target, groups, weight=weight, seed=seed)
         return Estimate(found.value, found.low, found.high)
 
     def difference(self, scores: Floats, others: Floats, rows: Rows) -> Estimate:
         """Return the metric of the first scores minus that of the second."""
+        target, groups, weight = self._truth(rows)
+        seed = self.settings.seed
         found = measures.difference(
-            self.metric,
-            scores,
-            others,
-            self.table.target[rows],
-            self.groups(rows),
-            weight=self.weight(rows),
-            seed=self.settings.seed,
+            self.metric, scores, others, target, groups, weight=weight, seed=seed
         )
         return Estimate(found.difference, found.low, found.high, found.p_value)
 
@@ -103,19 +93,8 @@ class Problem:
 
 def read_problem(settings: Settings) -> Problem:
     """Read the table and split it; nothing is written yet."""
-    table = read_table(
-        settings.data,
-        target=settings.target,
-        group=settings.group,
-        positive=settings.positive,
-        time=settings.time,
-        weight=settings.weight,
-        drop=settings.drop,
-        use=settings.use,
-        text=settings.text,
-        date_format=settings.date_format,
-        graded=measures.is_graded(settings.metric),
-    )
+    asked = settings.model_dump(include=_COLUMNS)
+    table = read_table(settings.data, **asked, graded=measures.is_graded(settings.metric))
     if not table.names:
         left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
         raise DataError(
