@@ -166,16 +166,14 @@ def require_finite(
         return
     # A sum is finite only if every term is (a finite sum that overflows is looked at again), and
     # one reduction costs a third of an elementwise isfinite.
-    if value.numel() == 0 or math.isfinite(value.sum(dtype=_sum_dtype(value)).item()):
+    half = value.dtype in (torch.float16, torch.bfloat16)  # whose sums overflow early
+    total = value.sum(dtype=torch.float32 if half else value.dtype)
+    if value.numel() == 0 or math.isfinite(total.item()):
         return
     require_no_nan(name, value)
     if value.isinf().any():
         count = int(value.isinf().sum())
         raise ValueError(f"{name} contains infinite values ({count} of {value.numel()}); {advice}")
-
-
-def _sum_dtype(value: Tensor) -> torch.dtype:
-    return torch.float32 if value.dtype in (torch.float16, torch.bfloat16) else value.dtype
 
 
 def require_same_shape(name: str, value: Tensor, other_name: str, other: Tensor) -> None:

@@ -192,12 +192,15 @@ def check_values(
     """
     scores = scores.detach()
     try:
-        _check_values(scores, target, weight, require_target)
+        require_finite("scores", scores)
+        require_target("target", target)
+        if weight is not None:
+            require_not_negative("weight", weight)
     except ValueError:
         if mask is None:
             raise
         scores, target, weight = _filled(scores, target, weight, mask)
-        _check_values(scores, target, weight, require_target)
+        check_values(scores, target, None, weight, require_target)
         return True
     return mask is not None and not values_are_checked()
 
@@ -250,18 +253,6 @@ def split_by_target(
 
 def _taken(values: Tensor, where: Tensor | None) -> Tensor:
     return values if where is None else values.gather(-1, where)
-
-
-def _check_values(
-    scores: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    require_target: Callable[[str, Tensor], None],
-) -> None:
-    require_finite("scores", scores)
-    require_target("target", target)
-    if weight is not None:
-        require_not_negative("weight", weight)
 
 
 def _filled(

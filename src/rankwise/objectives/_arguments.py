@@ -59,9 +59,8 @@ def check_arguments(
             f"pass the id of every {memory_by} of the batch"
         )
     given = {"scores": scores, "target": target, **arguments.given()}
-    _check_types(given)
-    _check_shapes(given, memory_by)
-    if not pointwise:
+    _check_tensors(given, memory_by)
+    if not pointwise and scores.dim() > 1 and scores.shape[-1] == 1:
         require_list_dimension(scores, arguments.mask)
     if memory_by is not None and ids is not None:
         require_ids(f"{memory_by}_ids", ids, memory_size)
@@ -71,37 +70,32 @@ def check_arguments(
     return fill_masked
 
 
-def _check_types(given: dict[str, Tensor]) -> None:
-    scores = given["scores"]
+def _check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
+    """Raise on types, devices and shapes; a check is called only where it will raise."""
+    scores, list_ids = given["scores"], given.get("list_ids")
     for name, value in given.items():
         if not isinstance(value, Tensor):
             require_tensor(name, value)
         elif value.device != scores.device:
             require_same_device(name, value, "scores", scores)
     for name in ("scores", "previous_scores"):
-        if name in given:
+        if name in given and not given[name].is_floating_point():
             require_floating(name, given[name])
-    if "mask" in given:
-        require_mask("mask", given["mask"])
-    groups = given.get("groups")
+    groups, mask = given.get("groups"), given.get("mask")
+    if mask is not None and mask.dtype != torch.bool:
+        require_mask("mask", mask)
     if groups is not None and (groups.is_floating_point() or groups.dtype == torch.bool):
         raise ValueError(f"groups must hold integers, got {groups.dtype}; pass groups.long()")
-
-
-def _check_shapes(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
-    scores, list_ids = given["scores"], given.get("list_ids")
     if scores.dim() == 0:
         raise ValueError("scores must have at least one dimension, the list, got one number")
     for name, value in given.items():
         unused = name == "list_ids" or (name == "item_ids" and memory_by != "item")
         if not unused and value.shape != scores.shape:
             require_same_shape(name, value, "scores", scores)
-    if "groups" in given:
-        if scores.dim() != 1:
-            raise ValueError(
-                f"groups is for one-dimensional scores, got shape {tuple(scores.shape)}"
-            )
-    elif memory_by == "list" and list_ids is not None and list_ids.shape != scores.shape[:-1]:
+    if groups is not None and scores.dim() != 1:
+        raise ValueError(f"groups is for one-dimensional scores, got shape {tuple(scores.shape)}")
+    by_list = memory_by == "list" and groups is None and list_ids is not None
+    if by_list and list_ids.shape != scores.shape[:-1]:
         raise ValueError(
             f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
             f"got {tuple(list_ids.shape)}"

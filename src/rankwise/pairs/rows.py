@@ -42,10 +42,11 @@ class Rows:
 
 def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
     """Bring the lists into rows, apply a function, and restore the order of the uppers."""
-    if arguments_are_checked():
+    checked = arguments_are_checked()
+    if checked:
         _check(given)
     if given.upper_groups is None and given.lower_groups is None:
-        rows, leading = _as_rows(given.upper, given.lower, given.weight, given.lower_mask)
+        rows, leading = _as_rows(*given[:4], checked=checked)
         return of_rows(rows).reshape(*leading, given.upper.shape[-1])
     return _regroup([(of_rows(rows), side) for rows, side in _ragged_rows(given)], given.upper)
 
@@ -66,7 +67,12 @@ def result_dtype(upper: Tensor) -> torch.dtype:
 
 
 def _as_rows(
-    upper: Tensor, lower: Tensor, weight: Tensor | None, lower_mask: Tensor | None
+    upper: Tensor,
+    lower: Tensor,
+    weight: Tensor | None,
+    lower_mask: Tensor | None,
+    *,
+    checked: bool = True,
 ) -> tuple[Rows, tuple[int, ...]]:
     """Broadcast and flatten the leading dimensions, and return them."""
     leading = tuple(upper.shape[:-1])
@@ -82,7 +88,7 @@ def _as_rows(
         lower = lower.masked_fill(~lower_mask, 0)
         weight = lower.new_ones(lower.shape) if weight is None else weight
         weight = weight.masked_fill(~lower_mask, 0)
-    if arguments_are_checked():
+    if checked:
         require_finite("upper", upper)
         require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
         if weight is not None:

@@ -64,7 +64,8 @@ def pair_sum(
         >>> # (1 − 0.5)₊ + (1 − 1.5)₊ + (1 − 3)₊ and (1 + 1.5) + (1 + 0.5) + (1 − 1)
     """
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
-    require_one_of("method", method, get_args(Method))
+    if method != "auto":
+        require_one_of("method", method, get_args(Method))
 
     def of_rows(rows: Rows) -> Tensor:
         return _sum_rows(surrogate, rows, method)

@@ -86,8 +86,9 @@ class PrecisionObjective(ScaledObjective):
         if self.gain_average is None:
             return gain, []
         log_gain = gain.log()
-        smooth = self.gain_average.preview(lists.ids, log_gain).exp().to(gain.dtype)
-        update = MemoryUpdate(self.gain_average, lists.ids, log_gain)
+        ids = lists.ids
+        smooth = self.gain_average.preview(ids, log_gain).exp().to(gain.dtype)
+        update = MemoryUpdate(self.gain_average, ids, log_gain)
         return torch.minimum(full, smooth), [update]
 
 

@@ -1,0 +1,43 @@
+"""How far a reader of an objective's call has to go: measured, so that it does not grow again."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from types import FrameType
+from typing import Any
+
+import torch
+
+from rankwise.objectives import SOPRC
+
+
+def calls_of(loss: SOPRC, scores: torch.Tensor, target: torch.Tensor) -> list[tuple[str, str]]:
+    """File and name of every function of rankwise that a call enters, in order."""
+    entered: list[tuple[str, str]] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        file, name = frame.f_code.co_filename, frame.f_code.co_qualname
+        inside = "/rankwise/" in file and not frame.f_code.co_name.startswith("<")
+        if event == "call" and inside:
+            entered.append((file.split("/rankwise/")[-1], name))
+
+    sys.setprofile(note)
+    try:
+        loss(scores, target)
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+def test_a_call_enters_few_files_and_checks_once():
+    scores, target = torch.randn(5000, requires_grad=True), torch.arange(5000) % 10 == 0
+    loss = SOPRC(0.1)
+    loss(scores, target)
+    entered = calls_of(loss, scores, target)
+    own = [call for call in entered if not call[0].startswith("pairs/")]
+    files = [file for file, _ in own]
+    assert len(set(files)) <= 12
+    assert len(set(own)) <= 62
+    assert sum(a != b for a, b in pairwise(files)) <= 55
+    assert sum(file == "checks.py" for file, _ in entered) <= 12
