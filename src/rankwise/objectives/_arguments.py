@@ -94,11 +94,11 @@ def _check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
             require_same_shape(name, value, "scores", scores)
     if groups is not None and scores.dim() != 1:
         raise ValueError(f"groups is for one-dimensional scores, got shape {tuple(scores.shape)}")
-    by_list = memory_by == "list" and groups is None and list_ids is not None
-    if by_list and list_ids.shape != scores.shape[:-1]:
+    by_list = list_ids if memory_by == "list" and groups is None else None
+    if by_list is not None and by_list.shape != scores.shape[:-1]:
         raise ValueError(
             f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
-            f"got {tuple(list_ids.shape)}"
+            f"got {tuple(by_list.shape)}"
         )
 
 
