@@ -28,6 +28,7 @@ CHECKED = (
     "rankwise.samplers",
     "rankwise.theory",
     "rankwise.training",
+    "rankwise.vision",
 )
 NAMES = [
     (package, name)

@@ -26,6 +26,7 @@ class Anchors:
         ValueError: Where the levels do not add up to the anchors.
 
     Example:
+        >>> from rankwise.vision import grid_anchors
         >>> anchors = grid_anchors([(4, 4), (2, 2)], [8, 16])
         >>> len(anchors), anchors.levels, anchors.centers[0].tolist()
         (20, (16, 4), [4.0, 4.0])
@@ -73,6 +74,7 @@ def grid_anchors(
         ValueError: Where there is not one stride per level.
 
     Example:
+        >>> from rankwise.vision import grid_anchors
         >>> grid_anchors([(1, 2)], [8], scale=2.0).boxes
         tensor([[-4., -4., 12., 12.],
                 [ 4., -4., 20., 12.]])
@@ -117,6 +119,8 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
         ValueError: Where boxes are not (n, 4).
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import atss, grid_anchors
         >>> anchors = grid_anchors([(4, 4)], [8], scale=1.0)
         >>> atss(anchors, torch.tensor([[0.0, 0, 16, 8]]), k=2)[:4]
         tensor([ 0,  0, -1, -1])

@@ -31,6 +31,8 @@ class Backbone(nn.Module, ABC):
     """Network from standardized images (n, 3, h, w) to features (n, ``channels``).
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import make_backbone
         >>> backbone = make_backbone("small", options={"width": 4})
         >>> backbone.channels, len(backbone.stages)
         (32, 4)
@@ -41,6 +43,9 @@ class Backbone(nn.Module, ABC):
     channels: int
     has_config: bool = False  # of transformers, by which the network is made again
     uses_data_statistics: bool = False  # standardized by the training pixels, not by ImageNet's
+
+    def __init__(self) -> None:
+        super().__init__()
 
     @property
     @abstractmethod
@@ -194,6 +199,7 @@ def make_backbone(
         UsageError: Where the network cannot be made of these options, or the weights do not fit.
 
     Example:
+        >>> from rankwise.vision import make_backbone
         >>> make_backbone("small", options={"width": 8, "norm": "group"}).channels
         64
     """

@@ -24,6 +24,8 @@ def box_area(boxes: Tensor) -> Tensor:
         (…,); 0 for a box with x2 < x1 or y2 < y1.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import box_area
         >>> box_area(torch.tensor([[0.0, 0, 10, 5], [3, 3, 2, 9]]))
         tensor([50.,  0.])
     """
@@ -42,6 +44,8 @@ def iou(a: Tensor, b: Tensor) -> Tensor:
         (n, m); 0 where neither box has an area.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import iou
         >>> iou(torch.tensor([[0.0, 0, 10, 10]]), torch.tensor([[0.0, 0, 10, 5], [5, 5, 15, 15]]))
         tensor([[0.5000, 0.1429]])
     """
@@ -64,6 +68,8 @@ def giou(a: Tensor, b: Tensor) -> Tensor:
         (n,), in [−1, 1].
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import giou
         >>> giou(torch.tensor([[0.0, 0, 10, 10]]), torch.tensor([[10.0, 0, 20, 10]]))
         tensor([0.])
 
@@ -95,6 +101,8 @@ def nms(boxes: Tensor, scores: Tensor, classes: Tensor, threshold: float = 0.6) 
         ValueError: Where the shapes do not match.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import nms
         >>> boxes = torch.tensor([[0.0, 0, 10, 10], [0, 0, 10, 9], [20, 20, 30, 30]])
         >>> nms(boxes, torch.tensor([0.8, 0.9, 0.5]), torch.tensor([0, 0, 0]))
         tensor([1, 2])
@@ -125,6 +133,8 @@ def encode_boxes(anchors: Tensor, boxes: Tensor) -> Tensor:
         (n, 4): dx, dy in sides of the anchor, dw, dh as logarithms of the ratio of the sides.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import encode_boxes
         >>> anchor = torch.tensor([[0.0, 0, 10, 10]])
         >>> encode_boxes(anchor, torch.tensor([[5.0, 0, 15, 10]]))
         tensor([[0.5000, 0.0000, 0.0000, 0.0000]])
@@ -152,6 +162,8 @@ def decode_boxes(anchors: Tensor, deltas: Tensor) -> Tensor:
         (n, 4).
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import decode_boxes
         >>> decode_boxes(torch.tensor([[0.0, 0, 10, 10]]), torch.tensor([[0.5, 0, 0, 0]]))
         tensor([[ 5.,  0., 15., 10.]])
     """

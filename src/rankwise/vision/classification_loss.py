@@ -35,6 +35,8 @@ class ClassificationLoss(nn.Module):
         ValueError: Where the objective remembers items, or more lists than there are.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import ClassificationLoss
         >>> loss = ClassificationLoss("ap")
         >>> logits = torch.tensor([[9.0, -9.0], [-9.0, 9.0], [-9.0, -9.0]])
         >>> round(loss(logits, torch.tensor([0, 1, -1])).item(), 3)  # every positive is above

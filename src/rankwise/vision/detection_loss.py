@@ -33,6 +33,8 @@ class DetectionLosses:
         positives: Number of anchors with an object.
 
     Example:
+        >>> import torch
+        >>> from rankwise.vision import DetectionLosses
         >>> zero = torch.zeros(())
         >>> DetectionLosses(zero, zero, zero, zero, positives=3).positives
         3
@@ -84,7 +86,8 @@ class DetectionLoss(nn.Module):
         ValueError: Where an option, a shape or a box is wrong.
 
     Example:
-        >>> from rankwise.vision import grid_anchors
+        >>> import torch
+        >>> from rankwise.vision import DetectionLoss, grid_anchors
         >>> anchors = grid_anchors([(4, 4)], [8], scale=2.0)
         >>> boxes = torch.tensor([[0.0, 0.0, 16.0, 16.0]])
         >>> target = {"boxes": boxes, "labels": torch.tensor([1])}
