@@ -58,7 +58,7 @@ def test_train_evaluate_predict(data):
     for words in (
         "train: 4 images",
         "1 without objects, which are kept",
-        "1 box without area in its picture: dropped (train0.png: red 9 9 9 9)",
+        "1 box without area in its image: dropped (train0.png: red 9 9 9 9)",
         "AP50",
         "kept: the network after step",
         str(data / "run/index.html"),
