@@ -10,9 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
-from pydantic_core import ErrorDetails
-from pydantic_core.core_schema import ValidationInfo
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from rankwise.errors import UsageError
 from rankwise.extras import require
@@ -59,7 +57,7 @@ class Section(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise _usage_error(type(self), error.errors()[0]) from None
+            raise _usage_error(type(self), error) from None
 
     @field_validator("*", mode="before")
     @classmethod
@@ -199,8 +197,9 @@ def _converted(value: object, annotation: object) -> object:
     return value
 
 
-def _usage_error(kind: type[Section], error: ErrorDetails) -> UsageError:
-    """Return what pydantic found wrong in the words of the command line."""
+def _usage_error(kind: type[Section], found: ValidationError) -> UsageError:
+    """Return the first error of pydantic as a line that names the setting."""
+    error = found.errors()[0]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, ValueError):  # of a section inside, or of a check of our own
         return UsageError(str(cause))
