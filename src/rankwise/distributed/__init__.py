@@ -1,6 +1,5 @@
-"""The same number on many processes."""
+"""Objectives and gathered tensors across the processes of a distributed training."""
 
-from rankwise.distributed.across_processes import AcrossProcesses
-from rankwise.distributed.gradient import gather_with_gradient
+from rankwise._lazy import attach
 
-__all__ = ["AcrossProcesses", "gather_with_gradient"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,18 +1,5 @@
-"""What an objective remembers between batches. Buffers, always: saved, loaded, moved, resumed."""
+"""State that an objective keeps between batches, in buffers: saved, loaded, moved, resumed."""
 
-from rankwise.memory.average import DeferredAverage, MemoryUpdate, MovingAverage, require_ids
-from rankwise.memory.bank import EmbeddingBank
-from rankwise.memory.fcco import FCCOAverage
-from rankwise.memory.previous_model import PreviousModel
-from rankwise.memory.quantiles import interpolate_quantiles
+from rankwise._lazy import attach
 
-__all__ = [
-    "DeferredAverage",
-    "EmbeddingBank",
-    "FCCOAverage",
-    "MemoryUpdate",
-    "MovingAverage",
-    "PreviousModel",
-    "interpolate_quantiles",
-    "require_ids",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
