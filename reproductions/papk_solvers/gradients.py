@@ -14,7 +14,7 @@ from rankwise.estimators.papk.subgradients import RiskGradient, order_of, pairs,
 from rankwise.estimators.papk.users import Sides, Users
 from rankwise.lists import Lists
 from rankwise.objectives import Objective, PrecisionAtK
-from rankwise.objectives.selection import gathered, hardest
+from rankwise.objectives._selection import gathered, hardest
 from rankwise.pairs import Hinge, pair_sum
 
 

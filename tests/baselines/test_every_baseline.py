@@ -91,7 +91,7 @@ def test_large_batches_go_block_by_block(case, monkeypatch):
     scores.requires_grad_()
     target[2] = 0  # a list of one class
     whole = case.make()(scores, target)
-    monkeypatch.setattr("rankwise.objectives.base._AT_ONCE", 50)
+    monkeypatch.setattr("rankwise.objectives.base._BLOCK_ITEMS", 50)
     check_same(case.make()(scores, target), whole, scores, case)
 
 

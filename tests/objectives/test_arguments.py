@@ -8,7 +8,7 @@ import torch
 from rankwise.checks import require_binary
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP, XRisk
 from rankwise.objectives._arguments import check_arguments
-from rankwise.objectives.batch import CallArguments
+from rankwise.objectives._batch import CallArguments
 from rankwise.pairs import SquaredHinge
 
 NAN = float("nan")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.batch import (
+from rankwise.objectives._batch import (
     Batch,
     CallArguments,
     Risks,

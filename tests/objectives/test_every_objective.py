@@ -214,7 +214,7 @@ def test_blocks_with_the_gradient_in_the_forward_pass_equal_the_whole(row, monke
     target[3] = False
     results = []
     for limit in (1 << 22, 70):
-        monkeypatch.setattr("rankwise.objectives.base._AT_ONCE", limit)
+        monkeypatch.setattr("rankwise.objectives.base._BLOCK_ITEMS", limit)
         objective, leaf = row.objective(), scores.clone().requires_grad_()
         for step in range(2):  # the second step uses the memory of the first
             value = call(objective, leaf + 0.1 * step, target)

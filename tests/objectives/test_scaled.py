@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.objectives.scaled import ScaledObjective
+from rankwise.objectives._scaled import ScaledObjective
 
 
 class Gap(ScaledObjective):

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from rankwise.objectives import AveragePrecision
-from rankwise.objectives.batch import Batch
-from rankwise.objectives.scaled import measure, with_own_spread
+from rankwise.objectives._batch import Batch
+from rankwise.objectives._scaled import measure, with_own_spread
 
 
 def alone(value: Tensor) -> Tensor:

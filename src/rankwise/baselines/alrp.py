@@ -13,7 +13,7 @@ from rankwise.eager import eager_only
 from rankwise.lists import split_lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import warn_of_one_class
-from rankwise.objectives.batch import Batch
+from rankwise.objectives._batch import Batch
 from rankwise.pairs import pair_sum
 
 __all__ = ["ALRP", "ALRPParts"]

@@ -12,8 +12,8 @@ from rankwise.baselines.class_weights import Counts, checked_counts, effective_n
 from rankwise.baselines.itemwise import ItemwiseObjective, toward_truth
 from rankwise.checks import values_are_checked
 from rankwise.eager import eager_only
+from rankwise.objectives._batch import CallArguments
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.batch import CallArguments
 
 __all__ = ["ClassBalanced", "CrossEntropy"]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_binary, require_shares
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
-from rankwise.objectives.batch import Batch
+from rankwise.objectives._batch import Batch
 
 __all__ = ["ItemwiseObjective", "toward_truth"]
 

@@ -18,7 +18,7 @@ from rankwise.metrics.dcg import Gain
 from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.ndcg.formulas import normalized_gains
+from rankwise.objectives.ndcg._formulas import normalized_gains
 
 __all__ = ["LambdaLoss"]
 

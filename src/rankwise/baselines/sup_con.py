@@ -11,7 +11,7 @@ from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.contrastive.formulas import log_sum_exp
+from rankwise.objectives.contrastive._formulas import log_sum_exp
 
 __all__ = ["SupCon"]
 

@@ -15,7 +15,7 @@ from rankwise.boosting.curvature import curved, expected, floored
 from rankwise.boosting.rows import Floats, Rows, merge
 from rankwise.checks import require_one_of
 from rankwise.objectives import Objective
-from rankwise.objectives.batch import CallArguments, read_batch
+from rankwise.objectives._batch import CallArguments, read_batch
 
 Curvature = Literal["expected", "bound"]
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
 from rankwise.objectives import Objective, OneVsRest
-from rankwise.objectives.batch import CallArguments
+from rankwise.objectives._batch import CallArguments
 
 __all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_list_ids", "tokens"]
 

@@ -20,7 +20,7 @@ from rankwise.checks import (
 )
 from rankwise.lists import check_values
 from rankwise.memory import require_ids
-from rankwise.objectives.batch import Batch, CallArguments, MemoryBy
+from rankwise.objectives._batch import Batch, CallArguments, MemoryBy
 
 Reduction = Literal["mean", "sum", "none"]
 """How the risks of the lists become the value of a call, as in torch."""

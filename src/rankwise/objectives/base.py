@@ -17,8 +17,7 @@ from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction, check_arguments, warn_of_one_class
-from rankwise.objectives._options import ReprFromOptions
-from rankwise.objectives.batch import (
+from rankwise.objectives._batch import (
     Batch,
     CallArguments,
     MemoryBy,
@@ -26,6 +25,7 @@ from rankwise.objectives.batch import (
     read_batch,
     risks_with_gradient_in_forward,
 )
+from rankwise.objectives._options import ReprFromOptions
 
 __all__ = ["Exchange", "Objective", "Reduction", "Risk"]
 

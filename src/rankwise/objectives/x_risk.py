@@ -13,8 +13,8 @@ from rankwise.checks import require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, require_ids
+from rankwise.objectives._batch import CallArguments
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.batch import CallArguments
 from rankwise.pairs import Surrogate, pair_sum
 
 __all__ = ["Inner", "Outer", "XRisk"]

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count
 from rankwise.metrics import auroc, average_precision
-from rankwise.objectives.selection import hardest
+from rankwise.objectives._selection import hardest
 from rankwise.theory.laws import Beta, Law, Normal, Uniform
 
 SIMULATIONS: Mapping[str, tuple[Law, Law]] = MappingProxyType(

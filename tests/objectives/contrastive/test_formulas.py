@@ -5,8 +5,7 @@ import math
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.contrastive.formulas import (
-    ids,
+from rankwise.objectives.contrastive._formulas import (
     log_mean_exp,
     log_sum_exp,
     mean_under_softmax,
@@ -39,4 +38,4 @@ def test_negatives_stand_against_the_mean_positive():
 
 def test_lists_without_ids_are_the_only_one():
     lists = split_lists(torch.rand(3, 4), torch.tensor([[1, 0, 0, 0]] * 3))
-    assert ids(lists).tolist() == [0, 0, 0]
+    assert lists.ids.tolist() == [0, 0, 0]

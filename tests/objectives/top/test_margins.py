@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rankwise.objectives import PApAtK, PrecisionAtK
-from rankwise.objectives.top.margins import unit_of_margins
+from rankwise.objectives.top._margins import unit_of_margins
 
 
 @pytest.mark.parametrize(

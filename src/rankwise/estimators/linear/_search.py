@@ -19,8 +19,8 @@ from rankwise.memory import MovingAverage
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
+from rankwise.objectives._batch import CallArguments, read_batch
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
-from rankwise.objectives.batch import CallArguments, read_batch
 
 Loss = Callable[[Tensor], Tensor]
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from rankwise.estimators.data import Floats
 from rankwise.estimators.papk.users import Sides, Users
 from rankwise.objectives import Objective, PApAtK
-from rankwise.objectives.scaled import ScaledObjective
+from rankwise.objectives._scaled import ScaledObjective
 
 __all__ = ["ClosedForm", "Gradient", "RiskGradient", "average", "order_of", "pairs", "put"]
 

@@ -16,8 +16,8 @@ from rankwise.estimators.data import Floats, Part
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
+from rankwise.objectives._batch import CallArguments, read_batch
 from rankwise.objectives.base import Risk
-from rankwise.objectives.batch import CallArguments, read_batch
 
 __all__ = ["Sides", "UserCounts", "Users"]
 

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
+from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
 
 __all__ = ["AveragePrecision"]

@@ -12,7 +12,7 @@ from rankwise.checks import require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction
-from rankwise.objectives.scaled import ScaledObjective, ScoreScale
+from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 
 __all__ = ["GainMode", "PrecisionObjective", "Prior"]
 

@@ -9,6 +9,8 @@ from torch import Tensor
 from rankwise.checks import require_count
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
+from rankwise.objectives._batch import MemoryBy
+from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
@@ -17,8 +19,6 @@ from rankwise.objectives.ap.formulas import (
     true_positive_rate,
 )
 from rankwise.objectives.base import Reduction, Risk
-from rankwise.objectives.batch import MemoryBy
-from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
 
 __all__ = ["SOPRC"]

@@ -11,11 +11,11 @@ from rankwise.checks import require_positive
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
+from rankwise.objectives._batch import CallArguments, MemoryBy
+from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
 from rankwise.objectives.base import Reduction, Risk
-from rankwise.objectives.batch import CallArguments, MemoryBy
-from rankwise.objectives.scaled import ScoreScale
 from rankwise.pairs import OneSidedHuber
 
 __all__ = ["StableAP"]

@@ -11,9 +11,9 @@ from torch import Tensor
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.batch import MemoryBy
-from rankwise.objectives.contrastive.formulas import log_mean_exp_above
+from rankwise.objectives.contrastive._formulas import log_mean_exp_above
 
 __all__ = ["GlobalContrastive"]
 

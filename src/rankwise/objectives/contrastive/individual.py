@@ -11,7 +11,7 @@ from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
 from rankwise.objectives.base import Reduction, Risk
-from rankwise.objectives.contrastive.formulas import (
+from rankwise.objectives.contrastive._formulas import (
     log_mean_exp,
     mean_under_softmax,
     negatives_above,

@@ -13,7 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.metrics.dcg import Gain
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.ndcg.formulas import (
+from rankwise.objectives.ndcg._formulas import (
     normalized_gains,
     share_at_the_top,
     surrogate_rank,

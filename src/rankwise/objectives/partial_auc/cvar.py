@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
+from rankwise.objectives._selection import hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.partial_auc.selected import ranked_negatives
-from rankwise.objectives.selection import hardest
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
 from rankwise.pairs.rows import accumulating, result_dtype
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
 from rankwise.metrics.auc import SLACK
+from rankwise.objectives._selection import between, gathered, hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
-from rankwise.objectives.selection import between, gathered, hardest
 from rankwise.pairs import Surrogate
 from rankwise.pairs.rows import accumulating
 

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
+from rankwise.objectives._scaled import ScaledObjective, ScoreScale
+from rankwise.objectives._selection import gathered, hardest
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.scaled import ScaledObjective, ScoreScale
-from rankwise.objectives.selection import gathered, hardest
-from rankwise.objectives.top.margins import unit_of_margins
+from rankwise.objectives.top._margins import unit_of_margins
 from rankwise.pairs import Hinge, Sigmoid, Surrogate, pair_sum
 from rankwise.pairs.rows import accumulating
 

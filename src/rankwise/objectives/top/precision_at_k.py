@@ -9,11 +9,10 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
+from rankwise.objectives._scaled import ScaledObjective, ScoreScale
+from rankwise.objectives._selection import hardest, soft_hardest, sum_of_hardest
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.scaled import ScaledObjective, ScoreScale
-from rankwise.objectives.selection import hardest, sum_of_hardest
-from rankwise.objectives.soft_selection import soft_hardest
-from rankwise.objectives.top.margins import unit_of_margins
+from rankwise.objectives.top._margins import unit_of_margins
 from rankwise.pairs.rows import accumulating, result_dtype
 
 __all__ = ["PrecisionAtK"]

@@ -8,14 +8,6 @@ from torch import Tensor
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
-__all__ = [
-    "log_mean_exp",
-    "log_mean_exp_above",
-    "log_sum_exp",
-    "mean_under_softmax",
-    "negatives_above",
-]
-
 
 def negatives_above(lists: Lists, temperature: Tensor | float) -> Tensor:
     """(s_j − s̄⁺)/τ of every negative, s̄⁺ the mean positive; τ is one number or (lists, 1)."""

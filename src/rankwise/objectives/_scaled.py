@@ -13,8 +13,8 @@ from rankwise.checks import require_positive
 from rankwise.eager import eager_only
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
+from rankwise.objectives._batch import Batch
 from rankwise.objectives.base import Objective
-from rankwise.objectives.batch import Batch
 from rankwise.pairs.rows import accumulating
 
 ScoreScale = float | Literal["auto"]

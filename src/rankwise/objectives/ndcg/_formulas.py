@@ -7,11 +7,8 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.metrics.dcg import Gain, best_gain
-from rankwise.objectives.selection import hardest
-from rankwise.objectives.soft_selection import soft_hardest
+from rankwise.objectives._selection import hardest, soft_hardest
 from rankwise.pairs import Surrogate, pair_sum
-
-__all__ = ["normalized_gains", "share_at_the_top", "surrogate_rank"]
 
 
 def surrogate_rank(surrogate: Surrogate, lists: Lists) -> Tensor:
@@ -44,7 +41,7 @@ def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = N
 
     ``k`` is a number or one per list, (lists, 1). 1 or 0, and between them for items tied at the
     k-th score, which share what is left there; without a gradient. A ``softness`` is the
-    temperature of :func:`~rankwise.objectives.soft_selection.soft_hardest`, which has one.
+    temperature of :func:`~rankwise.objectives._selection.soft_hardest`, which has one.
     """
     if softness is not None:
         share = soft_hardest(lists.scores, lists.weight, k, softness)

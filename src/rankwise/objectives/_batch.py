@@ -14,8 +14,6 @@ from rankwise.eager import eager_only
 from rankwise.lists import Lists, split_by_target
 from rankwise.pairs.ragged import size_classes
 
-__all__ = ["Batch", "CallArguments", "MemoryBy", "Risks", "read_batch"]
-
 MemoryBy = Literal["list", "item"] | None
 """What an objective's memory is kept by."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from rankwise.objectives.scaled import ScoreScale
-
-__all__ = ["unit_of_margins"]
+from rankwise.objectives._scaled import ScoreScale
 
 
 def unit_of_margins(form: str) -> ScoreScale:
