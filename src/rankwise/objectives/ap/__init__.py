@@ -1,8 +1,5 @@
 """Losses for average precision and the area under the precision–recall curve."""
 
-from rankwise.objectives.ap.batch_ap import AveragePrecision
-from rankwise.objectives.ap.soap import SOAP
-from rankwise.objectives.ap.soprc import SOPRC
-from rankwise.objectives.ap.stable_ap import StableAP
+from rankwise._lazy import attach
 
-__all__ = ["AveragePrecision", "SOPRC", "StableAP", "SOAP"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

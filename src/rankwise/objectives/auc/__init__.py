@@ -1,19 +1,5 @@
 """Losses for the area under the ROC curve: of two classes, of several, of an open set, attacked."""
 
-from rankwise.objectives.auc.attack import adversarial_loss, projected_gradient_attack
-from rankwise.objectives.auc.compositional import CompositionalAUC
-from rankwise.objectives.auc.minmax import MinMaxAUC
-from rankwise.objectives.auc.multi_class import MultiClassAUC
-from rankwise.objectives.auc.open_auc import OpenAUC, open_auc
-from rankwise.objectives.auc.pairwise import PairwiseAUC
+from rankwise._lazy import attach
 
-__all__ = [
-    "PairwiseAUC",
-    "CompositionalAUC",
-    "MinMaxAUC",
-    "MultiClassAUC",
-    "OpenAUC",
-    "open_auc",
-    "projected_gradient_attack",
-    "adversarial_loss",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

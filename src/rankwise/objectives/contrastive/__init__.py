@@ -1,13 +1,5 @@
 """Contrastive losses: every anchor is a list that ranks its positives above everything else."""
 
-from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
-from rankwise.objectives.contrastive.individual import IndividualTemperatures
-from rankwise.objectives.contrastive.views import ContrastiveLists, two_modalities, two_views
+from rankwise._lazy import attach
 
-__all__ = [
-    "ContrastiveLists",
-    "GlobalContrastive",
-    "IndividualTemperatures",
-    "two_modalities",
-    "two_views",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

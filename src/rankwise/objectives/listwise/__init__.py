@@ -1,5 +1,5 @@
 """Losses of a whole list by the probability of each item to come first."""
 
-from rankwise.objectives.listwise.list_net import ListNet
+from rankwise._lazy import attach
 
-__all__ = ["ListNet"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

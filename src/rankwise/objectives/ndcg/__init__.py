@@ -1,5 +1,5 @@
 """Normalized discounted cumulative gain as a loss, of whole lists and of the first k ranks."""
 
-from rankwise.objectives.ndcg.ndcg import NDCG
+from rankwise._lazy import attach
 
-__all__ = ["NDCG"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,6 +1,5 @@
 """Losses for partial AUC: over a range of false positive rates, and with a least true one."""
 
-from rankwise.objectives.partial_auc.one_way import PartialAUC
-from rankwise.objectives.partial_auc.two_way import TwoWayPartialAUC
+from rankwise._lazy import attach
 
-__all__ = ["PartialAUC", "TwoWayPartialAUC"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,9 +1,5 @@
 """Losses for the top of the list: precision, recall and partial AUC of the first k."""
 
-from rankwise.objectives.top.autkc import AUTKC
-from rankwise.objectives.top.pap_at_k import PApAtK
-from rankwise.objectives.top.precision_at_k import PrecisionAtK
-from rankwise.objectives.top.recall_at_k import RecallAtK
-from rankwise.objectives.top.top_push import TopPush
+from rankwise._lazy import attach
 
-__all__ = ["PrecisionAtK", "RecallAtK", "PApAtK", "TopPush", "AUTKC"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

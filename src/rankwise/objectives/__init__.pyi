@@ -1,0 +1,60 @@
+from rankwise.objectives import ap, auc, contrastive, listwise, ndcg, partial_auc, top
+from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, StableAP
+from rankwise.objectives.auc import (
+    CompositionalAUC,
+    MinMaxAUC,
+    MultiClassAUC,
+    OpenAUC,
+    PairwiseAUC,
+)
+from rankwise.objectives.base import Objective
+from rankwise.objectives.contrastive import (
+    GlobalContrastive,
+    IndividualTemperatures,
+    two_modalities,
+    two_views,
+)
+from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
+from rankwise.objectives.listwise import ListNet
+from rankwise.objectives.ndcg import NDCG
+from rankwise.objectives.one_vs_rest import OneVsRest
+from rankwise.objectives.partial_auc import PartialAUC, TwoWayPartialAUC
+from rankwise.objectives.top import AUTKC, PApAtK, PrecisionAtK, RecallAtK, TopPush
+from rankwise.objectives.x_risk import XRisk
+
+__all__ = [
+    "ap",
+    "auc",
+    "partial_auc",
+    "ndcg",
+    "listwise",
+    "top",
+    "contrastive",
+    "Objective",
+    "AveragePrecision",
+    "SOPRC",
+    "StableAP",
+    "SOAP",
+    "PairwiseAUC",
+    "CompositionalAUC",
+    "MinMaxAUC",
+    "MultiClassAUC",
+    "OpenAUC",
+    "PartialAUC",
+    "TwoWayPartialAUC",
+    "NDCG",
+    "ListNet",
+    "PrecisionAtK",
+    "RecallAtK",
+    "TopPush",
+    "PApAtK",
+    "AUTKC",
+    "GlobalContrastive",
+    "IndividualTemperatures",
+    "XRisk",
+    "OneVsRest",
+    "embedding_scores",
+    "EmbeddingScores",
+    "two_views",
+    "two_modalities",
+]

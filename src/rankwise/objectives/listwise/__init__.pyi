@@ -1,0 +1,3 @@
+from rankwise.objectives.listwise.list_net import ListNet
+
+__all__ = ["ListNet"]

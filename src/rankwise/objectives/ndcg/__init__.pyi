@@ -1,0 +1,3 @@
+from rankwise.objectives.ndcg.ndcg import NDCG
+
+__all__ = ["NDCG"]
