@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import torch
 from tests.looks import Looks
@@ -43,6 +44,18 @@ NAN, INF = float("nan"), float("inf")
         (lambda: checks.require_count("k", 0), "k must be a whole number >= 1, got 0"),
         (lambda: checks.require_count("k", 2.0), "k must be a whole number"),
         (lambda: checks.require_count("k", True), "k must be a whole number"),
+        (
+            lambda: checks.require_count("start", -1, minimum=0),
+            "start must be a whole number >= 0, got -1",
+        ),
+        (lambda: checks.require_count("start", 1.0, minimum=0), "start must be a whole number"),
+        (lambda: checks.require_count("start", True, minimum=0), "start must be a whole number"),
+        (lambda: checks.require_number("base", INF), "base must be a finite number, got inf"),
+        (
+            lambda: checks.require_number("margin", -0.5, minimum=0),
+            "margin must be a finite number >= 0",
+        ),
+        (lambda: checks.require_number("margin", NAN, minimum=0), "margin must be"),
         (lambda: checks.require_positive("t", INF), "t must be a finite number > 0, got inf"),
         (lambda: checks.require_fraction_range("a", 0.5, "b", 0.5), "0 <= a < b <= 1.*a=0.5"),
         (lambda: checks.require_fraction_range("a", -0.1, "b", 0.5), "0 <= a < b <= 1"),
@@ -114,6 +127,12 @@ def test_waits_for_a_value_are_as_many_as_the_docs_say(make, checked, trusted):
     with checks.no_checks(), Looks() as looks:
         make()(scores, target)
     assert looks.count == trusted
+
+
+def test_the_ends_of_the_ranges_pass():
+    checks.require_number("base", -1.0)
+    checks.require_number("margin", 0.0, minimum=0)
+    checks.require_count("start", np.int64(0), minimum=0)
 
 
 def test_no_checks_belongs_to_its_context():

@@ -114,3 +114,20 @@ def test_marks_are_found_in_order_however_sparse_they_are(columns, share):
     for row in range(30):
         there = lists.positive_weight[row] > 0
         assert lists.positives[row][there].tolist() == scores[row][target[row]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "wide"),
+    [
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+    ],
+)
+def test_half_is_widened_and_nothing_else_changes(given, wide):
+    scores = torch.tensor([[1.0, 2.0, 3.0]], dtype=given)
+    lists = split_lists(scores, torch.tensor([[1, 0, 1]])).widened()
+    assert lists.positives.dtype == lists.negatives.dtype == wide
+    assert lists.positives.tolist() == [[1, 3]]
+    assert lists.negatives.tolist() == [[2]]

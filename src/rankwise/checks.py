@@ -23,10 +23,12 @@ __all__ = [
     "require_finite",
     "require_floating",
     "require_fraction_range",
+    "require_ids",
     "require_list_dimension",
     "require_mask",
     "require_no_nan",
     "require_not_negative",
+    "require_number",
     "require_one_of",
     "require_positive",
     "require_relevance",
@@ -249,10 +251,31 @@ def require_not_negative(name: str, value: Tensor | None) -> None:
         raise ValueError(f"{name} must not be negative, got {value.min().item()}")
 
 
-def require_count(name: str, value: int) -> None:
-    """A number of items is a whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number >= 1, got {value!r}")
+def require_count(name: str, value: int, *, minimum: int = 1) -> None:
+    """Raise unless a number of items, batches or epochs is whole and large enough."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise ValueError(f"{name} must be a whole number >= {minimum}, got {value!r}")
+
+
+def require_number(name: str, value: float, *, minimum: float = -math.inf) -> None:
+    """Raise unless an option is a finite number of at least ``minimum``."""
+    if not (math.isfinite(value) and value >= minimum):
+        bound = f" >= {minimum}" if math.isfinite(minimum) else ""
+        raise ValueError(f"{name} must be a finite number{bound}, got {value!r}")
+
+
+def require_ids(name: str, ids: Tensor, size: int) -> None:
+    """Raise unless ``ids`` are whole numbers from 0 to size − 1."""
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise ValueError(f"{name} must hold integers, got {ids.dtype}")
+    if ids.numel() == 0 or not values_are_checked():
+        return
+    low, high = (int(end) for end in torch.aminmax(ids))
+    if low < 0 or high >= size:
+        raise ValueError(
+            f"{name} must lie between 0 and {size - 1}, got values from {low} to {high}; "
+            f"the memory was made for {size}"
+        )
 
 
 def require_positive(name: str, value: float) -> None:

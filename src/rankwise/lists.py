@@ -47,6 +47,11 @@ class Lists:
     remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
     places: Tensor | None = None  # (lists, positives) where they are among negatives that are whole
 
+    def widened(self) -> Lists:
+        """Return the lists with scores in the dtype of their weights, float32 at least."""
+        dtype = self.positive_weight.dtype
+        return replace(self, positives=self.positives.to(dtype), negatives=self.negatives.to(dtype))
+
     @property
     def ids(self) -> Tensor:
         """Which list of the data set each one is; 0 for all where no ids are given."""

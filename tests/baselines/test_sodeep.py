@@ -8,7 +8,7 @@ import torch
 
 from rankwise.baselines import SoDeepAP
 from rankwise.baselines.sodeep import WEIGHTS, Sorter
-from rankwise.baselines.train_sodeep import main, rank_fractions, synthetic_lists, train
+from reproductions.train_sodeep import main, rank_fractions, synthetic_lists, train
 
 
 def test_rank_fractions_worked_by_hand():

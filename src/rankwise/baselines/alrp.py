@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.baselines.error_driven_ap import ErrorDrivenStep, ranks
+from rankwise.baselines.detection import ErrorDrivenStep, ranks
 from rankwise.checks import require_list_dimension, require_tensor
 from rankwise.eager import eager_only
 from rankwise.lists import split_lists

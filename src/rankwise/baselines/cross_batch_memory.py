@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rankwise.baselines.options import require_steps
+from rankwise.checks import require_count
 from rankwise.eager import eager_only
 from rankwise.memory import EmbeddingBank
 from rankwise.objectives import Objective, embedding_scores
@@ -34,7 +34,7 @@ class CrossBatchMemory(ReprFromOptions, nn.Module):
                 "objective must be an Objective without a memory by item (remembered embeddings "
                 f"have no item ids), got {type(objective).__name__}"
             )
-        require_steps("start", start)
+        require_count("start", start, minimum=0)
         self.objective, self.start = objective, start
         self.bank = EmbeddingBank(size, dimension)
         self.register_buffer("batches", torch.zeros((), dtype=torch.long))

@@ -12,7 +12,6 @@ import math
 import torch
 from torch import Tensor
 
-from rankwise.baselines.precision import widened
 from rankwise.checks import require_count
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
@@ -40,7 +39,7 @@ class SoftHistogramAP(Objective):
         self.nodes, self.low, self.high = nodes, low, high
 
     def risk(self, lists: Lists) -> Tensor:
-        lists = widened(lists)
+        lists = lists.widened()
         positives = self._histogram(lists.positives, lists.positive_weight)
         everything = positives + self._histogram(lists.negatives, lists.negative_weight)
         found, reached = positives.cumsum(-1), everything.cumsum(-1)

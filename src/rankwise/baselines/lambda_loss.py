@@ -10,9 +10,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 from torch.utils.checkpoint import checkpoint
 
-from rankwise.baselines.options import require_number_from_zero
-from rankwise.baselines.precision import widened
-from rankwise.checks import require_count, require_one_of, require_positive
+from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.metrics.dcg import Gain
 from rankwise.metrics.ranking import mass_above, rank_items
@@ -69,12 +67,12 @@ class LambdaLoss(Objective):
         if k is not None:
             require_count("k", k)
         require_positive("sigma", sigma)
-        require_number_from_zero("mu", mu)
+        require_number("mu", mu, minimum=0)
         require_one_of("gain", gain, ("exponential", "linear"))
         self.k, self.sigma, self.mu, self.gain = k, sigma, mu, gain
 
     def risk(self, lists: Lists) -> Tensor:
-        everything = self._items(widened(lists))
+        everything = self._items(lists.widened())
         rows, relevant = lists.positives.shape
         items = lists.scores.shape[-1]
         lists_at_once = max(1, _CHUNK // (relevant * items))

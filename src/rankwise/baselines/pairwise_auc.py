@@ -6,7 +6,7 @@ from rankwise.objectives.auc import PairwiseAUC
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import OneSidedHuber, Sigmoid
 
-__all__ = ["AUCHuber", "AUCSigmoid", "PairwiseAUC"]
+__all__ = ["AUCHuber", "AUCSigmoid"]
 
 
 class AUCSigmoid(PairwiseAUC):

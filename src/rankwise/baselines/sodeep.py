@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from rankwise.baselines.precision import widened
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
@@ -17,7 +16,7 @@ from rankwise.objectives.base import Reduction
 __all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
 
 WEIGHTS = Path(__file__).with_name("sodeep_sorter.npz")
-"""Where ``python -m rankwise.baselines.train_sodeep`` puts what the sorter has learned."""
+"""Where ``python -m reproductions.train_sodeep`` puts what the sorter has learned."""
 
 _STEPS, _HIDDEN = 32, 64
 
@@ -78,7 +77,7 @@ class SoDeepAP(Objective):
     """mean_{i∈P} rank_i / n with learned ranks   (Engilberge et al. 2019, SoDeep, the mAP loss).
 
     The ranks come from a bidirectional LSTM trained to sort synthetic lists of up to 128 scores
-    by ``python -m rankwise.baselines.train_sodeep`` and then frozen; the gradient reaches the
+    by ``python -m reproductions.train_sodeep`` and then frozen; the gradient reaches the
     scores through it. As published the loss is the rank of the positives, a proxy of AP and not
     AP itself. The network reads positives first, then negatives; ``weight`` enters the mean, while
     ranks count every item of positive weight once.
@@ -89,7 +88,7 @@ class SoDeepAP(Objective):
         self.sorter = load_sorter()
 
     def risk(self, lists: Lists) -> Tensor:
-        lists = widened(lists)
+        lists = lists.widened()
         scores = torch.cat([lists.positives, lists.negatives], dim=-1)
         weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
         absent = weight == 0

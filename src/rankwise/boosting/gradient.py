@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.curvature import curved, expected, floored
 from rankwise.boosting.rows import Floats, Rows, merge
 from rankwise.checks import require_one_of
@@ -66,14 +66,14 @@ class ObjectiveGradient:
             parts = self._of(torch.tensor(merged.scores), merged.rows)
         gradient, curvature = (part.numpy() for part in parts)
         curvature = curvature.clip(0)
-        if self.curvature == "expected" and not isinstance(self.objective, ItemwiseObjective):
+        if self.curvature == "expected" and not isinstance(self.objective, PointwiseObjective):
             curvature = expected(merged.scores, curvature, merged.rows.weight)
         gradient, curvature = (merged.spread_out(p, rows.weight) for p in (gradient, curvature))
         return gradient, curvature
 
     def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
         scores = scores.requires_grad_()
-        if isinstance(self.objective, ItemwiseObjective):
+        if isinstance(self.objective, PointwiseObjective):
             return _of_items(self.objective, scores, rows)
         gradient = _gradient(self.objective, scores, rows)
         scale = self._scale(scores.detach(), rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.engines import Engine
 from rankwise.boosting.gradient import Gradient
 from rankwise.boosting.rows import Floats
@@ -23,7 +23,7 @@ def first_score(objective: Objective | None, prior: float) -> float:
     A ranking objective is the same for every constant; its scores are taken as logits. The best
     one of the focal loss is nearer to 0 than the log-odds, where its first tree would leap.
     """
-    if not isinstance(objective, ItemwiseObjective):
+    if not isinstance(objective, PointwiseObjective):
         return math.log(prior / (1 - prior))
     low, high = -_FURTHEST, _FURTHEST
     while high - low > 1e-9:

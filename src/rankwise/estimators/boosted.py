@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.engines import EngineName, Table, Trees, engine_of
 from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
@@ -123,7 +123,7 @@ class BoostedRanker(Ranker):
         if self.blend is not None:
             return float(self.blend)
         graded = len(getattr(self, "classes_", ())) > 2
-        itemwise = isinstance(stateless_objective(self.objective), ItemwiseObjective)
+        itemwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
         return 1.0 if graded or itemwise else 0.5
 
     def _stages(self, stops: bool) -> dict[str, list[Stage]]:

@@ -1,4 +1,4 @@
-from rankwise.memory.average import DeferredAverage, MemoryUpdate, MovingAverage, require_ids
+from rankwise.memory.average import DeferredAverage, MemoryUpdate, MovingAverage
 from rankwise.memory.bank import EmbeddingBank
 from rankwise.memory.fcco import FCCOAverage
 from rankwise.memory.previous_model import PreviousModel
@@ -12,5 +12,4 @@ __all__ = [
     "MovingAverage",
     "PreviousModel",
     "interpolate_quantiles",
-    "require_ids",
 ]

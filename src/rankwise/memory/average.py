@@ -8,9 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, values_are_checked
+from rankwise.checks import require_count, require_ids
 
-__all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage", "require_ids"]
+__all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage"]
 
 
 class MovingAverage(nn.Module):
@@ -157,17 +157,3 @@ class MemoryUpdate(NamedTuple):
     memory: DeferredAverage
     ids: Tensor  # (n,)
     estimates: Tensor  # (n, memory.update_width)
-
-
-def require_ids(name: str, ids: Tensor, size: int) -> None:
-    """Raise unless ``ids`` are whole numbers from 0 to size − 1."""
-    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-        raise ValueError(f"{name} must hold integers, got {ids.dtype}")
-    if ids.numel() == 0 or not values_are_checked():
-        return
-    low, high = (int(end) for end in torch.aminmax(ids))
-    if low < 0 or high >= size:
-        raise ValueError(
-            f"{name} must lie between 0 and {size - 1}, got values from {low} to {high}; "
-            "the memory was made for that many"
-        )

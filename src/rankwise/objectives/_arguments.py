@@ -11,6 +11,7 @@ from torch import Tensor
 from rankwise.checks import (
     require_finite,
     require_floating,
+    require_ids,
     require_list_dimension,
     require_mask,
     require_same_device,
@@ -19,7 +20,6 @@ from rankwise.checks import (
     warn_caller,
 )
 from rankwise.lists import check_values
-from rankwise.memory import require_ids
 from rankwise.objectives._batch import Batch, CallArguments, MemoryBy
 
 Reduction = Literal["mean", "sum", "none"]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_one_of, require_same_shape
+from rankwise.checks import require_ids, require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
-from rankwise.memory import FCCOAverage, require_ids
+from rankwise.memory import FCCOAverage
 from rankwise.objectives._batch import CallArguments
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Surrogate, pair_sum

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines import DistributionalRanking
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.naming import objective as by_name
 from rankwise.naming.grammar import Spec
 from rankwise.naming.table import find_objective, read
@@ -65,13 +65,13 @@ class ClassificationLoss(nn.Module):
                 "and there is one; "
                 "pass pooled=False for a list of every class"
             )
-        self.pooled = pooled or isinstance(made, ItemwiseObjective)
+        self.pooled = pooled or isinstance(made, PointwiseObjective)
         self.objective: Objective = made
 
     @property
     def shift_sensitive(self) -> bool:
         """Whether a constant added to all scores changes the loss; a ranking does not change."""
-        return isinstance(self.objective, (ItemwiseObjective, DistributionalRanking))
+        return isinstance(self.objective, (PointwiseObjective, DistributionalRanking))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Return the loss of logits (n, classes) and labels (n,) from 0, −1 for background."""
@@ -80,7 +80,7 @@ class ClassificationLoss(nn.Module):
             by_class: Tensor = OneVsRest(self.objective)(logits, hot)
             return by_class
         loss: Tensor = self.objective(logits.reshape(-1), hot.reshape(-1))
-        if isinstance(self.objective, ItemwiseObjective):
+        if isinstance(self.objective, PointwiseObjective):
             return loss * (hot.numel() / max(1, int((labels >= 0).sum())))
         return loss
 

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.baselines.itemwise import ItemwiseObjective
+from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.estimators.data import Floats, Training
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import entry_of, is_log_loss, make_objective
@@ -157,7 +157,7 @@ def _loss(objective: Objective, data: Training, rows: Rows, scores: Tensor) -> T
     assert target is not None
     item_ids = torch.from_numpy(rows).to(device)
     list_ids = None if groups is None else torch.unique(groups)
-    if isinstance(objective, ItemwiseObjective):  # knows neither lists nor degrees
+    if isinstance(objective, PointwiseObjective):  # knows neither lists nor degrees
         target, groups = (target > 0).to(target.dtype), None
     loss: Tensor = objective(
         scores, target, weight=weight, groups=groups, list_ids=list_ids, item_ids=item_ids
@@ -175,7 +175,7 @@ def epoch_batches(
     whichever is more.
     """
     train = data.train
-    if isinstance(objective, ItemwiseObjective):
+    if isinstance(objective, PointwiseObjective):
         rng = np.random.default_rng(data.seed)
         while True:
             order = rng.permutation(len(train))

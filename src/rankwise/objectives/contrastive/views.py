@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rankwise.memory import require_ids
+from rankwise.checks import require_ids
 
 __all__ = ["ContrastiveLists", "two_modalities", "two_views"]
 

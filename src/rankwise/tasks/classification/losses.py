@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from rankwise.baselines import LDAM, CrossBatchMemory
-from rankwise.baselines.class_weights import effective_number_weights
+from rankwise.baselines.class_balanced import effective_number_weights
 from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
 from rankwise.naming.grammar import parse

@@ -7,6 +7,22 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rankwise import no_checks
 from rankwise.baselines import ClassBalanced, CrossEntropy, Focal
+from rankwise.objectives import OneVsRest
+
+
+def test_lists_without_items_are_left_out_and_those_of_one_class_are_not():
+    scores = torch.tensor([[0.0, 0.0], [3.0, 3.0]])
+    mask = torch.tensor([[True, True], [False, False]])
+    value = CrossEntropy()(scores, torch.ones(2, 2), mask=mask)
+    torch.testing.assert_close(value, torch.tensor(2.0).log())
+
+
+def test_classes_one_against_the_rest():
+    torch.manual_seed(2)
+    logits, target = torch.randn(20, 4), torch.randint(0, 3, (20,))  # the last class is absent
+    hot = torch.nn.functional.one_hot(target, 4).float()
+    expected = binary_cross_entropy_with_logits(logits, hot)
+    torch.testing.assert_close(OneVsRest(CrossEntropy())(logits, target), expected)
 
 
 def test_cross_entropy_is_that_of_torch():
@@ -114,5 +130,31 @@ def test_class_balanced_between_plain_and_inverse_frequency():
     ],
 )
 def test_bad_options_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_focal_with_gamma_zero_is_cross_entropy():
+    torch.manual_seed(4)
+    scores, target = torch.randn(40), torch.rand(40) < 0.3
+    torch.testing.assert_close(Focal(0.0)(scores, target), CrossEntropy()(scores, target))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 2.0])
+def test_focal_has_a_gradient_everywhere(gamma):
+    scores = torch.tensor([1e4, -1e4, 0.0], requires_grad=True)
+    Focal(gamma)(scores, torch.ones(3)).backward()
+    assert scores.grad.isfinite().all()
+    assert scores.grad[1] < 0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Focal(-1.0), "gamma must be a finite number >= 0, got -1.0"),
+        (lambda: Focal(alpha=1.0), "alpha must be None or between 0 and 1, got 1.0"),
+    ],
+)
+def test_bad_options_of_focal_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()

@@ -1,4 +1,4 @@
-"""ListMLE: the likelihood of the right order under the Plackett–Luce model."""
+"""Listwise losses for graded relevance: ListMLE and ApproxNDCG."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.baselines.precision import widened
+from rankwise.checks import require_positive
 from rankwise.lists import Lists
+from rankwise.metrics.dcg import Gain
 from rankwise.objectives import Objective
+from rankwise.objectives.base import Reduction
+from rankwise.objectives.ndcg import NDCG
+from rankwise.pairs import Sigmoid
 
-__all__ = ["ListMLE"]
+__all__ = ["ApproxNDCG", "ListMLE"]
 
 
 class ListMLE(Objective):
@@ -27,7 +31,7 @@ class ListMLE(Objective):
     graded: ClassVar[bool] = True
 
     def risk(self, lists: Lists) -> Tensor:
-        lists = widened(lists)
+        lists = lists.widened()
         # Absent items come first, where no sum of others has them.
         relevance = lists.relevances.masked_fill(lists.weight == 0, torch.inf)
         order = _right_order(lists.scores, relevance)
@@ -55,3 +59,19 @@ def _shared(scores: Tensor, relevance: Tensor) -> Tensor:
     total = torch.zeros_like(scores).scatter_add(-1, level, scores)
     count = torch.zeros_like(scores).scatter_add(-1, level, torch.ones_like(scores))
     return (total / count.clamp_min(1)).gather(-1, level)
+
+
+class ApproxNDCG(NDCG):
+    """1 − (1/Z) Σ_i gain(y_i)/log₂(1 + r_i), r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
+
+    Qin, Liu and Li 2010: the sigmoid σ is the step that counts who is above i, smoothed over the
+    ``temperature`` T (the paper's 1/α). It is :class:`~rankwise.objectives.ndcg.NDCG` with that
+    surrogate, in n log n.
+    """
+
+    def __init__(
+        self, temperature: float = 0.1, gain: Gain = "exponential", *, reduction: Reduction = "mean"
+    ) -> None:
+        require_positive("temperature", temperature)
+        super().__init__(None, Sigmoid(1 / temperature), gain, reduction=reduction)
+        self.temperature = temperature

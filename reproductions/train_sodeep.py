@@ -1,4 +1,4 @@
-"""Teach the SoDeep sorter to sort: ``python -m rankwise.baselines.train_sodeep``.
+"""Teach the SoDeep sorter to sort: ``python -m reproductions.train_sodeep``.
 
 Synthetic lists of random length, the L1 distance to their true ranks (Engilberge et al. 2019),
 Adam with a cosine schedule; a few minutes on one core.

@@ -1,5 +1,3 @@
-"""ListMLE by hand, and that nothing but scores and relevances decides its order."""
-
 from __future__ import annotations
 
 import math
@@ -8,7 +6,8 @@ from itertools import permutations
 import pytest
 import torch
 
-from rankwise.baselines.list_mle import ListMLE
+from rankwise.baselines.listwise import ApproxNDCG, ListMLE
+from rankwise.metrics import ndcg
 
 
 def test_by_hand():
@@ -46,3 +45,22 @@ def test_an_item_of_weight_two_counts_twice_in_every_sum():
     weight = torch.tensor([2.0, 3.0])
     expected = 2 * math.log(2 + 3 * math.e) + 3 * (math.log(3 * math.e) - 1)
     assert ListMLE()(scores, target, weight=weight).item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_approx_ndcg_by_hand():
+    scores, target = torch.tensor([0.0, math.log(3)]), torch.tensor([1, 0])
+    value = ApproxNDCG(temperature=1.0)(scores, target)
+    assert value.item() == pytest.approx(1 - 1 / math.log2(2 + 3 / 4), rel=1e-6)
+
+
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_it_is_the_metric_in_the_limit(gain):
+    torch.manual_seed(0)
+    scores, target = torch.randn(5, 20, dtype=torch.float64), torch.randint(0, 4, (5, 20))
+    value = ApproxNDCG(1e-5, gain)(scores, target)
+    torch.testing.assert_close(value, 1 - ndcg(scores, target, gain=gain), rtol=1e-4, atol=1e-5)
+
+
+def test_a_bad_temperature_is_named():
+    with pytest.raises(ValueError, match="temperature must be a finite number > 0, got 0"):
+        ApproxNDCG(0.0)

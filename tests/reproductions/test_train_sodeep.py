@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.baselines.train_sodeep import rank_fractions, synthetic_lists, train
+from reproductions.train_sodeep import rank_fractions, synthetic_lists, train
 
 
 def test_ranks_are_those_of_the_scores():

@@ -1,0 +1,157 @@
+"""Pointwise losses: a mean over items, as a classifier is usually trained."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
+
+from rankwise.checks import require_binary, require_number, require_shares, values_are_checked
+from rankwise.eager import eager_only
+from rankwise.lists import Lists
+from rankwise.objectives import Objective
+from rankwise.objectives._batch import Batch, CallArguments
+from rankwise.objectives.base import Reduction
+
+__all__ = ["CrossEntropy", "Focal", "PointwiseObjective", "toward_truth"]
+
+
+class PointwiseObjective(Objective):
+    """Σ weight·ℓ(item) / Σ weight over the items of a list, the mean over the lists.
+
+    An item has a loss whatever else is in its list, so here a list of one class counts like any
+    other (a ranking objective leaves it out); only a list without items contributes nothing.
+    To write one, give :meth:`item_loss`.
+    """
+
+    pointwise: ClassVar[bool] = True
+    soft: ClassVar[bool] = False  # whether a label may be any share between 0 and 1
+
+    @abstractmethod
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        """ℓ of items with these logits and labels."""
+
+    def risk(self, lists: Lists) -> Tensor:
+        assert lists.relevance is not None
+        return lists.mean_over_positives(self.item_loss(lists.positives, lists.relevance))
+
+    def require_target(self, name: str, target: Tensor) -> None:
+        """Raise unless labels are 0 and 1, or shares where they may be soft."""
+        (require_shares if self.soft else require_binary)(name, target)
+
+    def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
+        """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
+
+        The scores are logits and are not scaled.
+        """
+        scores, target, weight = batch.scores, batch.target, batch.weight
+        if batch.mask is not None:
+            scores = scores.masked_fill(~batch.mask, 0)
+            target = target.masked_fill(~batch.mask, 0)
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
+        if batch.mask is not None:
+            weights = weights.masked_fill(~batch.mask, 0)
+        nothing = scores[:, :0]
+        lists = Lists(scores, nothing, weights, nothing, list_ids=batch.list_ids, relevance=target)
+        counts = lists.n_positives.squeeze(-1) > 0
+        return (lists, None) if bool(counts.all()) else (lists.select(counts), counts)
+
+
+def toward_truth(scores: Tensor, target: Tensor) -> Tensor:
+    """The logit of the right answer, s or −s."""
+    return torch.where(target > 0, scores, -scores)
+
+
+_MEAN = 1  # torch's number for the mean over all items
+
+
+class CrossEntropy(PointwiseObjective):
+    """mean over items of −y log σ(s) − (1−y) log(1 − σ(s)). A list of one class counts, too.
+
+    A label may be any share between 0 and 1: smoothed, mixed, or the word of another model.
+    """
+
+    soft = True
+
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        return binary_cross_entropy_with_logits(scores, target.to(scores.dtype), reduction="none")
+
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
+    ) -> Tensor:
+        """The mean over the items of every list, and over the lists."""
+        # Whole lists of one length are one call of torch's own loss: all there is to gain here.
+        plain = mask is None and groups is None and weight is None
+        if plain and self.exchange is None and self.reduction == "mean":
+            # A graph can hold it where no value is looked at.
+            breaks = torch.compiler.is_dynamo_compiling() and values_are_checked()
+            value = (_eager if breaks else _of_whole_lists)(scores, target)
+            if value is not None:
+                return value
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids)
+        return self.evaluate(scores, target, arguments)
+
+
+def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
+    """The mean over all items; None for what the general way has to look at, or to refuse."""
+    dtype, shape = scores.dtype, scores.shape
+    if not shape or shape != target.shape or scores.numel() == 0:
+        return None
+    if not values_are_checked() and dtype is target.dtype is torch.float32:
+        return torch.binary_cross_entropy_with_logits(scores, target, reduction=_MEAN)
+    if not dtype.is_floating_point or scores.device != target.device:
+        return None
+    if dtype is not torch.float32:
+        dtype = torch.promote_types(dtype, torch.float32)
+        scores = scores.to(dtype)
+    truth = target if target.dtype is dtype else target.to(dtype)
+    value = torch.binary_cross_entropy_with_logits(scores, truth, reduction=_MEAN)
+    if not values_are_checked():
+        return value
+    low, high = truth.aminmax()
+    # A score that is no finite number shows in the value.
+    if low.item() >= 0 and high.item() <= 1 and math.isfinite(value.item()):
+        return value
+    return None
+
+
+_eager = eager_only(_of_whole_lists)
+
+
+class Focal(PointwiseObjective):
+    """mean over items of −α_y (1 − p_y)^γ log p_y   (Lin et al. 2017, Eq. 5).
+
+    p_y is the probability σ(±s) of the right answer; α weighs the positives and 1 − α the
+    negatives, None neither. γ = 2 as published (with α = 0.25 for detection, where the sum is
+    divided by the number of positives instead). A list of one class counts, too.
+    """
+
+    def __init__(
+        self, gamma: float = 2.0, alpha: float | None = None, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
+        require_number("gamma", gamma, minimum=0)
+        if alpha is not None and not 0 < alpha < 1:
+            raise ValueError(f"alpha must be None or between 0 and 1, got {alpha!r}")
+        self.gamma, self.alpha = gamma, alpha
+
+    def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
+        toward = toward_truth(scores, target)
+        # In the log domain: a power of 1 − p has no finite gradient at p = 1 when γ < 1.
+        loss = -logsigmoid(toward) * (self.gamma * logsigmoid(-toward)).exp()
+        if self.alpha is None:
+            return loss
+        return loss * torch.where(target > 0, self.alpha, 1 - self.alpha)
