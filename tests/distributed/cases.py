@@ -60,7 +60,7 @@ BASELINES = (
     CrossEntropy,
     Focal,
 )
-LISTS, ITEMS, CLASSES, LENGTH = 4, 60, 3, 6
+LISTS, ITEMS, CLASSES, LENGTH, ROWS = 4, 60, 3, 6, 3
 
 # Rows (items, or whole lists) of every rank at each of three steps; some ranks have none.
 SIZES = {
@@ -93,6 +93,12 @@ def lists(rows: int, rng: torch.Generator) -> Batch:
     target = torch.rand(rows, LENGTH, generator=rng) < 0.4
     x = torch.randn(rows, LENGTH, 4, generator=rng, dtype=torch.float64)
     return {"x": x, "target": target}
+
+
+def whole_lists(world: int) -> tuple[Tensor, Tensor]:
+    """Scores and labels of :data:`ROWS` lists for every rank."""
+    batch = lists(ROWS * world, torch.Generator().manual_seed(0))
+    return batch["x"][..., 0], batch["target"]
 
 
 def weighted(rows: int, rng: torch.Generator) -> Batch:

@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 import torch
 from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
-from tests.distributed.cases import CASES, train
+from tests.distributed.cases import CASES, ROWS, train, whole_lists
 from tests.distributed.disagreements import BAD, TARGET, scores
 
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
 from rankwise.objectives import SOPRC, AveragePrecision
 
 WORKER = str(Path(__file__).with_name("worker.py"))
-BESIDE = ("complaints", "nothing", "dtypes")  # after the complaints all are still in step
+FUNCTIONS = (
+    "complaints",
+    "nothing",
+    "dtypes",
+    "reductions",
+)  # after the complaints all are still in step
 
 
 def run(*command: str) -> None:
@@ -34,7 +39,7 @@ def results_of(folder: Path, world: int) -> list[dict]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("together")
-    run(WORKER, str(folder), *BESIDE, *CASES, "--fork", "2", "--fork", "3")
+    run(WORKER, str(folder), *FUNCTIONS, *CASES, "--fork", "2", "--fork", "3")
     return folder
 
 
@@ -84,6 +89,27 @@ def test_each_rank_keeps_its_dtype(together):
         assert own_dtype == ("torch.float32", "torch.bfloat16", "torch.float64")[rank]
         expected = world * alone.grad.reshape(world, 4)[rank]
         torch.testing.assert_close(torch.tensor(gradient), expected, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "none"])
+@pytest.mark.parametrize("kind", ["lists", "items"])
+def test_sums_and_single_values_are_those_of_one_process(together, reduction, kind):
+    """Of whole lists ``none`` gives each rank its own values, which no rank scales or adds up."""
+    world = len(together)
+    table, target = whole_lists(world)
+    if kind == "items":
+        table, target = table.flatten(), target.flatten()
+    table = table.clone().requires_grad_()
+    alone = AveragePrecision(reduction=reduction)(table, target)
+    alone.sum().backward()
+    own_values = reduction == "none" and kind == "lists"
+    for rank, results in enumerate(together):
+        value, gradient = results["reductions"][f"{reduction} of {kind}"]
+        expected = alone.detach()[ROWS * rank :][:ROWS] if own_values else alone.detach()
+        torch.testing.assert_close(value, expected, rtol=0, atol=1e-6)
+        times = 1 if own_values else world
+        own = times * table.grad.chunk(world)[rank]
+        torch.testing.assert_close(gradient, own, rtol=0, atol=1e-6)
 
 
 def test_under_torchrun(tmp_path):

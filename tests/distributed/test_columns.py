@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.distributed.columns import check_lists, read_columns, restore_list_ids, tokens
-from rankwise.objectives import SOPRC, AveragePrecision, OneVsRest
+from rankwise.objectives import SOPRC, AveragePrecision, OneVsRest, StableAP
 
 FLAT, TABLE = torch.arange(6.0), torch.arange(6.0).reshape(2, 3)
 TARGET = torch.tensor([1, 0, 0, 1, 0, 1])
@@ -51,6 +51,6 @@ def test_lists_are_checked_before_anybody_waits():
     with pytest.raises(ValueError, match="scores contains NaN"):
         check_lists(loss, {**good, "scores": TABLE / 0 * 0})
     with pytest.raises(ValueError, match="previous_scores contains NaN"):
-        check_lists(loss, {**good, "previous_scores": TABLE / 0 * 0})
+        check_lists(StableAP(0.1, 3), {**good, "previous_scores": TABLE / 0 * 0})
     with pytest.raises(ValueError, match="target must contain only 0 and 1"):
         check_lists(loss, {**good, "target": good["target"] + 1})

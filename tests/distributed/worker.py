@@ -20,7 +20,7 @@ import torch.distributed as dist
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.distributed.cases import CASES, train
+from tests.distributed.cases import CASES, ROWS, train, whole_lists
 from tests.distributed.disagreements import TARGET, complaints, scores
 
 from rankwise.distributed import AcrossProcesses
@@ -46,7 +46,28 @@ def dtypes(rank: int) -> list[object]:
     return [value.item(), str(value.dtype), str(own.grad.dtype), own.grad.tolist()]
 
 
-FUNCTIONS = {"nothing": nothing, "dtypes": dtypes, "complaints": complaints}
+def reductions(rank: int) -> dict[str, list[torch.Tensor]]:
+    """Value and gradient of whole lists, and of one list spread over the ranks."""
+    table, target = whole_lists(dist.get_world_size())
+    found = {}
+    for reduction in ("sum", "none"):
+        for kind in ("lists", "items"):
+            own, labels = table[ROWS * rank :][:ROWS], target[ROWS * rank :][:ROWS]
+            if kind == "items":
+                own, labels = own.flatten(), labels.flatten()
+            own = own.clone().requires_grad_()
+            value = AcrossProcesses(AveragePrecision(reduction=reduction))(own, labels)
+            value.sum().backward()
+            found[f"{reduction} of {kind}"] = [value.detach(), own.grad]
+    return found
+
+
+FUNCTIONS = {
+    "nothing": nothing,
+    "dtypes": dtypes,
+    "complaints": complaints,
+    "reductions": reductions,
+}
 
 
 def work(folder: Path, names: list[str], rank: int, world: int, init_method: str) -> None:

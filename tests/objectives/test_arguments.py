@@ -109,6 +109,12 @@ def test_previous_scores_are_numbers_for_the_negatives_too(make):
         make()(SCORES, TARGET, previous_scores=earlier)
 
 
+def test_previous_scores_are_refused_where_they_would_be_ignored():
+    message = "previous_scores are for objectives that use them.*got them for AveragePrecision"
+    with pytest.raises(ValueError, match=message):
+        AveragePrecision()(SCORES, TARGET, previous_scores=SCORES)
+
+
 @pytest.mark.parametrize("make", [AveragePrecision, lambda: SOPRC(0.1), lambda: SOAP(0.1, 6)])
 def test_labels_passed_as_scores_are_refused_at_the_automatic_scale(make):
     """The automatic scale divides first, and a quotient of integers is a floating-point number."""

@@ -91,6 +91,7 @@ class CrossEntropy(PointwiseObjective):
         weight: Tensor | None = None,
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
+        previous_scores: Tensor | None = None,
     ) -> Tensor:
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
@@ -101,7 +102,7 @@ class CrossEntropy(PointwiseObjective):
             value = (_eager if breaks else _of_whole_lists)(scores, target)
             if value is not None:
                 return value
-        arguments = CallArguments(mask, groups, weight, list_ids, item_ids)
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous_scores)
         return self.evaluate(scores, target, arguments)
 
 

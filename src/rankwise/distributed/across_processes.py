@@ -60,11 +60,12 @@ class AcrossProcesses(nn.Module):
         weight: Tensor | None = None,
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
-        **more: Tensor | None,
+        previous_scores: Tensor | None = None,
     ) -> Tensor:
-        """The objective of the joined batch; ``more`` is by item, such as ``previous_scores``."""
+        """Compute the objective of the joined batch; see :meth:`Objective.forward`."""
         given = {"mask": mask, "groups": groups, "weight": weight}
-        given |= {"list_ids": list_ids, "item_ids": item_ids, **more}
+        given |= {"list_ids": list_ids, "item_ids": item_ids}
+        given |= {"previous_scores": previous_scores}
         arguments = {"target": target} | {n: t for n, t in given.items() if t is not None}
         loss: Tensor
         if not is_distributed():

@@ -137,7 +137,7 @@ def read_batch(
         arguments.mask,
         arguments.weight,
         arguments.item_ids if memory_by == "item" else None,
-        arguments.previous_scores,
+        None if arguments.previous_scores is None else arguments.previous_scores.detach(),
         fill_masked=fill_masked,
     )
     list_ids = arguments.list_ids if memory_by == "list" else None

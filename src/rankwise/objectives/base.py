@@ -88,6 +88,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     pointwise: ClassVar[bool] = False  # an item has a loss without any other
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
+    uses_previous_scores: ClassVar[bool] = False
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
     summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked
@@ -142,6 +143,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         weight: Tensor | None = None,
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
+        previous_scores: Tensor | None = None,
     ) -> Tensor:
         """Compute the risk of the lists.
 
@@ -156,11 +158,13 @@ class Objective(ReprFromOptions, nn.Module, ABC):
                 ascending order. Used by objectives with a memory by list.
             item_ids: Which item of the data set each score is of. Used by objectives with a memory
                 by item. Everything but ``list_ids`` has the shape of ``scores``.
+            previous_scores: Scores of the same items under the previous parameters
+                (:class:`rankwise.memory.PreviousModel`). Used by StableAP and XRisk.
 
         Returns:
             One number; with ``reduction="none"`` one per list, shape (…,) or (groups,).
         """
-        arguments = CallArguments(mask, groups, weight, list_ids, item_ids)
+        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous_scores)
         return self.evaluate(scores, target, arguments)
 
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
@@ -178,6 +182,11 @@ class Objective(ReprFromOptions, nn.Module, ABC):
 
     def check(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> bool:
         """Raise on arguments that this objective cannot take; see :func:`check_arguments`."""
+        if arguments.previous_scores is not None and not self.uses_previous_scores:
+            raise ValueError(
+                f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
+                f"got them for {type(self).__name__}; leave them out"
+            )
         return check_arguments(
             scores,
             target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,6 @@ from rankwise.checks import require_ids, require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
-from rankwise.objectives._batch import CallArguments
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Surrogate, pair_sum
 
@@ -45,6 +44,8 @@ class XRisk(Objective):
     ``correction``·(ĝ_i − ĝ_i of before) to u_i: by default 1 − γ, STORM; MSVR has its own factor.
     """
 
+    uses_previous_scores: ClassVar[bool] = True
+
     def __init__(
         self,
         inner: Inner,
@@ -70,24 +71,6 @@ class XRisk(Objective):
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
             self.average = FCCOAverage(num_items, width, ema_rate=ema_rate, correction=correction)
-
-    @eager_only
-    def forward(
-        self,
-        scores: Tensor,
-        target: Tensor,
-        *,
-        mask: Tensor | None = None,
-        groups: Tensor | None = None,
-        weight: Tensor | None = None,
-        list_ids: Tensor | None = None,
-        item_ids: Tensor | None = None,
-        previous_scores: Tensor | None = None,
-    ) -> Tensor:
-        """The mean over the lists that have both classes."""
-        previous = None if previous_scores is None else previous_scores.detach()
-        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
-        return self.evaluate(scores, target, arguments)
 
     def risk(self, lists: Lists) -> Risk:
         estimate, updates = self._inner(lists), []
@@ -197,7 +180,7 @@ class XRisk(Objective):
         return values
 
 
-def _takes_two(inner: Any) -> bool:
+def _takes_two(inner: object) -> bool:
     """Whether a function wants two batches rather than their differences."""
     if isinstance(inner, Surrogate):
         return False

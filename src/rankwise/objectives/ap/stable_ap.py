@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
-from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.objectives._batch import CallArguments, MemoryBy
+from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
@@ -41,6 +41,7 @@ class StableAP(PrecisionObjective):
     """
 
     memory_by: MemoryBy = "list"
+    uses_previous_scores: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -74,24 +75,6 @@ class StableAP(PrecisionObjective):
         self.width = usual if width is None else width
         self.summary_width = 2 if dynamic else 0  # the mean now, and under the previous parameters
         self.mean = MovingAverage(num_lists, ema_rate=ema_rate) if dynamic else None
-
-    @eager_only
-    def forward(
-        self,
-        scores: Tensor,
-        target: Tensor,
-        *,
-        mask: Tensor | None = None,
-        groups: Tensor | None = None,
-        weight: Tensor | None = None,
-        list_ids: Tensor | None = None,
-        item_ids: Tensor | None = None,
-        previous_scores: Tensor | None = None,
-    ) -> Tensor:
-        """The mean risk over the lists that have both classes."""
-        previous = None if previous_scores is None else previous_scores.detach()
-        arguments = CallArguments(mask, groups, weight, list_ids, item_ids, previous)
-        return self.evaluate(scores, target, arguments)
 
     def summarize(self, lists: Lists) -> Tensor:
         now = lists.mean_over_positives(self._own_units(lists))

@@ -180,7 +180,7 @@ class ClassificationLoss(nn.Module):
 
 def _takes_previous(objective: nn.Module) -> bool:
     inner = getattr(objective, "objective", objective)
-    return "previous_scores" in type(inner).forward.__annotations__
+    return isinstance(inner, Objective) and inner.uses_previous_scores
 
 
 def _require_both(counts: Tensor, items: int) -> None:
