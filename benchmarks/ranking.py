@@ -26,9 +26,7 @@ from rich.progress import track
 from sklearn.datasets import load_svmlight_file
 from torch import Tensor, nn
 
-from rankwise.baselines.approx_ndcg import ApproxNDCG
-from rankwise.baselines.lambda_loss import LambdaLoss
-from rankwise.baselines.list_mle import ListMLE
+from rankwise.baselines import ApproxNDCG, LambdaLoss, ListMLE
 from rankwise.metrics import ndcg
 from rankwise.objectives import Objective
 from rankwise.objectives.listwise import ListNet
