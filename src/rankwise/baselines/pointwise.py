@@ -95,7 +95,7 @@ class CrossEntropy(PointwiseObjective):
     ) -> Tensor:
         """The mean over the items of every list, and over the lists."""
         # Whole lists of one length are one call of torch's own loss: all there is to gain here.
-        plain = mask is None and groups is None and weight is None
+        plain = all(given is None for given in (mask, groups, weight, previous_scores))
         if plain and self.exchange is None and self.reduction == "mean":
             # A graph can hold it where no value is looked at.
             breaks = torch.compiler.is_dynamo_compiling() and values_are_checked()
