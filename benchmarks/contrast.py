@@ -18,15 +18,10 @@ import torch
 from benchmarks.learning import interval
 
 from rankwise.report import write_json
-from rankwise.tasks.contrast import (
-    Evaluation,
-    Images,
-    Settings,
-    evaluate,
-    new_network,
-    read_images,
-    train,
-)
+from rankwise.tasks.contrast.data import Images, read_images
+from rankwise.tasks.contrast.evaluate import Evaluation, evaluate
+from rankwise.tasks.contrast.settings import Settings
+from rankwise.tasks.contrast.task import new_network, train
 
 SEEDS, TUNING_EPOCHS, EPOCHS, VALIDATION = 3, 6, 12, 1_000
 BASE = Settings(batch=32, epochs=EPOCHS, width=16)

@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.tasks.retrieval import RetrievalTask, Settings
+from rankwise.tasks.retrieval.settings import Settings
+from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner
 from rankwise.vision.image_dataset import ImageBatch
 

@@ -6,8 +6,9 @@ import pytest
 
 from rankwise.data import DataError
 from rankwise.errors import UsageError
-from rankwise.tasks import contrast, recommendation
+from rankwise.tasks import recommendation
 from rankwise.tasks.classification.settings import Batches
+from rankwise.tasks.contrast.settings import Settings as Contrast
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.tasks.ranking.settings import Settings as Ranking
 from rankwise.training.settings import Training
@@ -35,7 +36,7 @@ def test_it_comes_back_from_another_process():
     ("make", "name"),
     [
         (lambda: Batches(size=1), r"batches\.size"),
-        (lambda: contrast.Settings(batch=1), "batch"),
+        (lambda: Contrast(batch=1), "batch"),
         (lambda: Augmentations(height=1), r"augmentations\.height"),
         (lambda: Ranking(seed=-1), "seed"),
         (lambda: recommendation.Settings(dimension=0), "dimension"),

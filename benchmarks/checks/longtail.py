@@ -20,7 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rankwise.data.images.image_set import ClassSplits
-from rankwise.tasks.classification import Classifier, Settings, evaluate, train
+from rankwise.tasks.classification.evaluate import evaluate
+from rankwise.tasks.classification.network import Classifier
+from rankwise.tasks.classification.settings import Settings
+from rankwise.tasks.classification.task import train
 from rankwise.theory import mean_of
 from rankwise.vision.run import Trained
 from reproductions.frame import Runs, Setting

@@ -21,7 +21,7 @@ from benchmarks.checks.longtail import trained_by
 from rich.console import Console
 from rich.table import Table
 
-from rankwise.tasks.classification import evaluate
+from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.theory import mean_of
 from reproductions.frame import Runs, Setting
 from reproductions.longtail.measure import Plan

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -27,7 +26,7 @@ def test_trains_and_says_where(tmp_path):
     for words in ("untrained", "nt_xent", "retrieval, mAP", str(out / "index.html")):
         assert words in done.output
     assert re.search(r"0\.\d{4} ± 0\.\d{4}|1\.0000 ± 0\.0000", done.output)
-    assert json.loads((out / "config.json").read_text())["objective"] == "nt_xent"
+    assert "objective: nt_xent" in (out / "config.yaml").read_text()
     again = RUN.invoke(app, arguments)
     assert again.exit_code == 2
     assert "already holds a run; pass --resume" in again.output
@@ -77,7 +76,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankwise.tasks.contrast.run", stop)
+    monkeypatch.setattr("rankwise.tasks.contrast.pipeline.run", stop)
     done = RUN.invoke(app, ["train", str(write(tmp_path / "stripes.npz")), *SMALL])
     assert done.exit_code == 1
     assert "the same command with --resume continues" in done.output
@@ -86,13 +85,13 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
 def test_the_run_of_another_command_is_left_alone(tmp_path):
     data, out = write(tmp_path / "stripes.npz"), tmp_path / "run"
     with RunFolder(out, "rank").opened():
-        (out / "config.json").write_text('{"data": {"train": "a.txt"}, "settings": {}}')
+        (out / "config.yaml").write_text('{"data": {"train": "a.txt"}, "settings": {}}')
     for more in ([], ["--resume"]):
         done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(out), *more])
         assert done.exit_code == 2
         assert "holds a run of rankwise rank, not of rankwise contrast" in done.output
         assert len(done.output.strip().splitlines()) == 1
-    assert {path.name for path in out.iterdir()} == {"config.json", "run.json"}
+    assert {path.name for path in out.iterdir()} == {"config.yaml", "run.json"}
 
 
 def test_a_run_killed_before_its_first_checkpoint_is_resumed(tmp_path):
@@ -100,7 +99,7 @@ def test_a_run_killed_before_its_first_checkpoint_is_resumed(tmp_path):
     arguments = ["train", str(data), *SMALL, "--out", str(out)]
     assert RUN.invoke(app, arguments).exit_code == 0
     for path in out.iterdir():
-        if path.name not in ("config.json", "run.json"):
+        if path.name not in ("config.yaml", "run.json"):
             path.unlink()
     assert RUN.invoke(app, [*arguments, "--resume"]).exit_code == 0
 

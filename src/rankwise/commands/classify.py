@@ -22,7 +22,8 @@ from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images.image_set import ClassSplits
-    from rankwise.tasks.classification import Evaluation, Settings
+    from rankwise.tasks.classification.evaluate import Evaluation
+    from rankwise.tasks.classification.settings import Settings
 
 
 def _modules() -> Modules[Settings, ClassSplits, dict[str, Evaluation]]:
@@ -54,16 +55,17 @@ def evaluate(  # noqa: PLR0917
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
         from rankwise.settings import require_choice  # noqa: PLC0415
-        from rankwise.tasks import classification as task  # noqa: PLC0415
+        from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415
+        from rankwise.tasks.classification.evaluate import as_json  # noqa: PLC0415
         from rankwise.vision.files import CONFIG  # noqa: PLC0415
 
         require_choice("--part", part, ("test", "validation", "train"))
-        _, network = task.load_run(run)
-        settings = task.Settings.read(run / CONFIG, at_root(root))
-        splits = task.open_data(settings, run=run, skip_broken=skip_broken)
+        settings, network = pipeline.load_run(run)
+        settings = type(settings).read(run / CONFIG, at_root(root))
+        splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
         say(splits.remarks, error=True)
-        found = task.evaluate_part(network, splits, settings, part, workers=workers)
-        show(task.results_table({settings.objective.short: found}))
-        show(task.classes_table(found))
+        found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
+        show(report.results_table({settings.objective.short: found}))
+        show(report.classes_table(found))
         if out is not None:
-            write_json(out, task.as_json(found))
+            write_json(out, as_json(found))

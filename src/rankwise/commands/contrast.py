@@ -39,11 +39,14 @@ def train(
 ) -> None:
     """Train on two augmentations of every image, then measure a linear probe and retrieval."""
     # Here, so that the other commands need neither kornia nor the seconds its import takes.
-    from rankwise.tasks import contrast as task  # noqa: PLC0415
+    from rankwise.tasks.contrast import pipeline  # noqa: PLC0415
+    from rankwise.tasks.contrast.data import read_images  # noqa: PLC0415
+    from rankwise.tasks.contrast.task import steps_per_epoch  # noqa: PLC0415
+    from rankwise.training import Step  # noqa: PLC0415
 
     require_folder(out)
-    images, epochs = task.read_images(data), settings.epochs
-    steps = task.steps_per_epoch(images, settings)
+    images, epochs = read_images(data), settings.epochs
+    steps = steps_per_epoch(images, settings)
     with progress_bar(
         TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
         BarColumn(),
@@ -52,11 +55,11 @@ def train(
     ) as progress:
         bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")
 
-        def advance(step: task.Step) -> None:
+        def advance(step: Step) -> None:
             loss = f"{step.loss:.4f}"
             progress.update(bar, completed=step.step, epoch=step.epoch, loss=loss)
 
-        finished = task.run(images, settings, out, resume=resume, on_step=advance)
-    if finished.page is not None and finished.verdict is not None:
-        show(task.results_table(finished.results))
-        say([*finished.verdict.lines(), str(finished.page)])
+        finished = pipeline.run(images, settings, out, resume=resume, on_step=advance)
+    if finished.report is not None and finished.verdict is not None:
+        show(pipeline.results_table(finished.results))
+        say([*finished.verdict.lines(), str(finished.report)])

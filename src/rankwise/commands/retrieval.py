@@ -24,7 +24,7 @@ from rankwise.commands.shared import one_line, say, show
 if TYPE_CHECKING:
     from rankwise.data.images import RetrievalSplits
     from rankwise.retrieval import RetrievalResult
-    from rankwise.tasks.retrieval import Settings
+    from rankwise.tasks.retrieval.settings import Settings
 
 
 def _modules() -> Modules[Settings, RetrievalSplits, dict[str, dict[str, RetrievalResult]]]:
@@ -57,12 +57,12 @@ def evaluate(  # noqa: PLR0917
     """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     with one_line(debug=debug):
         from rankwise.report import write_json  # noqa: PLC0415
-        from rankwise.tasks import retrieval as task  # noqa: PLC0415
-        from rankwise.tasks.retrieval.evaluate import as_json  # noqa: PLC0415
+        from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits  # noqa: PLC0415
+        from rankwise.tasks.retrieval.report import results_table  # noqa: PLC0415
 
         settings, network, splits = _opened(run, root, part, skip_broken)
-        found = task.evaluate_splits(network, splits, settings, part, workers=workers)
-        show(task.results_table({settings.objective.short: found}))
+        found = evaluate_splits(network, splits, settings, part, workers=workers)
+        show(results_table({settings.objective.short: found}))
         if out is not None:
             write_json(out, {name: as_json(result) for name, result in found.items()})
 
@@ -91,25 +91,23 @@ def index(  # noqa: PLR0917
 ) -> None:
     """Write the embeddings of a part of the data, or of a folder of images, to search in."""
     with one_line(debug=debug):
-        from rankwise.tasks import retrieval as task  # noqa: PLC0415
+        from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
+        from rankwise.tasks.retrieval.pipeline import load_run  # noqa: PLC0415
 
         if images is None:
             settings, network, splits = _opened(run, root, part, skip_broken)
             chosen = getattr(splits, part)
         else:
-            from rankwise.tasks.retrieval.index import images_in  # noqa: PLC0415
-
-            settings, network = task.load_run(run)
-            tell = report_once() if skip_broken else None
-            chosen = images_in(images, tell)
-        made = task.make_index(network, chosen, settings.augmentations, workers=workers)
+            settings, network = load_run(run)
+            chosen = indexing.images_in(images, report_once() if skip_broken else None)
+        made = indexing.make_index(network, chosen, settings.augmentations, workers=workers)
         lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
         if approximate:
-            made, recall = task.with_cells(made)
+            made, recall = indexing.with_cells(made)
             assert made.cells is not None
             probes, cells = made.cells.probes, len(made.cells.centers)
             lines.append(f"a search looks into {probes:,} of {cells:,} cells: {recall}")
-        path = task.write_index(out or run / "index.npz", made)
+        path = indexing.write_index(out or run / "index.npz", made)
         say([*lines, str(path)])
 
 
@@ -134,11 +132,12 @@ def search(  # noqa: PLR0917
     with one_line(debug=debug):
         from rankwise.data.images.image_file import read_image  # noqa: PLC0415
         from rankwise.report import Table  # noqa: PLC0415
-        from rankwise.tasks import retrieval as task  # noqa: PLC0415
+        from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
+        from rankwise.tasks.retrieval.pipeline import load_run  # noqa: PLC0415
 
-        settings, network = task.load_run(run)
-        known = task.read_index(within or run / "index.npz")
-        found = task.search(
+        settings, network = load_run(run)
+        known = indexing.read_index(within or run / "index.npz")
+        found = indexing.search(
             network, known, read_image(image), settings.augmentations, top, exact=exact
         )
         rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
@@ -151,12 +150,12 @@ def search(  # noqa: PLR0917
 def _opened(run: Path, root: Path | None, part: str, skip_broken: bool) -> tuple[Any, Any, Any]:
     """Settings, network and images of a finished run; ``root`` is where they are now."""
     from rankwise.settings import require_choice  # noqa: PLC0415
-    from rankwise.tasks import retrieval as task  # noqa: PLC0415
+    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
     from rankwise.vision.files import CONFIG  # noqa: PLC0415
 
     require_choice("--part", part, ("test", "validation", "train"))
-    settings, network = task.load_run(run)
-    settings = task.Settings.read(run / CONFIG, at_root(root))
-    splits = task.open_data(settings, run=run, skip_broken=skip_broken)
+    settings, network = pipeline.load_run(run)
+    settings = type(settings).read(run / CONFIG, at_root(root))
+    splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     return settings, network, splits

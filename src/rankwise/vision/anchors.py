@@ -11,8 +11,6 @@ from torch import Tensor
 from rankwise.checks import require_count, require_positive
 from rankwise.vision.boxes import iou
 
-__all__ = ["Anchors", "atss", "grid_anchors"]
-
 
 @dataclass(frozen=True)
 class Anchors:

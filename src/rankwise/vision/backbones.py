@@ -16,8 +16,6 @@ from rankwise.errors import UsageError
 from rankwise.extras import require
 from rankwise.vision._mobilenet import from_torchvision
 
-__all__ = ["Backbone", "MobileNetV2", "SmallNet", "TransformersBackbone", "make_backbone"]
-
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_DEVIATION = (0.229, 0.224, 0.225)
 _GROUP = 8  # channels of a group norm that are normalized together

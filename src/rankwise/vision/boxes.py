@@ -7,8 +7,6 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["box_area", "decode_boxes", "encode_boxes", "giou", "iou", "nms"]
-
 _BLOCK = 2048  # boxes that are compared with each other at a time
 _MAX_LOG_RATIO = math.log(1000 / 16)  # of dw and dh: no object is 62 times as wide as its anchor
 _MIN_SIDE = 1e-6  # pixels, below which the logarithm of a side has no meaning

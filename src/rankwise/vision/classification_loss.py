@@ -12,8 +12,6 @@ from rankwise.naming.grammar import Spec
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective, OneVsRest
 
-__all__ = ["ClassificationLoss"]
-
 
 class ClassificationLoss(nn.Module):
     """Any objective as the loss of class scores of anchors, most of which are background.

@@ -18,8 +18,6 @@ from rankwise.vision.anchors import Anchors, atss
 from rankwise.vision.boxes import decode_boxes, giou
 from rankwise.vision.classification_loss import ClassificationLoss, one_hot
 
-__all__ = ["DetectionLoss", "DetectionLosses"]
-
 
 @dataclass(frozen=True)
 class DetectionLosses:

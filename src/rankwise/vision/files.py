@@ -6,14 +6,16 @@ import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, get_args
 
 from torch import Tensor, nn
 
 from rankwise.data.images import Recorded
+from rankwise.data.images._listing import Part
 from rankwise.errors import UsageError
 from rankwise.extras import require
 from rankwise.report import write_csv, write_whole
+from rankwise.settings import TaskSettings
 from rankwise.training import require_unchanged
 from rankwise.vision.settings import Backbone
 
@@ -25,11 +27,7 @@ Chosen = TypeVar("Chosen", bound=Backbone)
 State = dict[str, Tensor]
 
 
-class _Yaml(Protocol):
-    def as_yaml(self) -> str: ...
-
-
-def write_config(out: Path, settings: _Yaml) -> None:
+def write_config(out: Path, settings: TaskSettings) -> None:
     """Write ``config.yaml``: all settings of the run."""
     write_whole(out / CONFIG, settings.as_yaml())
 
@@ -47,26 +45,25 @@ def read_division(out: Path) -> tuple[Recorded, ...] | None:
         return None
     try:
         with file.open(encoding="utf-8", newline="") as text:
-            rows = tuple(
-                Recorded(**cast("dict[str, str]", row))  # type: ignore[arg-type]
-                for row in csv.DictReader(text, strict=True)
-            )
-    except (OSError, UnicodeDecodeError, csv.Error, TypeError) as error:
+            rows = list(csv.DictReader(text, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{file}: is not the division of a run: {error}") from None
-    if not rows or not {row.part for row in rows} <= {"train", "validation", "test"}:
+    parts: dict[str, Part] = {part: part for part in get_args(Part)}
+    known = all(set(row) == set(Recorded._fields) and row["part"] in parts for row in rows)
+    if not rows or not known:
         raise UsageError(
             f"{file}: is not the division of a run: it must have rows of path, label and part, "
             "which is train, validation or test"
         )
-    return rows
+    return tuple(Recorded(row["path"], row["label"], parts[row["part"]]) for row in rows)
 
 
-def write_model(out: Path, network: nn.Module, backbone: nn.Module) -> None:
+def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None) -> None:
     """Write ``model.safetensors``: the weights, and mean and deviation of the pixels.
 
     The architecture of a backbone of transformers is written to ``backbone/config.json``.
     """
-    if getattr(backbone, "has_config", False):
+    if backbone is not None and getattr(backbone, "has_config", False):
         config = backbone.get_submodule("model").config
         assert not isinstance(config, (Tensor, nn.Module))
         write_whole(out / _BACKBONE / "config.json", config.to_json_string())
@@ -88,14 +85,20 @@ def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Networ
     ``make`` gets the settings of the network, without the weights it started from: all weights are
     in the folder, and those may be gone.
     """
+    folder = out / _BACKBONE
+    given = chosen.weights is not None and folder.is_dir()
+    settings = chosen.replace(weights=str(folder) if given else None)
+    return load_state(out, lambda state: make(settings, state))
+
+
+def load_state(out: Path, make: Callable[[State], Network]) -> Network:
+    """Load the weights of a finished run into the network that ``make`` returns for them."""
     library = _safetensors()
     from safetensors import SafetensorError  # noqa: PLC0415
 
-    folder = out / _BACKBONE
-    given = chosen.weights is not None and folder.is_dir()
     try:
         state: State = library.load((out / MODEL).read_bytes())
-        network = make(chosen.replace(weights=str(folder) if given else None), state)
+        network = make(state)
         network.load_state_dict(state)
     except (RuntimeError, KeyError, SafetensorError) as error:
         first = str(error).strip().splitlines()[0]

@@ -10,8 +10,6 @@ from torch import Tensor, nn
 
 from rankwise.errors import UsageError
 
-__all__ = ["draw_mixing", "mix_features", "mixed_stages"]
-
 
 def draw_mixing(classes: int, per_class: int, stages: int, like: Tensor) -> list[Tensor]:
     """Draw the weights v of every mixing, (classes, images, images): v ~ U(0, 1), rows sum to 1.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypedDict, TypeVar, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -17,10 +17,22 @@ from rankwise.errors import UsageError
 from rankwise.report import Figure, Section, Table, render_report, write_whole
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.report.verdict import Validation, Verdict, lower_rate
-from rankwise.settings import require_choice
-from rankwise.training import CHECKPOINT, Devices, Fitted, RunFolder, open_folder
+from rankwise.settings import TaskSettings, require_choice
+from rankwise.training import (
+    CHECKPOINT,
+    Callback,
+    Devices,
+    Fitted,
+    Place,
+    RunFolder,
+    Step,
+    fit,
+    open_folder,
+)
 from rankwise.training.settings import EarlyStoppedTraining
+from rankwise.training.trainer import AnyTask
 from rankwise.vision.files import write_config, write_division
+from rankwise.vision.image_dataset import OnBroken
 from rankwise.vision.settings import ImageData
 from rankwise.vision.task import ImageSettings
 
@@ -84,23 +96,69 @@ def require_data(data: ImageData, kinds: Sequence[str]) -> None:
         raise UsageError("data.root must say where the images are; --root FOLDER does, too")
 
 
+class FitOptions(TypedDict, total=False):
+    """Options of a training that are not settings: they change no number."""
+
+    resume: bool  # continue the run in the folder
+    device: torch.device | None
+    on_step: Callable[[Step], None]
+
+
+class ImageOptions(FitOptions, total=False):
+    """The same, and how images are loaded."""
+
+    workers: int  # processes that load images
+    on_broken: OnBroken | None  # called with images that cannot be read; None: raise
+
+
+def fit_images(
+    make_task: Callable[[Place], AnyTask],
+    out: Path | RunFolder | None,
+    command: str,
+    precision: str = "32",
+    **options: Unpack[FitOptions],
+) -> tuple[AnyTask, Fitted]:
+    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+
+    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
+    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
+    touched.
+    """
+    return fit(
+        make_task,
+        out,
+        command,
+        resume=options.get("resume", False),
+        precision=precision,
+        device=options.get("device"),
+        callbacks=[Callback(on_step=options["on_step"])] if "on_step" in options else [],
+    )
+
+
 @contextmanager
 def image_run(
     out: Path,
     command: str,
-    settings: ImageSettings,
+    settings: TaskSettings,
     record: Sequence[Recorded] = (),
-    *,
-    device: torch.device,
-    resume: bool = False,
+    **options: Unpack[ImageOptions],
 ) -> Iterator[RunFolder | None]:
     """Open the folder of a run in the first process, and write its settings and split there."""
-    first = Devices(device=device).place.is_first
+    first = Devices(device=options.get("device")).place.is_first
+    resume = options.get("resume", False)
     with open_folder(out if first else None, command, resume=resume) as folder:
         if folder is not None and folder.read(CHECKPOINT) is None:
             write_config(out, settings)
             write_division(out, record)
         yield folder
+
+
+def require_part(images: Sized, part: str) -> None:
+    """Raise where a part of the data has no images."""
+    if len(images) == 0:
+        raise UsageError(
+            f"there are no {part} images in the division of this data; evaluate another part"
+        )
 
 
 def validation_of(trained: History, metric: str) -> Validation | None:
@@ -146,7 +204,7 @@ def write_report(
     *,
     training: Section,
     data: Sequence[str],
-    settings: ImageSettings,
+    settings: TaskSettings,
     verdict: Verdict,
 ) -> Path:
     """Write ``index.html``, and return its path."""
@@ -160,14 +218,14 @@ def write_report(
     return write_whole(out / "index.html", render_report(title, sections))
 
 
-def settings_table(settings: ImageSettings) -> Table:
+def settings_table(settings: TaskSettings) -> Table:
     """Return all settings of a run, a row each."""
-    rows = [
-        (f"{section}.{name}", str(value))
-        for section, values in settings.plain().items()
-        if isinstance(values, dict)
-        for name, value in values.items()
-    ]
+    rows: list[tuple[str, str]] = []
+    for section, values in settings.plain().items():
+        if isinstance(values, dict):
+            rows += [(f"{section}.{name}", str(value)) for name, value in values.items()]
+        else:
+            rows.append((section, str(values)))
     return Table(("setting", "value"), rows)
 
 

@@ -9,8 +9,6 @@ from pydantic import Field, model_validator
 from rankwise.errors import UsageError
 from rankwise.settings import CountFromZero, NonNegative, Section, Seed
 
-__all__ = ["Augmentations", "Backbone", "ImageData", "NamedObjective", "Objective"]
-
 _RESIZE = {"small": 64}  # the other backbones were trained on crops of 224
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.tasks.contrast import Images, Settings, read_images
+from rankwise.tasks.contrast.data import Images, read_images
+from rankwise.tasks.contrast.settings import Settings
 
 SETTINGS = Settings(batch=8, epochs=2, width=2, dimension=4, temperature=0.3, learning_rate=0.01)
 

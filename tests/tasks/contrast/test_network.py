@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.tasks.contrast import ContrastNet
+from rankwise.tasks.contrast.network import ContrastNet
 
 
 def test_shapes_of_features_and_embedding():

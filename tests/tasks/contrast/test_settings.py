@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from rankwise.baselines.info_nce import NTXent
+from rankwise.errors import UsageError
 from rankwise.objectives.contrastive import GlobalContrastive
-from rankwise.tasks.contrast import Settings, UsageError
+from rankwise.tasks.contrast.settings import Settings
 
 
 def test_the_loss_has_the_settings():

@@ -7,13 +7,9 @@ import pytest
 from tests.tasks.retrieval.cases import images, settings, splits, states_equal
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval import (
-    evaluate_splits,
-    load_run,
-    open_data,
-    results_table,
-    run,
-)
+from rankwise.tasks.retrieval.evaluate import evaluate_splits
+from rankwise.tasks.retrieval.pipeline import load_run, open_data, run
+from rankwise.tasks.retrieval.report import results_table
 
 RUINED = (
     "optimizer.name=sgd",

@@ -13,8 +13,6 @@ from rankwise.data.detection._listing import ImageList, as_set
 from rankwise.data.detection.detection_set import AnnotationIssues, DetectionSet, DetectionSplits
 from rankwise.data.errors import DataError
 
-__all__ = ["KINDS", "open_detection"]
-
 _READERS: dict[str, Callable[[Path, str], ImageList]] = {"coco": coco, "voc": voc}
 KINDS = tuple(_READERS)
 

@@ -13,8 +13,6 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 
-__all__ = ["BrokenImage", "damage", "decode", "image_size", "read_image", "describe_broken"]
-
 _EIGHT_BIT = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK",
                         "YCbCr", "LAB", "HSV"})  # fmt: skip
 _HEADS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", b"RIFF", b"II*\0", b"MM\0*")

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 
-__all__ = ["as_binary", "long_tail_counts", "long_tail_rows", "rare_positive_rows"]
-
 
 def long_tail_counts(largest: int, classes: int, imbalance: float) -> list[int]:
     """n_c = ⌊n · μ^{c/(C−1)}⌋ with μ = 1/``imbalance``, one at least   (Cui et al. 2019)."""

@@ -18,8 +18,6 @@ from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, m
 from rankwise.data.images.image_file import BrokenImage
 from rankwise.data.images.image_set import ClassSplits, ImageSet, RetrievalSplits
 
-__all__ = ["CLASS_KINDS", "KINDS", "find_broken", "open_classes", "open_images"]
-
 _USER: dict[str, Callable[[Path], Listing]] = {"folder": folder_listing, "csv": csv_listing}
 _RETRIEVAL: dict[str, Callable[[Path], Listing]] = {
     "sop": sop,

@@ -14,8 +14,6 @@ from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.settings import Batches, Settings
 from rankwise.training import Place
 
-__all__ = ["ShuffledBatches", "fit_batches", "make_sampler"]
-
 
 class ShuffledBatches(EpochBatches):
     """Every item once in an epoch, in a new order; the last batch is filled up with the first."""

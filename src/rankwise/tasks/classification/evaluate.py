@@ -18,8 +18,6 @@ from rankwise.tasks.classification.settings import Settings
 from rankwise.training import Place
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 
-__all__ = ["Evaluation", "as_json", "evaluate", "evaluate_scores", "write_results"]
-
 Metric = Callable[..., Tensor]
 
 

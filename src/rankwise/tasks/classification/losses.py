@@ -21,8 +21,6 @@ from rankwise.objectives import Objective, OneVsRest
 from rankwise.objectives.classes import ClassObjective
 from rankwise.tasks.classification.settings import Objective as Chosen
 
-__all__ = ["ClassificationLoss"]
-
 _BALANCED = ("class_balanced", "classbalanced")
 _CROSS_ENTROPY = ("cross_entropy", "bce", "crossentropy")
 _LDAM = "ldam"

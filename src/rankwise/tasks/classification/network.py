@@ -9,8 +9,6 @@ from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.backbones import Backbone, make_backbone
 from rankwise.vision.network import ImageNetwork
 
-__all__ = ["Classifier", "make_classifier"]
-
 
 class Classifier(ImageNetwork):
     """Images in [0, 1] to features by a backbone, and those to logits by a linear map.

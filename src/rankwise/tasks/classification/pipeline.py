@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
 from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_classes
-from rankwise.errors import UsageError
 from rankwise.report.verdict import verdict
 from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.evaluate import Evaluation, evaluate, write_results
@@ -16,20 +15,19 @@ from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.report import write_report
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import new_classifier, train
-from rankwise.training import Step
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
-from rankwise.vision.image_dataset import ImageDataset, OnBroken
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.run import (
+    ImageOptions,
     RunResult,
     Trained,
     default_device,
     image_advice,
     image_run,
     require_data,
+    require_part,
     validation_of,
 )
-
-__all__ = ["evaluate_part", "fit_settings", "load_run", "open_data", "run"]
 
 
 def open_data(
@@ -68,10 +66,7 @@ def evaluate_part(
 ) -> Evaluation:
     """Evaluate a network on a part of the images."""
     images: LabeledImages = getattr(splits, part)
-    if len(images) == 0:
-        raise UsageError(
-            f"there are no {part} images in the division of this data; evaluate another part"
-        )
+    require_part(images, part)
     return evaluate(network, images, settings, workers=workers)
 
 
@@ -79,12 +74,7 @@ def run(
     splits: ClassSplits,
     settings: Settings,
     out: Path,
-    *,
-    resume: bool = False,
-    device: torch.device | None = None,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    **options: Unpack[ImageOptions],
 ) -> RunResult[Evaluation, Trained[Classifier]]:
     """Train into the folder ``out``, then evaluate the best, the last and the untrained network.
 
@@ -93,25 +83,17 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    device = default_device() if device is None else device
-    with image_run(
-        out, "classify", settings, splits.record, device=device, resume=resume
-    ) as folder:
-        trained = train(
-            splits,
-            settings,
-            folder,
-            resume=resume,
-            device=device,
-            workers=workers,
-            on_broken=on_broken,
-            on_step=on_step,
-        )
+    device = options.get("device") or default_device()
+    options["device"], workers = device, options.get("workers", 0)
+    with image_run(out, "classify", settings, splits.record, **options) as folder:
+        trained = train(splits, settings, folder, **options)
         if folder is None:
             return RunResult({}, trained)
         write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
-            dataset = ImageDataset(splits.train.images, settings.augmentations, on_broken)
+            dataset = ImageDataset(
+                splits.train.images, settings.augmentations, options.get("on_broken")
+            )
             other = new_classifier(splits.train, dataset, settings).to(device)
         short = settings.objective.short
         results = {"untrained": evaluate_part(other, splits, settings, workers=workers)}

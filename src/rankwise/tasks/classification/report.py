@@ -14,8 +14,6 @@ from rankwise.tasks.classification.settings import Settings
 from rankwise.vision import run
 from rankwise.vision.run import History, curve_figure
 
-__all__ = ["classes_table", "results_table", "write_report"]
-
 Results = Mapping[str, Evaluation]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -17,22 +18,11 @@ from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.training import (
-    CachedLoss,
-    Callback,
-    Moment,
-    Place,
-    RunFolder,
-    Step,
-    fit,
-    previous_outputs,
-)
+from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
 from rankwise.vision.augmentations import make_fast_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
-from rankwise.vision.run import Trained
+from rankwise.vision.run import FitOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask, require_validation
-
-__all__ = ["ClassificationTask", "new_classifier", "train"]
 
 
 def new_classifier(images: LabeledImages, dataset: ImageDataset, settings: Settings) -> Classifier:
@@ -132,27 +122,16 @@ def train(
     settings: Settings,
     out: Path | RunFolder | None = None,
     *,
-    resume: bool = False,
-    device: torch.device | None = None,
     workers: int = 0,
     on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    **options: Unpack[FitOptions],
 ) -> Trained[Classifier]:
-    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+    """Train as :func:`~rankwise.vision.run.fit_images` does."""
 
-    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
-    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
-    touched.
-    """
-    task, fitted = fit(
-        lambda place: ClassificationTask(
+    def make(place: Place) -> ClassificationTask:
+        return ClassificationTask(
             splits, settings, place=place, workers=workers, on_broken=on_broken
-        ),
-        out,
-        "classify",
-        resume=resume,
-        precision=settings.training.precision,
-        device=device,
-        callbacks=[Callback(on_step=on_step)],
-    )
+        )
+
+    task, fitted = fit_images(make, out, "classify", settings.training.precision, **options)
     return Trained.of(task.network, fitted)

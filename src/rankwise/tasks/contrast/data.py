@@ -1,14 +1,17 @@
-"""Images with their classes, read from one file of numpy arrays."""
+"""Training and test images of one npz file, and two random augmentations of each."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+
+import torch
+from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images.arrays import SplitArrays, read_split_arrays
-
-__all__ = ["DataError", "Images", "read_images"]
+from rankwise.extras import require
 
 _MIN_SIDE = 8  # pixels: the network halves them three times
 
@@ -38,3 +41,29 @@ def read_images(path: Path) -> Images:
             f"{path}: y_test must have two classes, one of them with two images, for retrieval"
         )
     return images
+
+
+def make_views(height: int, width: int) -> Callable[[Tensor], Tensor]:
+    """Return a function of pixels (n, 3, h, w), uint8, to two views (2n, 3, h, w) in [0, 1].
+
+    The augmentations of SimCLR for small images (Chen et al. 2020) without blur: a crop of 20 to
+    100 % of the area, flip, brightness, contrast, saturation 0.4 and hue 0.1 with probability 0.8,
+    gray with 0.2. All randomness comes from torch's global generator.
+    """
+    require("rankwise.tasks.contrast", "kornia")
+    from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
+
+    steps = torch.nn.Sequential(
+        augmentation.RandomResizedCrop((height, width), scale=(0.2, 1.0)),
+        augmentation.RandomHorizontalFlip(),
+        augmentation.ColorJitter(0.4, 0.4, 0.4, 0.1, p=0.8),
+        augmentation.RandomGrayscale(p=0.2),
+    )
+
+    @torch.no_grad()
+    def views(pixels: Tensor) -> Tensor:
+        twice = pixels.repeat(2, 1, 1, 1).float() / 255
+        changed: Tensor = steps(twice)
+        return changed.clamp(0, 1)
+
+    return views

@@ -8,8 +8,6 @@ from torch import Tensor, nn
 from rankwise.vision.backbones import channels_last
 from rankwise.vision.network import ImageNetwork
 
-__all__ = ["ContrastNet"]
-
 
 class ContrastNet(ImageNetwork):
     """Pixels in [0, 1] to features (n, 8·width), and those to the embedding that is contrasted.

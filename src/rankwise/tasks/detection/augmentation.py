@@ -13,8 +13,6 @@ from rankwise.tasks.detection.settings import Augmentations
 from rankwise.vision.backbones import IMAGENET_MEAN
 from rankwise.vision.boxes import box_area, iou
 
-__all__ = ["augmented", "coin", "colored", "cropped", "expanded", "flipped", "resized"]
-
 _OVERLAPS = (None, 0.1, 0.3, 0.5, 0.7, 0.9)  # with some object, that a part is asked to have
 _TRIES = 20
 _LEAST = 1.0  # side in pixels below which an object cannot be seen any more

@@ -16,16 +16,6 @@ from rankwise.tasks.detection.augmentation import augmented, resized
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.vision.image_dataset import OnBroken
 
-__all__ = [
-    "DetectionBatch",
-    "DetectionDataset",
-    "Target",
-    "EvaluationImage",
-    "numbered_rows",
-    "training_batches",
-    "evaluation_images",
-]
-
 _MULTIPLE = 32  # sides of a image that is not stretched are padded to
 
 Target = dict[str, Tensor]

@@ -13,8 +13,6 @@ from torch import Tensor
 from rankwise.data.detection import Objects
 from rankwise.tasks.detection.inference import Detections
 
-__all__ = ["COLORS", "drawn", "drawn_truth", "tiled", "to_png"]
-
 # Told apart also by those who do not see red and green apart.
 COLORS = (
     (0, 121, 107),

@@ -21,8 +21,6 @@ from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Settings
 from rankwise.vision.boxes import iou
 
-__all__ = ["Result", "best_thresholds", "detect_all", "evaluate"]
-
 _BLOCK = 64  # images that are in memory
 
 

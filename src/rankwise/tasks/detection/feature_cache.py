@@ -13,8 +13,6 @@ from rankwise.tasks.detection.dataset import DetectionBatch, DetectionDataset, n
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Augmentations
 
-__all__ = ["Cache", "FeatureCache", "can_cache"]
-
 Cache = dict[tuple[str, int, bool], list[Tensor]]
 
 

@@ -19,8 +19,6 @@ from rankwise.vision.backbones import (
     make_small,
 )
 
-__all__ = ["Features", "MobileFeatures", "SmallFeatures", "TransformersFeatures", "make_features"]
-
 STRIDES = (4, 8, 16, 32)
 _MOBILE = (0, 2, 5, 12, 16)  # layers of MobileNetV2 where a stage begins or ends
 

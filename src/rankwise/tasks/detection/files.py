@@ -13,8 +13,6 @@ from rankwise.tasks.detection.settings import Settings
 from rankwise.vision import files
 from rankwise.vision.files import CONFIG
 
-__all__ = ["FinishedRun", "load_run", "write_model"]
-
 _CLASSES = "classes.json"
 
 

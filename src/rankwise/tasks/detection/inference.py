@@ -14,8 +14,6 @@ from rankwise.tasks.detection.network import Dense, Detector
 from rankwise.tasks.detection.settings import Augmentations, Selection
 from rankwise.vision.boxes import decode_boxes, nms
 
-__all__ = ["Detections", "detect", "detect_cached", "select"]
-
 _BLOCK = 16  # images
 
 

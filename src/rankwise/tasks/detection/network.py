@@ -16,8 +16,6 @@ from rankwise.vision.anchors import Anchors, grid_anchors
 from rankwise.vision.backbones import channels_last
 from rankwise.vision.network import ImageNetwork
 
-__all__ = ["Detector", "Dense", "Head", "Pyramid", "make_detector"]
-
 _RARE = 0.01  # the share of anchors with an object that a pointwise loss starts from
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import torch
+from typing import Unpack
 
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
 from rankwise.report import write_json
@@ -17,9 +16,8 @@ from rankwise.tasks.detection.files import write_model
 from rankwise.tasks.detection.report import write_report
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
-from rankwise.training import Step
-from rankwise.vision.image_dataset import OnBroken
 from rankwise.vision.run import (
+    ImageOptions,
     RunResult,
     default_device,
     image_advice,
@@ -27,8 +25,6 @@ from rankwise.vision.run import (
     require_data,
     validation_of,
 )
-
-__all__ = ["DetectionRun", "fit_settings", "open_data", "run"]
 
 
 @dataclass(frozen=True)
@@ -70,31 +66,16 @@ def run(
     splits: DetectionSplits,
     settings: Settings,
     out: Path,
-    *,
-    resume: bool = False,
-    device: torch.device | None = None,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    **options: Unpack[ImageOptions],
 ) -> DetectionRun:
     """Train into the folder ``out``, then evaluate the detector of the best validation.
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    device = default_device() if device is None else device
-    with image_run(out, "detect", settings, device=device, resume=resume) as folder:
+    options["device"] = options.get("device") or default_device()
+    with image_run(out, "detect", settings, **options) as folder:
         cache: Cache = {}
-        trained = train(
-            splits,
-            settings,
-            folder,
-            resume=resume,
-            device=device,
-            workers=workers,
-            on_broken=on_broken,
-            on_step=on_step,
-            cache=cache,
-        )
+        trained = train(splits, settings, folder, cache=cache, **options)
         if folder is None:
             return DetectionRun({}, trained)
         thresholds = best_thresholds(splits.validation, trained.detections)

@@ -15,8 +15,6 @@ from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.files import FinishedRun
 from rankwise.tasks.detection.inference import detect
 
-__all__ = ["Predicted", "predict", "require_places"]
-
 
 @dataclass(frozen=True)
 class Predicted:

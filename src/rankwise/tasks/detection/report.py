@@ -16,8 +16,6 @@ from rankwise.tasks.detection.settings import Settings
 from rankwise.vision import run
 from rankwise.vision.run import History
 
-__all__ = ["image_figure", "results_table", "spaced", "write_report"]
-
 _SHOWN = 4  # test images on the page
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Unpack
 
 import torch
 from torch import Tensor
@@ -25,13 +26,11 @@ from rankwise.tasks.detection.feature_cache import Cache, FeatureCache, can_cach
 from rankwise.tasks.detection.inference import Detections
 from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.settings import Objective, Settings
-from rankwise.training import Callback, Moment, Place, RunFolder, Step, fit
+from rankwise.training import Moment, Place, RunFolder
 from rankwise.vision import ClassificationLoss, DetectionLoss, DetectionLosses
 from rankwise.vision.image_dataset import OnBroken
-from rankwise.vision.run import Trained
+from rankwise.vision.run import FitOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask
-
-__all__ = ["DetectionTask", "TrainedDetector", "fingerprint", "make_loss", "new_detector", "train"]
 
 
 def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
@@ -142,32 +141,23 @@ def train(
     settings: Settings,
     out: Path | RunFolder | None = None,
     *,
-    resume: bool = False,
-    device: torch.device | None = None,
     workers: int = 0,
     on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
     cache: Cache | None = None,
+    **options: Unpack[FitOptions],
 ) -> TrainedDetector:
-    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+    """Train as :func:`~rankwise.vision.run.fit_images` does.
 
-    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
-    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
-    touched. Runs on the same images that are given one ``cache`` share the features of a frozen
-    backbone.
+    Runs on the same images that are given one ``cache`` share the features of a frozen backbone.
     """
     cache = {} if cache is None else cache
-    task, fitted = fit(
-        lambda place: DetectionTask(
+
+    def make(place: Place) -> DetectionTask:
+        return DetectionTask(
             splits, settings, place=place, workers=workers, on_broken=on_broken, cache=cache
-        ),
-        out,
-        "detect",
-        resume=resume,
-        precision=settings.training.precision,
-        device=device,
-        callbacks=[Callback(on_step=on_step)],
-    )
+        )
+
+    task, fitted = fit_images(make, out, "detect", settings.training.precision, **options)
     detections = task.detections
     if fitted.best_row < len(fitted.history) or not detections:
         detections = detect_all(task.network, splits.validation, settings, cache=cache)

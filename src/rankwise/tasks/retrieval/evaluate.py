@@ -8,7 +8,6 @@ from pathlib import Path
 from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
@@ -16,8 +15,7 @@ from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import Place
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
-
-__all__ = ["Results", "as_json", "evaluate", "evaluate_splits", "write_results"]
+from rankwise.vision.run import require_part
 
 Results = dict[str, dict[str, RetrievalResult]]  # by network, then by gallery
 
@@ -60,10 +58,7 @@ def evaluate_splits(
             for name, (queries, gallery) in splits.galleries.items()
         }
     images: ImageSet = getattr(splits, part)
-    if len(images) == 0:
-        raise UsageError(
-            f"there are no {part} images in the division of this data; evaluate another part"
-        )
+    require_part(images, part)
     return {part: evaluate(network, images, settings, workers=workers)}
 
 

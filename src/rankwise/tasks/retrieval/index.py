@@ -22,18 +22,6 @@ from rankwise.vision.augmentations import center_crop, resize
 from rankwise.vision.image_dataset import ImageDataset, OnBroken, compute_outputs
 from rankwise.vision.settings import Augmentations
 
-__all__ = [
-    "Match",
-    "Index",
-    "fingerprint",
-    "images_in",
-    "make_index",
-    "read_index",
-    "search",
-    "with_cells",
-    "write_index",
-]
-
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
 _ANEW = "make it anew with `rankwise retrieval index`"
 

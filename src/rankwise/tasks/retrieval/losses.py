@@ -14,8 +14,6 @@ from rankwise.objectives import Objective, embedding_scores
 from rankwise.tasks.retrieval.settings import Memory
 from rankwise.tasks.retrieval.settings import Objective as Chosen
 
-__all__ = ["RetrievalLoss"]
-
 _MOST_PAIRS = 50_000_000  # pairs of images that a memory by item may have
 
 

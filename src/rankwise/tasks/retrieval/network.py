@@ -13,8 +13,6 @@ from rankwise.vision.backbones import Backbone, make_backbone
 from rankwise.vision.mixup import mixed_stages
 from rankwise.vision.network import ImageNetwork
 
-__all__ = ["EmbeddingNet", "make_network"]
-
 
 class EmbeddingNet(ImageNetwork):
     """Images in [0, 1] to features by a backbone, and those by a linear map to unit vectors."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -19,10 +19,10 @@ from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.report import write_report
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import new_network, train
-from rankwise.training import Step
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
-from rankwise.vision.image_dataset import ImageDataset, OnBroken
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.run import (
+    ImageOptions,
     RunResult,
     Trained,
     default_device,
@@ -31,8 +31,6 @@ from rankwise.vision.run import (
     require_data,
     validation_of,
 )
-
-__all__ = ["fit_settings", "load_run", "open_data", "run"]
 
 
 def open_data(
@@ -88,12 +86,7 @@ def run(
     splits: RetrievalSplits,
     settings: Settings,
     out: Path,
-    *,
-    resume: bool = False,
-    device: torch.device | None = None,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    **options: Unpack[ImageOptions],
 ) -> RunResult[dict[str, RetrievalResult], Trained[EmbeddingNet]]:
     """Train into the folder ``out``, then evaluate the network and the untrained one.
 
@@ -102,25 +95,15 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    device = default_device() if device is None else device
-    with image_run(
-        out, "retrieval", settings, splits.record, device=device, resume=resume
-    ) as folder:
-        trained = train(
-            splits,
-            settings,
-            folder,
-            resume=resume,
-            device=device,
-            workers=workers,
-            on_broken=on_broken,
-            on_step=on_step,
-        )
+    device = options.get("device") or default_device()
+    options["device"], workers = device, options.get("workers", 0)
+    with image_run(out, "retrieval", settings, splits.record, **options) as folder:
+        trained = train(splits, settings, folder, **options)
         if folder is None:
             return RunResult({}, trained)
         write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
-            dataset = ImageDataset(splits.train, settings.augmentations, on_broken)
+            dataset = ImageDataset(splits.train, settings.augmentations, options.get("on_broken"))
             untrained = new_network(dataset, settings).to(device)
         results = {
             name: evaluate_splits(network, splits, settings, workers=workers)

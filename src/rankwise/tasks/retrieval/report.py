@@ -15,8 +15,6 @@ from rankwise.tasks.retrieval.settings import Settings
 from rankwise.vision import run
 from rankwise.vision.run import History, curve_figure
 
-__all__ = ["results_table", "write_report"]
-
 
 def write_report(
     out: Path,

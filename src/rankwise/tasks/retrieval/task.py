@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -18,23 +19,12 @@ from rankwise.tasks.retrieval.evaluate import evaluate
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.training import (
-    CachedLoss,
-    Callback,
-    Moment,
-    Place,
-    RunFolder,
-    Step,
-    fit,
-    previous_outputs,
-)
+from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
 from rankwise.vision.augmentations import make_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
 from rankwise.vision.mixup import draw_mixing
-from rankwise.vision.run import Trained
+from rankwise.vision.run import FitOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask, require_validation
-
-__all__ = ["RetrievalTask", "new_network", "train"]
 
 
 def new_network(dataset: ImageDataset, settings: Settings) -> EmbeddingNet:
@@ -154,29 +144,16 @@ def train(
     settings: Settings,
     out: Path | RunFolder | None = None,
     *,
-    resume: bool = False,
-    device: torch.device | None = None,
     workers: int = 0,
     on_broken: OnBroken | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
+    **options: Unpack[FitOptions],
 ) -> Trained[EmbeddingNet]:
-    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+    """Train as :func:`~rankwise.vision.run.fit_images` does."""
 
-    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
-    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
-    touched.
-    """
-    task, fitted = fit(
-        lambda place: RetrievalTask(
-            splits, settings, place=place, workers=workers, on_broken=on_broken
-        ),
-        out,
-        "retrieval",
-        resume=resume,
-        precision=settings.training.precision,
-        device=device,
-        callbacks=[Callback(on_step=on_step)],
-    )
+    def make(place: Place) -> RetrievalTask:
+        return RetrievalTask(splits, settings, place=place, workers=workers, on_broken=on_broken)
+
+    task, fitted = fit_images(make, out, "retrieval", settings.training.precision, **options)
     return Trained.of(task.network, fitted)
 
 

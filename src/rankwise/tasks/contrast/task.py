@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import torch
 from torch import Tensor
@@ -12,36 +13,15 @@ from torch import Tensor
 from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
 from rankwise.objectives.contrastive import two_views
-from rankwise.tasks.contrast.augmentation import make_views
-from rankwise.tasks.contrast.data import Images
+from rankwise.tasks.contrast.data import Images, make_views
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
-from rankwise.training import (
-    Callback,
-    Moment,
-    Place,
-    Record,
-    RunFolder,
-    Stage,
-    Step,
-    Task,
-    cosine_rate,
-    fit,
-)
-
-__all__ = ["ContrastTask", "Step", "Trained", "new_network", "steps_per_epoch", "train"]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """The network, and one row for every epoch."""
-
-    network: ContrastNet
-    history: list[dict[str, float]]
+from rankwise.training import Moment, Place, Record, RunFolder, Stage, Task, cosine_rate
+from rankwise.vision.run import FitOptions, Trained, fit_images
 
 
 def new_network(images: Images, settings: Settings) -> ContrastNet:
-    """The network before training; leaves torch's own generator seeded."""
+    """Make the network before training; leaves torch's global generator seeded."""
     torch.manual_seed(settings.seed)
     network = ContrastNet(settings.width, settings.dimension)
     network.learn_statistics(images.x_train)
@@ -49,7 +29,7 @@ def new_network(images: Images, settings: Settings) -> ContrastNet:
 
 
 def steps_per_epoch(images: Images, settings: Settings, processes: int = 1) -> int:
-    """Whole batches only: the last few images of a shuffled epoch wait for the next."""
+    """Return the number of whole batches; the remaining images wait for the next epoch."""
     steps = len(images.x_train) // (settings.batch * processes)
     if steps == 0:
         raise UsageError(
@@ -59,7 +39,7 @@ def steps_per_epoch(images: Images, settings: Settings, processes: int = 1) -> i
 
 
 class ContrastTask(Task[Tensor]):
-    """Batches are rows of the training images; random numbers are torch's own generator's."""
+    """Batches are rows of the training images; all randomness is torch's global generator's."""
 
     network: ContrastNet
     counts_epochs = True
@@ -102,8 +82,8 @@ class ContrastTask(Task[Tensor]):
             embeddings = self.network(pixels)
         first, second = (gather_with_gradient(view) for view in embeddings.chunk(2))
         rows = gather_with_gradient(batch.to(self.place.device))
-        found: Tensor = self.loss(**two_views(first, second, rows)._asdict())
-        return found
+        loss: Tensor = self.loss(**two_views(first, second, rows)._asdict())
+        return loss
 
     def validate(self) -> dict[str, float]:
         return {}
@@ -113,20 +93,9 @@ def train(
     images: Images,
     settings: Settings,
     out: Path | RunFolder | None = None,
-    *,
-    resume: bool = False,
-    on_step: Callable[[Step], None] = lambda step: None,
-) -> Trained:
-    """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
-
-    A resumed run ends with the same bits as one that was never stopped. With ``out`` every epoch
-    leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
-    """
-    task, fitted = fit(
-        lambda place: ContrastTask(images, settings, place),
-        out,
-        "contrast",
-        resume=resume,
-        callbacks=[Callback(on_step=on_step)],
-    )
-    return Trained(task.network, fitted.history)
+    **options: Unpack[FitOptions],
+) -> Trained[ContrastNet]:
+    """Train as :func:`~rankwise.vision.run.fit_images` does, an epoch between checkpoints."""
+    make = partial(ContrastTask, images, settings)
+    task, fitted = fit_images(make, out, "contrast", **options)
+    return Trained.of(task.network, fitted)

@@ -12,14 +12,17 @@ import torch
 from tests.tasks.contrast.cases import SETTINGS, images
 from tests.training.processes import run_two
 
-from rankwise.tasks.contrast import Step, UsageError, read_images, train
-from rankwise.tasks.contrast.training import ContrastTask
-from rankwise.training import Place
+from rankwise.errors import UsageError
+from rankwise.tasks.contrast.data import read_images
+from rankwise.tasks.contrast.task import ContrastTask, train
+from rankwise.training import Place, Step
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from rankwise.tasks.contrast import Settings, read_images, train
+from rankwise.tasks.contrast.data import read_images
+from rankwise.tasks.contrast.settings import Settings
+from rankwise.tasks.contrast.task import train
 import torch
 
 torch.set_num_threads(1)
@@ -113,7 +116,7 @@ def work(rank: int, folder: str) -> None:
 
 def test_two_processes_train_one_network_on_half_of_the_batch_each(tmp_path):
     data = images(tmp_path)
-    run_two("tests.tasks.contrast.test_training", "work", str(tmp_path))
+    run_two("tests.tasks.contrast.test_task", "work", str(tmp_path))
     one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
     assert one["history"] == other["history"]
     assert [row["step"] for row in one["history"]] == [3, 6]  # 24 images, 8 a step

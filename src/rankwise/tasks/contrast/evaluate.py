@@ -1,4 +1,4 @@
-"""What features are worth: a linear classifier on them, and retrieval by their cosines."""
+"""Evaluation of features: a linear classifier on them, and retrieval by their cosines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from rankwise import retrieval
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.network import ContrastNet
 
-__all__ = ["Evaluation", "Share", "evaluate", "features_of", "linear_probe", "retrieval_map"]
-
-_AT_ONCE = 512  # images through the network
+_BLOCK = 512  # images of a forward pass
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Evaluation:
 
 
 def evaluate(network: ContrastNet, images: Images) -> Evaluation:
-    """Features frozen, the classifier fitted on the training images, both measured on the test."""
+    """Evaluate a linear classifier of the features, and retrieval by them, on the test images."""
     train, test = features_of(network, images.x_train), features_of(network, images.x_test)
     return Evaluation(
         linear_probe((train, images.y_train), (test, images.y_test), len(images.classes)),
@@ -48,12 +46,12 @@ def evaluate(network: ContrastNet, images: Images) -> Evaluation:
 
 @torch.no_grad()
 def features_of(network: ContrastNet, pixels: Tensor) -> Tensor:
-    """Features of images without augmentation, in blocks, in the mode of evaluation."""
+    """Compute the features of images without augmentation, in evaluation mode."""
     training = network.training
     network.eval()
-    found = [network.features(part.float() / 255) for part in pixels.split(_AT_ONCE)]
+    features = [network.features(part.float() / 255) for part in pixels.split(_BLOCK)]
     network.train(training)
-    return torch.cat(found)
+    return torch.cat(features)
 
 
 def linear_probe(
@@ -64,7 +62,7 @@ def linear_probe(
     ridge: float = 1e-3,
     iterations: int = 200,
 ) -> Share:
-    """Test accuracy of logistic regression on standardized features.
+    """Compute the test accuracy of logistic regression on standardized features.
 
     Minimizes mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
     nothing random in it.
@@ -92,9 +90,9 @@ def linear_probe(
 
 
 def retrieval_map(features: Tensor, labels: Tensor) -> Share:
-    """Every image ranks all the others by cosine; the mean average precision of its class.
+    """Compute the mAP of the images of a query's class, ranked by cosine among all other images.
 
-    An image without another of its class has nothing to find.
+    An image that is alone in its class is no query.
     """
-    found = retrieval.evaluate(features, labels)
-    return Share(found.map, found.standard_error, found.queries)
+    result = retrieval.evaluate(features, labels)
+    return Share(result.map, result.standard_error, result.queries)

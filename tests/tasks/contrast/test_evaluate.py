@@ -7,8 +7,14 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.contrast.cases import SETTINGS, images
 from torch.nn.functional import normalize
 
-from rankwise.tasks.contrast import Share, evaluate, new_network
-from rankwise.tasks.contrast.evaluation import features_of, linear_probe, retrieval_map
+from rankwise.tasks.contrast.evaluate import (
+    Share,
+    evaluate,
+    features_of,
+    linear_probe,
+    retrieval_map,
+)
+from rankwise.tasks.contrast.task import new_network
 
 
 def clouds(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -57,7 +63,7 @@ def test_features_do_not_depend_on_the_batch_nor_the_mode(tmp_path, monkeypatch)
     network = new_network(data, SETTINGS)
     whole = features_of(network, data.x_train)
     assert network.training
-    monkeypatch.setattr("rankwise.tasks.contrast.evaluation._AT_ONCE", 5)
+    monkeypatch.setattr("rankwise.tasks.contrast.evaluate._BLOCK", 5)
     torch.testing.assert_close(features_of(network.eval(), data.x_train), whole)
     assert not network.training
     assert evaluate(network, data).probe.n == 12
