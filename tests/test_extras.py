@@ -179,7 +179,7 @@ def test_library_imports_raise_the_same_sentence():
             "rankwise.data.interactions needs polars, scipy", "ranking"),
         "from rankwise.tasks.compare import run": (
             "rankwise.tasks.compare needs polars, scipy, optuna", "tabular"),
-        "from rankwise.tasks.contrast.pipeline import run": (
+        "from rankwise.tasks.contrast import run": (
             "rankwise.tasks.contrast needs matplotlib, safetensors", "vision"),
         "from rankwise.boosting.engines import engine_of; engine_of('xgboost')": (
             "rankwise.boosting needs xgboost-cpu", "tabular"),

@@ -76,7 +76,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankwise.tasks.contrast.pipeline.run", stop)
+    monkeypatch.setattr("rankwise.tasks.contrast.run", stop)
     done = RUN.invoke(app, ["train", str(write(tmp_path / "stripes.npz")), *SMALL])
     assert done.exit_code == 1
     assert "the same command with --resume continues" in done.output

@@ -39,7 +39,7 @@ def train(
 ) -> None:
     """Train on two augmentations of every image, then measure a linear probe and retrieval."""
     # Here, so that the other commands need neither kornia nor the seconds its import takes.
-    from rankwise.tasks.contrast import pipeline  # noqa: PLC0415
+    from rankwise.tasks import contrast as task  # noqa: PLC0415
     from rankwise.tasks.contrast.data import read_images  # noqa: PLC0415
     from rankwise.tasks.contrast.task import steps_per_epoch  # noqa: PLC0415
     from rankwise.training import Step  # noqa: PLC0415
@@ -59,7 +59,7 @@ def train(
             loss = f"{step.loss:.4f}"
             progress.update(bar, completed=step.step, epoch=step.epoch, loss=loss)
 
-        finished = pipeline.run(images, settings, out, resume=resume, on_step=advance)
+        finished = task.run(images, settings, out, resume=resume, on_step=advance)
     if finished.report is not None and finished.verdict is not None:
-        show(pipeline.results_table(finished.results))
+        show(task.results_table(finished.results))
         say([*finished.verdict.lines(), str(finished.report)])

@@ -9,7 +9,6 @@ from typing import Unpack
 
 import torch
 
-from rankwise.extras import require
 from rankwise.report import Figure, Section, Table, write_json
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.report.verdict import Verdict, lower_rate, verdict
@@ -20,9 +19,6 @@ from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
 from rankwise.vision.run import FitOptions, RunResult, Trained, image_run, write_report
-
-# Before the training, which would otherwise end without its report.
-require("rankwise.tasks.contrast", "matplotlib", "safetensors")
 
 
 def run(
