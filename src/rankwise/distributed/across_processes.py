@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
 
-from rankwise.distributed.columns import check_lists, read_columns, restore_list_ids, tokens
-from rankwise.distributed.gradient import with_graph
-from rankwise.distributed.joining import check_agreement, join
-from rankwise.distributed.live import LiveExchange
-from rankwise.distributed.parcel import Fact, Parcel, exchange
+from rankwise.distributed._arguments import (
+    check_agreement,
+    check_lists,
+    first_items,
+    join,
+    read_columns,
+    restore_list_ids,
+)
+from rankwise.distributed.gather import Message, all_gather, with_gradient
 from rankwise.eager import eager_only
-from rankwise.metrics.gather import is_distributed
+from rankwise.metrics.gather import gather_rows, is_distributed
 from rankwise.objectives import Objective, OneVsRest, XRisk
 
 __all__ = ["AcrossProcesses"]
@@ -71,22 +76,22 @@ class AcrossProcesses(nn.Module):
         if not is_distributed():
             loss = self.objective(scores, **arguments)
             return loss
-        parcel = self._parcel({"scores": scores, **arguments})
-        if parcel.facts["kind"] == "lists":
+        message = self._message({"scores": scores, **arguments})
+        if message.facts["kind"] == "lists":
             # Whole lists stay where they are: the others hear only whether all is well with them.
-            parcel = replace(parcel, columns=tokens(parcel.columns))
-        parcels = exchange(parcel, scores.device)
-        check_agreement(parcels)
-        if any(p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in parcels):
-            join(parcels)  # for its checks: the same arguments on all processes
+            message = replace(message, columns=first_items(message.columns))
+        messages = all_gather(message, scores.device)
+        check_agreement(messages)
+        if any(p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in messages):
+            join(messages)  # for its checks: the same arguments on all processes
             return self._share(scores, arguments)
-        columns = join(parcels)
+        columns = join(messages)
         if not columns:  # nothing to rank anywhere: 0, with a graph
             return scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         if "list_ids" in columns:
             columns = restore_list_ids(columns)
-        parts = [parcel.columns["scores"] for parcel in parcels]
-        loss = self.objective(with_graph(scores, columns.pop("scores"), parts), **columns)
+        parts = [message.columns["scores"] for message in messages]
+        loss = self.objective(with_gradient(scores, columns.pop("scores"), parts), **columns)
         return loss
 
     @eager_only
@@ -115,9 +120,9 @@ class AcrossProcesses(nn.Module):
             self.objective.check_batches(anchors, item_ids)
         except ValueError as error:
             problem = str(error)
-        parcel = Parcel(self._facts("batches", problem), {"scores": anchors.new_empty(0)})
-        check_agreement(exchange(parcel, anchors.device))
-        self.objective.exchange = LiveExchange()
+        message = Message(self._facts("batches", problem), {"scores": anchors.new_empty(0)})
+        check_agreement(all_gather(message, anchors.device))
+        self.objective.exchange = ProcessGroupExchange()
         try:
             return self.objective.of_batches(anchors, others, item_ids=item_ids, previous=previous)
         finally:
@@ -133,14 +138,14 @@ class AcrossProcesses(nn.Module):
             elif getattr(self.objective, "memory_by", None) == "item":
                 arguments["item_ids"] = torch.zeros(0, 1, dtype=torch.long, device=scores.device)
         assert isinstance(self.objective, Objective)
-        self.objective.exchange = LiveExchange()
+        self.objective.exchange = ProcessGroupExchange()
         try:
             loss: Tensor = self.objective(scores, **arguments)
         finally:
             self.objective.exchange = None
         return loss
 
-    def _parcel(self, arguments: dict[str, Tensor]) -> Parcel:
+    def _message(self, arguments: dict[str, Tensor]) -> Message:
         # What does not fit is sent as well: the others wait for this process and must hear of it.
         problem, kind, columns = None, None, {"scores": arguments["scores"].new_empty(0)}
         try:
@@ -149,9 +154,9 @@ class AcrossProcesses(nn.Module):
                 check_lists(self.objective, columns)
         except ValueError as error:
             problem = str(error)
-        return Parcel(self._facts(kind, problem), columns)
+        return Message(self._facts(kind, problem), columns)
 
-    def _facts(self, kind: str | None, problem: str | None) -> dict[str, Fact]:
+    def _facts(self, kind: str | None, problem: str | None) -> dict[str, str | bool | None]:
         return {
             "problem": problem,
             "kind": kind,
@@ -159,3 +164,34 @@ class AcrossProcesses(nn.Module):
             "training": self.objective.training,
             "gradient": torch.is_grad_enabled(),
         }
+
+
+class ProcessGroupExchange:
+    """The :class:`~rankwise.objectives.base.Exchange` of the running process group.
+
+    Only what the memory learns travels, a few numbers for each list, never the scores.
+    """
+
+    def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
+        """Return ids and values of all processes, by rank, and where this process's own are."""
+        lengths = gather_rows(torch.tensor([len(ids)], device=ids.device)).tolist()
+        rank, width = dist.get_rank(), values.shape[1]
+        start = sum(lengths[:rank])
+        # Processes may hold scores of different precision; float64 holds them all exactly.
+        everything = gather_rows(values.detach().double().flatten()).reshape(-1, width)
+        return gather_rows(ids), everything, slice(start, start + lengths[rank])
+
+    def total(self, value: Tensor) -> Tensor:
+        """Return the sum over all processes, without a gradient."""
+        result = value.detach().clone()
+        dist.all_reduce(result)
+        return result
+
+    def sum(self, value: Tensor) -> Tensor:
+        """Return the sum over all processes in double precision, with a gradient.
+
+        A process only has the gradient of its own lists; times the number of processes, so that
+        averaging over them (DistributedDataParallel) gives the gradient of the sum.
+        """
+        own = value.double() * dist.get_world_size()
+        return own - own.detach() + self.total(value.double())

@@ -123,8 +123,8 @@ class BoostedRanker(Ranker):
         if self.blend is not None:
             return float(self.blend)
         graded = len(getattr(self, "classes_", ())) > 2
-        itemwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
-        return 1.0 if graded or itemwise else 0.5
+        pointwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
+        return 1.0 if graded or pointwise else 0.5
 
     def _stages(self, stops: bool) -> dict[str, list[Stage]]:
         """Return the gradients of each set of trees, with the number of trees each ends at."""

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.distributed import gather_with_gradient
-from rankwise.distributed.parcel import Parcel, exchange
+from rankwise.distributed.gather import Message, all_gather
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.dataset import (
     DetectionBatch,
@@ -182,9 +182,9 @@ def _joined(targets: list[Target]) -> list[Target]:
     boxes, labels = (torch.cat([target[n] for target in targets]) for n in ("boxes", "labels"))
     counts = torch.tensor([len(target["labels"]) for target in targets])
     joined: list[Target] = []
-    parcel_of_rank = Parcel({}, {"boxes": boxes, "labels": labels, "counts": counts})
-    for parcel in exchange(parcel_of_rank, boxes.device):
-        sizes = parcel.columns["counts"].tolist()
-        parts = zip(*(parcel.columns[n].split(sizes) for n in ("boxes", "labels")), strict=True)
+    own = Message({}, {"boxes": boxes, "labels": labels, "counts": counts})
+    for message in all_gather(own, boxes.device):
+        sizes = message.columns["counts"].tolist()
+        parts = zip(*(message.columns[n].split(sizes) for n in ("boxes", "labels")), strict=True)
         joined += [{"boxes": some, "labels": names} for some, names in parts]
     return joined

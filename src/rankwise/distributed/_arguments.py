@@ -1,22 +1,25 @@
-"""The arguments of one process as columns: tensors whose rows follow those of other processes."""
+"""Arguments of one call, spread over processes: read, checked and joined.
+
+Every check of the joined batch sees the messages of all processes: either none raises, or all do.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
+from rankwise.distributed.gather import Message, concatenate, require_equal
 from rankwise.objectives import Objective, OneVsRest
 from rankwise.objectives._batch import CallArguments
 
-__all__ = ["WORDS", "Kind", "check_lists", "read_columns", "restore_list_ids", "tokens"]
-
 Kind = Literal["items", "groups", "lists", "classes"]
 
-WORDS: dict[str, str] = {
+_DESCRIPTIONS: dict[str, str] = {
     "items": "one-dimensional scores, parts of one list",
     "groups": "scores with groups, parts of many lists",
     "lists": "scores with leading dimensions, whole lists",
@@ -24,10 +27,17 @@ WORDS: dict[str, str] = {
 }
 
 
+_MUST_AGREE = {
+    "objective": "the objective",
+    "training": "the mode, train() being True and eval() False,",
+    "gradient": "torch.is_grad_enabled()",
+}
+
+
 def read_columns(
     objective: Objective | OneVsRest, arguments: dict[str, Tensor]
 ) -> tuple[Kind, dict[str, Tensor]]:
-    """What the arguments are, and the same with one row per item, or per whole list.
+    """Return the kind of the arguments, and columns with one row per item, or per whole list.
 
     An id per list becomes one per item where a list can be spread over processes.
     """
@@ -56,7 +66,7 @@ def read_columns(
 
 
 def restore_list_ids(columns: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Ids per item back to one per list, or per group, now that all items of a list are there."""
+    """Turn ids per item of the joined batch back into one per list, or per group."""
     list_ids = columns["list_ids"]
     if columns["scores"].dim() > 1:
         return columns
@@ -83,7 +93,7 @@ def restore_list_ids(columns: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) -> None:
-    """Raise here what the objective would raise in the middle, where the others wait for it."""
+    """Raise what the objective would raise later, while other processes wait for this one."""
     assert isinstance(objective, Objective)
     if columns["scores"].numel() == 0:  # a process without lists needs no ids
         return
@@ -92,8 +102,8 @@ def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) ->
     objective.check(columns["scores"], columns["target"], arguments)
 
 
-def tokens(columns: dict[str, Tensor]) -> dict[str, Tensor]:
-    """One item of every column: enough to see what there is and of what kind."""
+def first_items(columns: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return one item of every column: enough to compare arguments and dtypes."""
     return {
         name: column[:1, :1] if column.dim() > 1 else column[:1] for name, column in columns.items()
     }
@@ -128,3 +138,62 @@ def _list_ids_by_row(list_ids: Tensor, scores: Tensor, groups: Tensor | None) ->
             f"got {tuple(list_ids.shape)}"
         )
     return list_ids.expand(len(scores)) if scores.dim() == 1 else list_ids.reshape(-1)
+
+
+def check_agreement(messages: list[Message]) -> None:
+    """Raise on arguments that a process could not read, and where memories would diverge."""
+    problems = {rank: p.facts["problem"] for rank, p in enumerate(messages) if p.facts["problem"]}
+    if problems:
+        raise ValueError(
+            "; ".join(f"{problem} (rank {rank})" for rank, problem in problems.items())
+        )
+    for fact, words in _MUST_AGREE.items():
+        require_equal(words, {rank: p.facts[fact] for rank, p in enumerate(messages)})
+    require_equal(
+        "what is ranked",
+        {rank: _DESCRIPTIONS[str(p.facts["kind"])] for rank, p in _with_items(messages).items()},
+    )
+
+
+def join(messages: list[Message]) -> dict[str, Tensor]:
+    """Concatenate every column over the processes with items, by rank; {} without any items.
+
+    A ``mask`` or ``weight`` that is missing on some processes is 1 there; lists shorter than those
+    of other processes are padded with absent items.
+    """
+    parts = {rank: dict(p.columns) for rank, p in _with_items(messages).items()}
+    longest = 0
+    if any(messages[rank].facts["kind"] == "lists" for rank in parts):
+        lengths = {columns["scores"].shape[1] for columns in parts.values()}
+        longest = max(lengths)
+        if len(lengths) > 1:
+            for columns in parts.values():
+                columns.setdefault("mask", torch.ones_like(columns["scores"], dtype=torch.bool))
+    names = dict.fromkeys(name for columns in parts.values() for name in columns)
+    return {name: _joined(name, parts, longest) for name in names}
+
+
+def _with_items(messages: list[Message]) -> dict[int, Message]:
+    """Return the messages with items, by rank; a process without items agrees with all."""
+    return {rank: p for rank, p in enumerate(messages) if p.columns["scores"].numel()}
+
+
+def _joined(name: str, parts: Mapping[int, dict[str, Tensor]], longest: int) -> Tensor:
+    given = {rank: columns[name] for rank, columns in parts.items() if name in columns}
+    missing = [rank for rank in parts if rank not in given]
+    if missing and name not in {"mask", "weight"}:
+        raise ValueError(
+            f"{name} must be given on every process that has items, or on none; "
+            f"it is missing on rank {', '.join(map(str, missing))}"
+        )
+    dimensions = next(iter(given.values())).dim()
+    for rank in missing:
+        scores = parts[rank]["scores"]
+        dtype = torch.bool if name == "mask" else scores.dtype
+        given[rank] = torch.ones(scores.shape[:dimensions], dtype=dtype, device=scores.device)
+    if longest and dimensions == 2:
+        given = {
+            rank: torch.nn.functional.pad(column, (0, longest - column.shape[1]))
+            for rank, column in given.items()
+        }
+    return concatenate(name, {rank: given[rank] for rank in parts})
