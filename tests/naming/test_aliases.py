@@ -9,9 +9,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankwise
 from rankwise import metrics as m
+from rankwise._grammar import Spec, canonical, parse
 from rankwise.naming import canonical_metric, canonical_objective, metric_of
 from rankwise.naming.entry import load
-from rankwise.naming.grammar import Spec, canonical, parse
 from rankwise.naming.table import ALIASES, Alias, find_metric, find_objective, read, resolve
 
 UNDERSTOOD = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankwise.naming.grammar import parse
+from rankwise._grammar import parse
 from rankwise.naming.signatures import EMPTY, bind, require_given, signature_of
 
 

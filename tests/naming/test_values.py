@@ -5,9 +5,10 @@ from typing import Any, Literal
 import pytest
 from torch import nn
 
-from rankwise.naming.grammar import parse
-from rankwise.naming.signatures import SURROGATES, bind, made, signature_of
+from rankwise._grammar import parse
+from rankwise.naming.signatures import bind, made, signature_of
 from rankwise.pairs import Hinge, Linear, Logistic, SquaredHinge, Surrogate
+from rankwise.pairs.surrogates._names import SURROGATES
 
 
 def build(
@@ -86,6 +87,6 @@ def test_values_that_are_not(text, message):
         value(text)
 
 
-@pytest.mark.parametrize("surrogate", SURROGATES)
+@pytest.mark.parametrize("surrogate", SURROGATES.values())
 def test_every_surrogate_reads_its_own_repr(surrogate):
     assert value(f"surrogate={surrogate()!r}") == surrogate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import io
 import pickle
 
@@ -13,10 +14,18 @@ from hypothesis import strategies as st
 from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.objectives.contract import all_rows, call
 
+import rankwise
 from rankwise import no_checks
+from rankwise.pairs import Surrogate
 
 ROWS = all_rows()
 every_objective = pytest.mark.parametrize("row", ROWS, ids=str)
+WITH_SURROGATE = [
+    row
+    for row in ROWS
+    if isinstance(row.options.get("surrogate"), Surrogate)
+    and "str" in inspect.signature(row.make).parameters["surrogate"].annotation
+]
 NOTHING_TO_RANK = "no list of this batch has (both classes|items of two relevances)"
 
 
@@ -43,6 +52,22 @@ def test_permutation_and_shift_change_nothing(row, seed):
     if row.shifts:
         shifted = call(row.objective(), scores + 3, target)
         torch.testing.assert_close(shifted, value, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("row", WITH_SURROGATE, ids=str)
+def test_a_surrogate_is_itself_or_its_name(row):
+    named = row.make(**{**row.options, "surrogate": repr(row.options["surrogate"])})
+    scores, target = row.data()
+    expected = call(row.objective(), scores, target)
+    torch.testing.assert_close(call(named, scores, target), expected, rtol=0, atol=0)
+    again = rankwise.objective(repr(named))
+    torch.testing.assert_close(call(again, scores, target), expected, rtol=0, atol=0)
+    with pytest.raises(ValueError, match=r'surrogate must be a surrogate, got "hinges": did you'):
+        row.make(**{**row.options, "surrogate": "hinges"})
+    with pytest.raises(
+        ValueError, match=r"surrogate must be one of rankwise\.pairs or its name, got 3"
+    ):
+        row.make(**{**row.options, "surrogate": 3})
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.scaled], ids=str)

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from rankwise._grammar import Spec, Value, canonical
 from rankwise.boosting.gradient import Curvature, Mixed, ObjectiveGradient, log_loss_gradient
 from rankwise.boosting.rows import BoosterData, Floats, rows_of
 from rankwise.naming import objective as named_objective
-from rankwise.naming.grammar import Spec, Value, canonical
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
 from rankwise.naming.table import find_objective, read

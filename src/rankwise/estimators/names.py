@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from torch import nn
 
+from rankwise._grammar import canonical
 from rankwise.estimators.data import Floats, Part
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import ObjectiveEntry, load
-from rankwise.naming.grammar import canonical
 from rankwise.naming.table import find_objective, read
 
 __all__ = ["is_graded", "is_log_loss", "make_objective", "metric_name", "metric_value"]

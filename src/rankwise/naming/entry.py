@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from rankwise.naming.grammar import Value
+from rankwise._grammar import Value
 
 FACTS = {
     "prior": "the share of positives in the data set, a number or one per list",

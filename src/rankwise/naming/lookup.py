@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from rankwise._grammar import Spec, parse
 from rankwise.metrics import Metric
 from rankwise.naming.entry import FACTS, MetricEntry, ObjectiveEntry, load
-from rankwise.naming.grammar import Spec, parse
 from rankwise.naming.signatures import Signature, bind, made, require_given, signature_of
 from rankwise.naming.table import find_metric, find_objective, read, resolve
 

@@ -11,10 +11,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from torch import nn
 
-from rankwise.naming.grammar import Spec, Value, canonical, write
-from rankwise.naming.table import nearest
-from rankwise.pairs import surrogates
+from rankwise._grammar import Spec, Value, canonical, write
 from rankwise.pairs.surrogates import Surrogate
+from rankwise.pairs.surrogates._names import SURROGATES, surrogate_of
 
 EMPTY = inspect.Parameter.empty
 """The default of an option that must be given."""
@@ -127,15 +126,7 @@ def _choices(options: Collection[str]) -> str:
 Maker = Callable[[Spec], nn.Module]
 """A function from the name of an objective inside a name to that objective."""
 
-SURROGATES: tuple[type[Surrogate], ...] = tuple(
-    found
-    for found in (getattr(surrogates, name) for name in surrogates.__all__)
-    if inspect.isclass(found) and issubclass(found, Surrogate) and not inspect.isabstract(found)
-)
-"""The surrogates, by the names of their classes."""
-
 _NAMED = (Surrogate, nn.Module, type(None))
-_BY_FORM = {canonical(found.__name__): found for found in SURROGATES}
 
 
 def made(
@@ -165,8 +156,8 @@ def _made(value: Value, hint: object, where: str, maker: Maker | None) -> Any:
         return value
     spec = Spec(value) if isinstance(value, str) else value
     word = isinstance(value, str) and (str in kinds or Any in kinds)
-    if _takes(kinds, Surrogate) and (canonical(spec.name) in _BY_FORM or not (word or words)):
-        return _surrogate(spec, where)
+    if _takes(kinds, Surrogate) and (canonical(spec.name) in SURROGATES or not (word or words)):
+        return surrogate_of(spec, where)
     if maker is not None and _takes(kinds, nn.Module):
         return maker(spec)
     if word:
@@ -184,16 +175,3 @@ def _alternatives(hint: object) -> list[object]:
 
 def _takes(kinds: list[object], wanted: type | tuple[type, ...]) -> bool:
     return any(inspect.isclass(kind) and issubclass(kind, wanted) for kind in kinds)
-
-
-def _surrogate(spec: Spec, where: str) -> Surrogate:
-    found = _BY_FORM.get(canonical(spec.name))
-    if found is None:
-        names = tuple(each.__name__ for each in SURROGATES)
-        near = nearest(spec.name, names)
-        hint = f"did you mean {near}? " if near else ""
-        raise ValueError(
-            f'{where} must be a surrogate, got "{spec.name}": {hint}there are {", ".join(names)}'
-        )
-    signature = signature_of("surrogate", found.__name__, found.__init__)
-    return found(**made(bind(signature, spec), signature))

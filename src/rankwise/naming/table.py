@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar
 
+from rankwise._grammar import Spec, Value, canonical, nearest, parse
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
-from rankwise.naming.grammar import Spec, Value, canonical, parse
 from rankwise.naming.rows.baselines import BASELINES
 from rankwise.naming.rows.curves import CURVES
 from rankwise.naming.rows.lists import LISTS
@@ -26,7 +25,6 @@ __all__ = [
     "alias_of",
     "find_metric",
     "find_objective",
-    "nearest",
     "read",
     "resolve",
     "split_cut",
@@ -182,15 +180,6 @@ def find_metric(spec: Spec) -> MetricEntry:
     if objective is not None and objective.metric is not None:
         raise ValueError(f'"{spec.name}" is an objective; its metric is "{objective.metric}"')
     raise ValueError(_unknown("metric", spec.name, _METRICS, "rankwise objectives --metrics"))
-
-
-def nearest(word: str, known: tuple[str, ...]) -> str | None:
-    """Return the known word that begins with this one, or else is most like it, if any."""
-    # Of two spellings of one name the first, which is the table's own.
-    form, by_form = canonical(word), {canonical(name): name for name in reversed(known)}
-    begins = [other for other in by_form if len(form) > 1 and other.startswith(form)]
-    found = sorted(begins, key=len) or get_close_matches(form, by_form, n=1, cutoff=0.5)
-    return by_form[found[0]] if found else None
 
 
 def _unknown(kind: str, name: str, entries: Mapping[str, _Entry], command: str) -> str:

@@ -13,6 +13,7 @@ from rankwise.pairs.surrogates import (
     SquaredHinge,
     Surrogate,
     ZeroOne,
+    as_surrogate,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "BarrierHinge",
     "Exponential",
     "Linear",
+    "as_surrogate",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rankwise._grammar import Spec
 from rankwise.baselines import DistributionalRanking
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.naming import objective as by_name
-from rankwise.naming.grammar import Spec
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective, OneVsRest
 

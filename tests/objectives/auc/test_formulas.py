@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.auc.formulas import pair_mean
 from rankwise.pairs import Hinge
 
 LISTS = split_lists(
@@ -17,8 +16,3 @@ LISTS = split_lists(
 def test_two_positives_and_two_negatives_by_hand():
     # x = 2, 1 for the positive that counts thrice, 1.5, .5 for the other; ℓ = (1 − x)₊
     torch.testing.assert_close(pair_mean(Hinge(1.0), LISTS), torch.tensor([0.5 / 8]))
-
-
-def test_a_name_is_no_surrogate():
-    with pytest.raises(ValueError, match=r"surrogate must be one of rankwise\.pairs.*got 'hinge'"):
-        require_surrogate("hinge")

@@ -264,7 +264,7 @@ def test_the_metric_is_of_one_list():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(surrogate="square"), r"surrogate must be one of rankwise\.pairs"),
+        (dict(surrogate=1.0), r"surrogate must be one of rankwise\.pairs"),
         (dict(open_weight=0.0), "open_weight must be a finite number > 0"),
     ],
 )

@@ -111,4 +111,4 @@ def test_several_labels_by_item_some_of_them_unknown():
 
 def test_bad_options_are_named():
     with pytest.raises(ValueError, match=r"surrogate must be one of rankwise\.pairs"):
-        PairwiseAUC("hinge")
+        PairwiseAUC(1.0)

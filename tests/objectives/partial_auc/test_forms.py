@@ -33,9 +33,11 @@ def test_cvar_takes_the_two_hinges_only(num_items):
         over_negatives("cvar", Logistic(), (0.0, 0.2), **{**NOTHING, "num_items": num_items})
 
 
-def test_a_surrogate_by_name_is_refused():
+def test_a_surrogate_has_a_name():
+    named = over_negatives("direct", "hinge(margin=2)", (0.0, 0.2), **NOTHING)
+    assert named.surrogate == Hinge(2)
     with pytest.raises(ValueError, match=r"surrogate must be one of rankwise\.pairs"):
-        over_negatives("direct", "squared_hinge", (0.0, 0.2), **NOTHING)
+        over_negatives("direct", 1.0, (0.0, 0.2), **NOTHING)
 
 
 def test_options_of_another_form_are_refused():

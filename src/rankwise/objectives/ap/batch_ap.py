@@ -10,7 +10,7 @@ from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import GainMode, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 from rankwise.objectives.base import Reduction
-from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, as_surrogate
 
 __all__ = ["AveragePrecision"]
 
@@ -30,8 +30,8 @@ class AveragePrecision(PrecisionObjective):
         self,
         prior: float | None = None,
         *,
-        false_positives: Surrogate = OneSidedHuber(0.3),  # noqa: B008  (surrogates are frozen)
-        true_positives: Surrogate = OneSidedSigmoid(0.01),  # noqa: B008
+        false_positives: Surrogate | str = OneSidedHuber(0.3),  # noqa: B008  (surrogates are frozen)
+        true_positives: Surrogate | str = OneSidedSigmoid(0.01),  # noqa: B008
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         through_tpr: bool = False,
@@ -40,8 +40,8 @@ class AveragePrecision(PrecisionObjective):
         super().__init__(
             prior, gain=gain, score_scale=score_scale, running=False, reduction=reduction
         )
-        self.false_positives = false_positives
-        self.true_positives = true_positives
+        self.false_positives = as_surrogate(false_positives, "false_positives")
+        self.true_positives = as_surrogate(true_positives, "true_positives")
         self.through_tpr = through_tpr
 
     def risk(self, lists: Lists) -> Tensor:

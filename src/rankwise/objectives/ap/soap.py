@@ -11,7 +11,7 @@ from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap.family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.base import Reduction, Risk
-from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
+from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum
 
 __all__ = ["SOAP"]
 
@@ -34,12 +34,12 @@ class SOAP(PrecisionObjective):
         num_items: int,
         *,
         ema_rate: float = 0.9,
-        surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
         score_scale: ScoreScale = "auto",
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(prior, gain="fixed", score_scale=score_scale, reduction=reduction)
-        self.surrogate, self.memory_size = surrogate, num_items
+        self.surrogate, self.memory_size = as_surrogate(surrogate), num_items
         self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Risk:

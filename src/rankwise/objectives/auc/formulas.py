@@ -8,17 +8,9 @@ from rankwise.lists import Lists
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.pairs import Surrogate
 
-__all__ = ["pair_mean", "require_surrogate"]
+__all__ = ["pair_mean"]
 
 
 def pair_mean(surrogate: Surrogate, lists: Lists) -> Tensor:
     """mean_{i∈P, j∈N} ℓ(s_i − s_j) of every list, (lists,)   (EXM 2.3.1)."""
     return lists.mean_over_positives(false_positive_rate(surrogate, lists))
-
-
-def require_surrogate(surrogate: object) -> None:
-    """A function of the differences that the engine can sum, not its name."""
-    if not isinstance(surrogate, Surrogate):
-        raise ValueError(
-            f"surrogate must be one of rankwise.pairs, such as SquaredHinge(1.0), got {surrogate!r}"
-        )

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from rankwise.checks import require_one_of
 from rankwise.lists import split_by_target
-from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.auc.formulas import pair_mean
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
-from rankwise.pairs import Square, Surrogate
+from rankwise.pairs import Square, Surrogate, as_surrogate
 
 __all__ = ["MultiClassAUC"]
 
@@ -35,16 +35,15 @@ class MultiClassAUC(ClassObjective):
 
     def __init__(
         self,
-        surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = Square(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         scheme: Literal["ovo", "ovr"] = "ovo",
         softmax: bool = True,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_surrogate(surrogate)
         require_one_of("scheme", scheme, ("ovo", "ovr"))
-        self.surrogate, self.scheme, self.softmax = surrogate, scheme, softmax
+        self.surrogate, self.scheme, self.softmax = as_surrogate(surrogate), scheme, softmax
 
     needs: ClassVar[str] = "two classes"
 

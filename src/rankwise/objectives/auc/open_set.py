@@ -18,10 +18,10 @@ from rankwise.eager import eager_only
 from rankwise.lists import split_by_target
 from rankwise.metrics import auroc
 from rankwise.metrics.inputs import Array, Ties, from_tensor, to_tensor
-from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.auc.formulas import pair_mean
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, read_classes
-from rankwise.pairs import Square, Surrogate
+from rankwise.pairs import Square, Surrogate, as_surrogate
 
 __all__ = ["OpenAUC", "open_auc"]
 
@@ -43,15 +43,14 @@ class OpenAUC(ClassObjective):
 
     def __init__(
         self,
-        surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = Square(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         open_weight: float = 1.0,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_surrogate(surrogate)
         require_positive("open_weight", open_weight)
-        self.surrogate, self.open_weight = surrogate, open_weight
+        self.surrogate, self.open_weight = as_surrogate(surrogate), open_weight
 
     @eager_only
     def forward(

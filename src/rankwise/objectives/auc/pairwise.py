@@ -5,9 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.objectives.auc.formulas import pair_mean, require_surrogate
+from rankwise.objectives.auc.formulas import pair_mean
 from rankwise.objectives.base import Objective, Reduction
-from rankwise.pairs import SquaredHinge, Surrogate
+from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate
 
 __all__ = ["PairwiseAUC"]
 
@@ -22,13 +22,12 @@ class PairwiseAUC(Objective):
 
     def __init__(
         self,
-        surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_surrogate(surrogate)
-        self.surrogate = surrogate
+        self.surrogate = as_surrogate(surrogate)
 
     def risk(self, lists: Lists) -> Tensor:
         return pair_mean(self.surrogate, lists)

@@ -7,11 +7,10 @@ from typing import Literal, get_args
 from torch import nn
 
 from rankwise.checks import require_count, require_one_of
-from rankwise.objectives.auc.formulas import require_surrogate
 from rankwise.objectives.partial_auc.cvar import CVaROverNegatives, require_hinge
 from rankwise.objectives.partial_auc.kl import KLOverNegatives, temperature_for
 from rankwise.objectives.partial_auc.selected import SelectedNegatives
-from rankwise.pairs import Hinge, SquaredHinge, Surrogate
+from rankwise.pairs import Hinge, SquaredHinge, Surrogate, as_surrogate
 
 __all__ = ["Form", "over_negatives", "require_form"]
 
@@ -35,7 +34,7 @@ def require_form(form: Form, *, num_items: int | None, **temperatures: float | N
 
 def over_negatives(
     form: Form,
-    surrogate: Surrogate | None,
+    surrogate: Surrogate | str | None,
     fpr: tuple[float, float],
     *,
     temperature: float | None,
@@ -46,7 +45,7 @@ def over_negatives(
     """The module that gives every positive its value, from lists to (lists, positives)."""
     if surrogate is None:
         surrogate = Hinge(1.0) if form == "kl" else SquaredHinge(1.0)
-    require_surrogate(surrogate)
+    surrogate = as_surrogate(surrogate)
     low, high = fpr
     if form == "direct":
         return SelectedNegatives(surrogate, low, high, rounded=True)

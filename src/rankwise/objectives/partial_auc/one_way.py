@@ -43,7 +43,7 @@ class PartialAUC(Objective):
         min_fpr: float = 0.0,
         form: Form = "direct",
         *,
-        surrogate: Surrogate | None = None,
+        surrogate: Surrogate | str | None = None,
         temperature: float | None = None,
         num_items: int | None = None,
         ema_rate: float = 0.9,

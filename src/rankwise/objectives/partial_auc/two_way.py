@@ -42,7 +42,7 @@ class TwoWayPartialAUC(Objective):
         max_fpr: float,
         form: Form = "direct",
         *,
-        surrogate: Surrogate | None = None,
+        surrogate: Surrogate | str | None = None,
         temperature: float | None = None,
         positive_temperature: float | None = None,
         num_items: int | None = None,

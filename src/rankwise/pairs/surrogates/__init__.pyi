@@ -1,3 +1,4 @@
+from rankwise.pairs.surrogates._names import as_surrogate
 from rankwise.pairs.surrogates.base import PairFunction, Surrogate
 from rankwise.pairs.surrogates.exponential import Exponential, Logistic, OneSidedSigmoid, Sigmoid
 from rankwise.pairs.surrogates.polynomial import (
@@ -24,4 +25,5 @@ __all__ = [
     "BarrierHinge",
     "Exponential",
     "Linear",
+    "as_surrogate",
 ]

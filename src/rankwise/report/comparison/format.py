@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from rankwise.naming.grammar import parse
+from rankwise._grammar import parse
 from rankwise.naming.table import find_metric
 from rankwise.report.comparison.run import Estimate
 

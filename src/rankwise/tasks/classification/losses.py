@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
+from rankwise._grammar import parse
 from rankwise.baselines import LDAM, CrossBatchMemory
 from rankwise.baselines.class_balanced import effective_number_weights
 from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
-from rankwise.naming.grammar import parse
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import bind
 from rankwise.naming.table import find_objective

@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rankwise._grammar import canonical
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank
 from rankwise.metrics.dcg import LARGEST
-from rankwise.naming.grammar import canonical
 from rankwise.naming.table import read
 from rankwise.tasks.ranking.evaluate import Judged, require_relevant
 

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from rankwise import metrics
+from rankwise._grammar import canonical, parse
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank
-from rankwise.naming.grammar import canonical, parse
 from rankwise.naming.table import resolve
 from rankwise.tasks.recommendation.catalog import Top
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rankwise._grammar import parse
 from rankwise.baselines import CrossBatchMemory, SupCon
 from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
-from rankwise.naming.grammar import parse
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, embedding_scores
 from rankwise.tasks.retrieval.settings import Memory

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.naming.grammar import Spec, parse
+from rankwise._grammar import Spec, parse
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import NamedTuple, NoReturn, Union
 
 Value = Union[None, bool, int, float, str, tuple["Value", ...], list["Value"], "Spec"]
@@ -46,6 +47,15 @@ class Spec:
 def canonical(name: str) -> str:
     """Return the form that names are compared by: without letter case, ``_`` and ``-``."""
     return name.lower().replace("_", "").replace("-", "")
+
+
+def nearest(word: str, known: tuple[str, ...]) -> str | None:
+    """Return the known word that begins with this one, or else is most like it, if any."""
+    # Of two spellings of one name the first, which is the table's own.
+    form, by_form = canonical(word), {canonical(name): name for name in reversed(known)}
+    begins = [other for other in by_form if len(form) > 1 and other.startswith(form)]
+    found = sorted(begins, key=len) or get_close_matches(form, by_form, n=1, cutoff=0.5)
+    return by_form[found[0]] if found else None
 
 
 def write(value: Value) -> str:

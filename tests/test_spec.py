@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.naming.grammar import Spec, canonical, parse, write
+from rankwise._grammar import Spec, canonical, parse, write
 
 WORDS = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)
 ATOMS = (
