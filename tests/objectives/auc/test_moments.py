@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.auc.moments import class_moments
+from rankwise.objectives.auc._moments import class_moments
 
 
 def moments(scores, target, weight=None):

@@ -7,9 +7,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwise.lists import split_lists
 from rankwise.metrics import auroc
 from rankwise.objectives import OneVsRest
 from rankwise.objectives.auc import PairwiseAUC
+from rankwise.objectives.auc.pairwise import pair_mean
 from rankwise.pairs import (
     BarrierHinge,
     Exponential,
@@ -107,6 +109,14 @@ def test_several_labels_by_item_some_of_them_unknown():
     torch.testing.assert_close(
         OneVsRest(PairwiseAUC())(logits, labels), torch.stack(by_label).mean()
     )
+
+
+def test_two_positives_and_two_negatives_by_hand():
+    weight = torch.tensor([[3.0, 1.0, 1.0, 1.0]])
+    scores, target = torch.tensor([[2.0, 0.0, 1.0, 1.5]]), torch.tensor([[1, 0, 0, 1]])
+    lists = split_lists(scores, target, weight=weight)
+    # x = 2, 1 for the positive that counts thrice, 1.5, .5 for the other; ℓ = (1 − x)₊
+    torch.testing.assert_close(pair_mean(Hinge(1.0), lists), torch.tensor([0.5 / 8]))
 
 
 def test_bad_options_are_named():

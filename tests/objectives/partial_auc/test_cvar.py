@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.lists import split_lists
-from rankwise.objectives.partial_auc.cvar import (
+from rankwise.objectives.partial_auc._cvar import (
     CVaROverNegatives,
     CVaROverPositives,
     excess,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankwise.objectives.partial_auc.forms import over_negatives, require_form
+from rankwise.objectives.partial_auc._forms import over_negatives, require_form
 from rankwise.pairs import Hinge, Logistic, SquaredHinge
 
 NOTHING = dict(temperature=None, num_items=None, ema_rate=0.9, threshold_rate=0.1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.objectives.rows.partial_auc import mean_of_largest
 
 from rankwise.lists import split_lists
-from rankwise.objectives.partial_auc.kl import KLOverNegatives, KLOverPositives, temperature_for
+from rankwise.objectives.partial_auc._kl import KLOverNegatives, KLOverPositives, temperature_for
 from rankwise.pairs import Hinge, Logistic, SquaredHinge
 
 SURROGATES = [Hinge(1.0), SquaredHinge(1.0), Logistic(1.0)]

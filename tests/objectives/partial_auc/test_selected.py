@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.partial_auc.selected import (
+from rankwise.objectives.partial_auc._selected import (
     SelectedNegatives,
     SelectedPositives,
     ranked_negatives,

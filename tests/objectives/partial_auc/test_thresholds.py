@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.partial_auc.cvar import Thresholds
+from rankwise.objectives.partial_auc._cvar import Thresholds
 
 
 def visit(memory, item_ids, start, beyond):

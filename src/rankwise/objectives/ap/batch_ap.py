@@ -7,7 +7,7 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap.family import GainMode, PrecisionObjective
+from rankwise.objectives.ap._family import GainMode, PrecisionObjective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, as_surrogate
@@ -23,7 +23,7 @@ class AveragePrecision(PrecisionObjective):
     share in the data set, which corrects for how the batch was sampled (AUPRC). With
     ``gain="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the metric's loss from above. The gradient
     goes through ℓ₁ only, as in the authors' code, unless ``through_tpr``. The other options are
-    those of :class:`~rankwise.objectives.ap.family.PrecisionObjective`.
+    those of :class:`~rankwise.objectives.ap._family.PrecisionObjective`.
     """
 
     def __init__(

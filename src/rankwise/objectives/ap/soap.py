@@ -8,7 +8,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap.family import PrecisionObjective, Prior
+from rankwise.objectives.ap._family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum

@@ -11,7 +11,7 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
+from rankwise.objectives.ap._family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
     saturating,

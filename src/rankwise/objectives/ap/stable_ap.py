@@ -13,7 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap.family import GainMode, PrecisionObjective, Prior
+from rankwise.objectives.ap._family import GainMode, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import OneSidedHuber

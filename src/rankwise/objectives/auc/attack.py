@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from rankwise.checks import require_count, require_positive
-from rankwise.objectives.auc.ball import Ball, Norm
+from rankwise.objectives.auc._ball import Ball, Norm
 
 __all__ = ["adversarial_loss", "projected_gradient_attack"]
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rankwise.checks import require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.objectives.auc.moments import class_moments
+from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.base import Objective, Reduction
 
 __all__ = ["CompositionalAUC", "Outer"]

@@ -11,8 +11,8 @@ from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives._batch import MemoryBy
+from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.auc.compositional import Outer
-from rankwise.objectives.auc.moments import class_moments
 from rankwise.objectives.base import Objective, Reduction
 
 __all__ = ["MinMaxAUC"]

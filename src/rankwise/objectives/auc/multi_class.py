@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rankwise.checks import require_one_of
 from rankwise.lists import split_by_target
-from rankwise.objectives.auc.formulas import pair_mean
+from rankwise.objectives.auc.pairwise import pair_mean
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate, as_surrogate

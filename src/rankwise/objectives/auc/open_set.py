@@ -18,7 +18,7 @@ from rankwise.eager import eager_only
 from rankwise.lists import split_by_target
 from rankwise.metrics import auroc
 from rankwise.metrics.inputs import Array, Ties, from_tensor, to_tensor
-from rankwise.objectives.auc.formulas import pair_mean
+from rankwise.objectives.auc.pairwise import pair_mean
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, read_classes
 from rankwise.pairs import Square, Surrogate, as_surrogate

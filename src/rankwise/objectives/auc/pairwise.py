@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.objectives.auc.formulas import pair_mean
+from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate
 
-__all__ = ["PairwiseAUC"]
+__all__ = ["PairwiseAUC", "pair_mean"]
 
 
 class PairwiseAUC(Objective):
@@ -31,3 +31,8 @@ class PairwiseAUC(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         return pair_mean(self.surrogate, lists)
+
+
+def pair_mean(surrogate: Surrogate, lists: Lists) -> Tensor:
+    """Return mean_{i∈P, j∈N} ℓ(s_i − s_j) of every list, (lists,)   (EXM 2.3.1)."""
+    return lists.mean_over_positives(false_positive_rate(surrogate, lists))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankwise.checks import require_fraction_range
 from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.partial_auc.forms import Form, over_negatives, require_form
+from rankwise.objectives.partial_auc._forms import Form, over_negatives, require_form
 from rankwise.pairs import Surrogate
 
 __all__ = ["PartialAUC"]

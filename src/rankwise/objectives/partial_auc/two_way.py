@@ -6,10 +6,10 @@ from torch import nn
 
 from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.partial_auc.cvar import CVaROverPositives
-from rankwise.objectives.partial_auc.forms import Form, over_negatives, require_form
-from rankwise.objectives.partial_auc.kl import KLOverPositives, temperature_for
-from rankwise.objectives.partial_auc.selected import SelectedPositives
+from rankwise.objectives.partial_auc._cvar import CVaROverPositives
+from rankwise.objectives.partial_auc._forms import Form, over_negatives, require_form
+from rankwise.objectives.partial_auc._kl import KLOverPositives, temperature_for
+from rankwise.objectives.partial_auc._selected import SelectedPositives
 from rankwise.pairs import Surrogate
 
 __all__ = ["TwoWayPartialAUC"]

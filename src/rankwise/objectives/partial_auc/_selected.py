@@ -14,8 +14,6 @@ from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.pairs import Surrogate
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["SelectedNegatives", "SelectedPositives", "ranked_negatives"]
-
 
 def ranked_negatives(
     lists: Lists, min_fpr: float, max_fpr: float, *, rounded: bool = True

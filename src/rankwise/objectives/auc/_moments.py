@@ -8,8 +8,6 @@ from torch import Tensor
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
-__all__ = ["class_moments"]
-
 
 def class_moments(lists: Lists) -> tuple[Tensor, Tensor, Tensor]:
     """mean_P s, mean_N s and the sum of the two variances of every list, (lists,) each.

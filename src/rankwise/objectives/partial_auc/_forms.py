@@ -7,12 +7,10 @@ from typing import Literal, get_args
 from torch import nn
 
 from rankwise.checks import require_count, require_one_of
-from rankwise.objectives.partial_auc.cvar import CVaROverNegatives, require_hinge
-from rankwise.objectives.partial_auc.kl import KLOverNegatives, temperature_for
-from rankwise.objectives.partial_auc.selected import SelectedNegatives
+from rankwise.objectives.partial_auc._cvar import CVaROverNegatives, require_hinge
+from rankwise.objectives.partial_auc._kl import KLOverNegatives, temperature_for
+from rankwise.objectives.partial_auc._selected import SelectedNegatives
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, as_surrogate
-
-__all__ = ["Form", "over_negatives", "require_form"]
 
 Form = Literal["direct", "cvar", "kl"]
 

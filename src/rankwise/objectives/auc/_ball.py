@@ -9,8 +9,6 @@ from torch import Tensor
 
 from rankwise.checks import require_floating, require_one_of, require_positive
 
-__all__ = ["Ball", "Norm"]
-
 Norm = Literal["linf", "l2"]
 
 

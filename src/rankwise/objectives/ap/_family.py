@@ -14,8 +14,6 @@ from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 
-__all__ = ["GainMode", "PrecisionObjective", "Prior"]
-
 GainMode = Literal["annealed", "fixed"]
 Prior = float | Tensor | None
 

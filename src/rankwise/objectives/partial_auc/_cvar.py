@@ -10,11 +10,9 @@ from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
 from rankwise.objectives._selection import hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
-from rankwise.objectives.partial_auc.selected import ranked_negatives
+from rankwise.objectives.partial_auc._selected import ranked_negatives
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
 from rankwise.pairs.rows import accumulating, result_dtype
-
-__all__ = ["CVaROverNegatives", "CVaROverPositives", "Thresholds", "excess", "require_hinge"]
 
 
 def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:

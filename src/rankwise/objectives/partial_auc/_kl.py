@@ -13,8 +13,6 @@ from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.pairs import Surrogate, pair_logsumexp
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["KLOverNegatives", "KLOverPositives", "temperature_for"]
-
 
 def temperature_for(name: str, temperature: float | None, share: float) -> float:
     """The temperature given, or τ = 1/√(2 log 1/share), which looks at about that share of items.
