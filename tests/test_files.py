@@ -46,3 +46,9 @@ def test_arrays_of_objects_are_not_written(tmp_path):
     with pytest.raises(ValueError, match="Object arrays cannot be saved"):
         write_npz(tmp_path / "a.npz", {"a": np.array([None])})
     assert not list(tmp_path.iterdir())
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    np.savez(tmp_path / "a.npz", a=np.array([{}]))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        read_npz(tmp_path / "a.npz")

@@ -11,7 +11,7 @@ from tests.tasks.compare.stubs import stubbed, table
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.report.files import read_arrays
+from rankwise.files import read_npz
 
 __all__ = ["stubbed"]
 
@@ -100,7 +100,7 @@ def test_the_test_part_is_found_again_among_rows_without_a_target(data) -> None:
     found = pl.read_csv(scores)
     assert found.height == results["data"]["test"]
     assert found["y"].null_count() == 0
-    arrays = read_arrays(out / "predictions.npz")
+    arrays = read_npz(out / "predictions.npz")
     np.testing.assert_array_equal(found["id"], arrays["row"])
     np.testing.assert_allclose(found["score"], arrays[f"score_{results['recommended']}"])
 

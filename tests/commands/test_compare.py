@@ -91,7 +91,10 @@ def test_a_failure_is_one_line_and_1(tmp_path, data, monkeypatch):
         (["--target", "y", "--positive", "7"], "--positive must be one of them"),
         (["--target", "y", "--metric", "ndcg@10"], "with --group"),
         (["--target", "y", "--metric", "auk"], 'did you mean "auc"'),
-        (["--target", "y", "--budget", "long"], "budget must be a time such as 90s"),
+        (
+            ["--target", "y", "--budget", "long"],
+            "--budget must be a time such as 90s, 2m or 1h, got 'long'",
+        ),
         (["--target", "y", "--candidates", "tree"], "--candidates must be a list of"),
         (["--target", "y", "--group", "usr"], "there is no group column 'usr'"),
         ([], "needs --target"),

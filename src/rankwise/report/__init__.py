@@ -1,15 +1,13 @@
 """Reports that stand on their own: text, tables and figures in one HTML file."""
 
-from rankwise.report.files import read_arrays, write_arrays, write_csv, write_json, write_whole
+from rankwise.report.files import write_csv, write_json, write_whole
 from rankwise.report.html import Figure, Section, Table, render_report
 
 __all__ = [
     "Figure",
     "Section",
     "Table",
-    "read_arrays",
     "render_report",
-    "write_arrays",
     "write_csv",
     "write_json",
     "write_whole",

@@ -1,4 +1,4 @@
-"""CSV, JSON and npz files, written whole or not at all."""
+"""CSV and JSON files, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,20 +7,10 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rankwise.files import write_whole
 
-__all__ = [
-    "read_arrays",
-    "write_arrays",
-    "write_csv",
-    "write_json",
-    "write_whole",
-]
+__all__ = ["write_csv", "write_json", "write_whole"]
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
@@ -37,17 +27,3 @@ def write_json(path: Path, value: object) -> Path:
     """Write a value as indented JSON; NaN and infinity raise."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return write_whole(path, text + "\n")
-
-
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.generic]]) -> Path:
-    """Write arrays by name as npz."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    return write_whole(path, buffer.getvalue())
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file by name."""
-    # Bytes first: numpy leaves a broken file open.
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
-        return {name: found[name] for name in found.files}

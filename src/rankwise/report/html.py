@@ -1,4 +1,4 @@
-"""Reports as single HTML files: styles, tables and figures are embedded."""
+"""HTML whose every text is escaped, and reports as single files with all that they show."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-
-__all__ = ["Figure", "Section", "Table", "render_report"]
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2730; --quiet: #5b6770; --line: #d9dfe3; --accent: #00796b; }
@@ -30,6 +28,61 @@ th:first-child, td:first-child, td.words { text-align: left; }
 td { white-space: nowrap; }
 td.words { white-space: normal; }
 """
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>{style}</style></head>
+<body><h1>{title}</h1>{body}</body></html>
+"""
+
+
+class Markup(str):
+    """Text that is markup already; any other string is escaped where it enters an element."""
+
+    __slots__ = ()
+
+
+Child = str | int | Iterable["Child"] | None
+
+_VOID = frozenset({"br", "hr", "img", "input", "meta"})  # elements without content and end tag
+
+
+def element(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
+    """Build an element; ``class_`` stands for ``class``, other underscores for hyphens.
+
+    An attribute that is None or False is left out, True stands without a value. Children are
+    strings (escaped, unless they are :class:`Markup`), numbers, or any nesting of these.
+    """
+    written = "".join(_attribute(key, value) for key, value in attributes.items())
+    if name in _VOID:
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{join(children)}</{name}>")
+
+
+def fill(template: str, /, **children: Child) -> Markup:
+    """Fill the ``{places}`` of an HTML template with children, which are escaped."""
+    return Markup(template.format(**{name: join(each) for name, each in children.items()}))
+
+
+def join(children: Child) -> Markup:
+    """Join children into one piece of markup."""
+    if children is None:
+        return Markup()
+    if isinstance(children, Markup):
+        return children
+    if isinstance(children, (str, int)):
+        return Markup(escape(str(children)))
+    return Markup("".join(map(join, children)))
+
+
+def _attribute(key: str, value: str | float | bool | None) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {name}"
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    return f' {name}="{escape(shown)}"'
 
 
 @dataclass(frozen=True)
@@ -70,41 +123,32 @@ class Section:
 
 def render_report(title: str, sections: Iterable[Section]) -> str:
     """Return the report as one string of HTML; every text in it is escaped."""
-    body = "\n".join(_section(section) for section in sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+    return fill(_PAGE, title=title, style=Markup(_STYLE), body=map(_section, sections))
+
+
+def _section(section: Section) -> Markup:
+    return element(
+        "section",
+        element("h2", section.heading),
+        [element("p", text) for text in section.paragraphs],
+        map(_figure, section.figures),
+        map(_table, section.tables),
     )
 
 
-def _section(section: Section) -> str:
-    parts = [f"<section>\n<h2>{escape(section.heading)}</h2>"]
-    parts += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
-    parts += [_figure(figure) for figure in section.figures]
-    parts += [_table(table) for table in section.tables]
-    return "\n".join([*parts, "</section>"])
+def _figure(figure: Figure) -> Markup:
+    data = f"data:image/png;base64,{base64.b64encode(figure.png).decode()}"
+    caption = element("figcaption", figure.caption) if figure.caption else None
+    return element("figure", element("img", src=data, alt=figure.description), caption)
 
 
-def _figure(figure: Figure) -> str:
-    data = base64.b64encode(figure.png).decode()
-    caption = f"<figcaption>{escape(figure.caption)}</figcaption>" if figure.caption else ""
-    image = f'<img src="data:image/png;base64,{data}" alt="{escape(figure.description)}">'
-    return f"<figure>{image}{caption}</figure>"
+def _table(table: Table) -> Markup:
+    caption = element("caption", element("span", table.caption)) if table.caption else None
+    head = element("thead", element("tr", [element("th", n, scope="col") for n in table.header]))
+    rows = [element("tr", map(_cell, row)) for row in table.rows]
+    return element("div", element("table", caption, head, element("tbody", rows)), class_="scroll")
 
 
-def _table(table: Table) -> str:
-    caption = f"<caption><span>{escape(table.caption)}</span></caption>" if table.caption else ""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
-    rows = "\n".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
-    return (
-        f'<div class="scroll"><table>{caption}<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody></table></div>"
-    )
-
-
-def _cell(value: object) -> str:
+def _cell(value: object) -> Markup:
     text = str(value)
-    wordy = ' class="words"' if len(text) > 24 else ""
-    return f"<td{wordy}>{escape(text)}</td>"
+    return element("td", text, class_="words" if len(text) > 24 else None)

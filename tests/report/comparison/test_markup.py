@@ -10,12 +10,9 @@ from hypothesis import strategies as st
 from tests.report.comparison.sections.small import candidate, pair, small_run, text_of, tree_of
 
 from rankwise.report.comparison.markup import (
-    Markup,
     Section,
     color_class,
-    element,
     figure,
-    join,
     legend,
     note,
     scroll,
@@ -23,6 +20,7 @@ from rankwise.report.comparison.markup import (
     table,
 )
 from rankwise.report.comparison.run import Candidate, Estimate, Run
+from rankwise.report.html import Markup, element, join
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 

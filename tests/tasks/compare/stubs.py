@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from optuna.distributions import FloatDistribution
 
 import rankwise.estimators
 from rankwise.estimators.base import Ranker
@@ -66,7 +67,7 @@ class StubRanker(Ranker):
 def replace_models(monkeypatch):
     """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
-    span = search_space.Span(1e-3, 1e3)
+    span = FloatDistribution(1e-3, 1e3, log=True)
     for kind in MODELS:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(search_space.SPACES, kind, {"alpha": span})

@@ -28,7 +28,7 @@ def opened(tmp_path, monkeypatch, costs, **options):
 def test_with_enough_time_nothing_is_announced_and_folds_are_kept(tmp_path, monkeypatch):
     costs = {PLAIN.key: 0.1, METRIC.key: 0.2}
     found, _ = opened(tmp_path, monkeypatch, costs, budget=100.0)
-    assert (found.one_part, dict(found.left_out), found.announcements) == (False, {}, [])
+    assert (found.one_part, found.left_out, found.announced) == (False, {}, [])
 
 
 def test_folds_give_way_before_candidates_do(tmp_path, monkeypatch):
@@ -37,7 +37,7 @@ def test_folds_give_way_before_candidates_do(tmp_path, monkeypatch):
     found, _ = opened(tmp_path, monkeypatch, costs, budget=20.0)
     assert found.one_part
     assert dict(found.left_out) == {}
-    (said,) = found.announcements
+    (said,) = found.announced
     assert said.startswith("--budget 20s is too short for 5-fold cross-validation")
     assert "pass --budget 73s for folds" in said  # twice 6 × (2 + 4), rounded up
 

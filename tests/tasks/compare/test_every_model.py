@@ -54,7 +54,9 @@ def test_relevances_in_svmlight(tmp_path, model):
     path = tmp_path / "table.svm"
     path.write_text("\n".join(lines))
     asked = settings(tmp_path, drop=())
-    asked = type(asked)(path, None, metric="ndcg@5", group="qid", candidates=model, trials=1)
+    asked = type(asked)(
+        data=path, target=None, metric="ndcg@5", group="qid", candidates=model, trials=1
+    )
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
     assert load_model(tmp_path / "run").names == ("f1", "f2", "f3")

@@ -15,7 +15,7 @@ from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.importance import _amount, _columns_to_measure, _shuffled, importance_of
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.pipeline import run
-from rankwise.tasks.compare.selection import HeldOut
+from rankwise.tasks.compare.selection import Evaluation
 
 __all__ = ["stubbed"]
 
@@ -29,7 +29,7 @@ def held_out(here):
     each = done(here, "ap", 1, Model(members, here.table.names, here.table.kinds, {}))
     test, _ = scored(members, here, plan.parts.test)
     object.__setattr__(each, "test", test)
-    return HeldOut([each], here)
+    return Evaluation([(here, [each])])
 
 
 def by_name(found):

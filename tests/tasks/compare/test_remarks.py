@@ -12,11 +12,11 @@ from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores
 from rankwise.tasks.compare.remarks import same_as_baseline, training_remarks, verdict_of
 from rankwise.tasks.compare.results import results_of
-from rankwise.tasks.compare.selection import Choice, HeldOut
+from rankwise.tasks.compare.selection import Choice, Evaluation
 
 
 def verdict(here, fitted, recommended=1):
-    evaluation = HeldOut(fitted, here)
+    evaluation = Evaluation([(here, fitted)])
     results = results_of(fitted, Choice(recommended, 0, ""), here, {}, evaluation)
     return verdict_of(results, evaluation, here)
 
@@ -105,7 +105,7 @@ def test_log_loss_that_won_is_not_talked_away(many):
 def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(many):
     base, other = shifted(many, 0.0)
     fitted = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
-    evaluation = HeldOut(fitted, many)
+    evaluation = Evaluation([(many, fitted)])
     for recommended, named in ((0, True), (1, False)):
         found = results_of(fitted, Choice(recommended, 0, ""), many, {}, evaluation)
         assert (found["candidates"][1]["difference"]["value"], evaluation.same_ranking(1, 0)) == (

@@ -14,7 +14,7 @@ from rankwise.tasks.compare import results as files
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores, fit_members
 from rankwise.tasks.compare.model import Model, load_model
-from rankwise.tasks.compare.selection import Choice, HeldOut, choose
+from rankwise.tasks.compare.selection import Choice, Evaluation, choose
 
 __all__ = ["stubbed"]
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 
 
 def results_of(fitted, choice, here, left_out):
-    return files.results_of(fitted, choice, here, left_out, HeldOut(fitted, here))
+    return files.results_of(fitted, choice, here, left_out, Evaluation([(here, fitted)]))
 
 
 def write_results(out, found, fitted, here):
-    files.write_results(out, found, fitted, here, HeldOut(fitted, here))
+    files.write_results(out, found, fitted, here, Evaluation([(here, fitted)]))
 
 
 def done(here, objective, seed, model=None):

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import optuna
 import pytest
+from optuna.distributions import IntDistribution
 
 import rankwise.estimators
 from rankwise.tasks.compare.candidates import CLASSES, MODELS, Candidate
 from rankwise.tasks.compare.fit import ranker_of
-from rankwise.tasks.compare.search_space import defaults, length_of, options_of, space_of, suggested
+from rankwise.tasks.compare.search_space import defaults, length_of, options_of, space_of
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "ap"])
@@ -15,12 +16,13 @@ def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, 
     candidate = Candidate(model, objective)
     study = optuna.create_study()
     study.enqueue_trial(defaults(candidate))
-    first = suggested(candidate, study.ask())
+    space = space_of(candidate)
+    first = study.ask(space).params
     assert first == defaults(candidate)
-    second = suggested(candidate, study.ask())
-    for name, span in space_of(candidate).items():
+    second = study.ask(space).params
+    for name, span in space.items():
         assert span.low <= second[name] <= span.high
-        assert isinstance(second[name], int) == span.whole
+        assert isinstance(second[name], int) == isinstance(span, IntDistribution)
     options = options_of(first)
     made = getattr(rankwise.estimators, CLASSES[model])(objective=objective, **options)
     params = made.get_params()

@@ -18,7 +18,7 @@ def test_a_span_of_time_in_seconds(words, seconds):
 
 @pytest.mark.parametrize("words", ["", "soon", "2 weeks", "m", "2m!", "1.2.3s", "-5s"])
 def test_what_is_no_span(words):
-    with pytest.raises(UsageError, match="such as 90s, 2m or 1h"):
+    with pytest.raises(UsageError, match="--budget must be a time such as 90s, 2m or 1h, got "):
         seconds_of(words)
 
 

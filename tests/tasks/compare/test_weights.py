@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import StubRanker, problem, settings, stubbed, table
 
 from rankwise.data import DataError
+from rankwise.files import read_npz
 from rankwise.report.comparison.run import read_run
-from rankwise.report.files import read_arrays
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.evaluate import evaluate_run
 from rankwise.tasks.compare.fit import fit_members
@@ -96,7 +96,7 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
     assert all(weight is not None for weight in given)
     config = json.loads((weighted / "run" / "config.json").read_text())
     assert config["weight"] == "w"
-    arrays = read_arrays(weighted / "run" / "predictions.npz")
+    arrays = read_npz(weighted / "run" / "predictions.npz")
     test = average_precision_score(
         arrays["target"], arrays["score_0"], sample_weight=arrays["weight"]
     )

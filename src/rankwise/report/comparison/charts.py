@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rankwise.report.comparison.markup import Child, Markup, element
 from rankwise.report.comparison.run import Estimate
+from rankwise.report.html import Child, Markup, element
 
 
 @dataclass(frozen=True)

@@ -1,62 +1,14 @@
-"""HTML and SVG whose every text is escaped, and the pieces that all sections share."""
+"""The pieces of HTML that all sections share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from rankwise.report.comparison.run import Candidate, Run
+from rankwise.report.html import Child, Markup, element
 
-
-class Markup(str):
-    """Text that is markup already; any other string is escaped where it enters an element."""
-
-    __slots__ = ()
-
-
-Child = str | int | Iterable["Child"] | None
-
-_VOID = frozenset({"br", "hr", "input", "meta"})  # elements without content and end tag
 _COLORS = 6  # besides those of the recommended and of the baseline; see report.css
-
-
-def element(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
-    """Build an element; ``class_`` stands for ``class``, other underscores for hyphens.
-
-    An attribute that is None or False is left out, True stands without a value. Children are
-    strings (escaped, unless they are :class:`Markup`), numbers, or any nesting of these.
-    """
-    written = "".join(_attribute(key, value) for key, value in attributes.items())
-    if name in _VOID:
-        return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{join(children)}</{name}>")
-
-
-def fill(template: str, /, **children: Child) -> Markup:
-    """Fill the ``{places}`` of an HTML template with children, which are escaped."""
-    return Markup(template.format(**{name: join(each) for name, each in children.items()}))
-
-
-def join(children: Child) -> Markup:
-    """Join children into one piece of markup."""
-    if children is None:
-        return Markup()
-    if isinstance(children, Markup):
-        return children
-    if isinstance(children, (str, int)):
-        return Markup(escape(str(children)))
-    return Markup("".join(map(join, children)))
-
-
-def _attribute(key: str, value: str | float | bool | None) -> str:
-    if value is None or value is False:
-        return ""
-    name = key.rstrip("_").replace("_", "-")
-    if value is True:
-        return f" {name}"
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    return f' {name}="{escape(shown)}"'
 
 
 @dataclass(frozen=True)

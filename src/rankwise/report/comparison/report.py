@@ -8,7 +8,7 @@ import json
 from importlib import resources
 
 from rankwise.report.comparison.curves import levels_of
-from rankwise.report.comparison.markup import Markup, Section, color_class, element, fill
+from rankwise.report.comparison.markup import Section, color_class
 from rankwise.report.comparison.run import Run
 from rankwise.report.comparison.sections.columns import columns, importance
 from rankwise.report.comparison.sections.curves import curves, lift
@@ -17,6 +17,7 @@ from rankwise.report.comparison.sections.scores import calibration, groups, scor
 from rankwise.report.comparison.sections.settings import setting
 from rankwise.report.comparison.sections.threshold import explorer
 from rankwise.report.comparison.sections.time import time
+from rankwise.report.html import Markup, element, fill
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">

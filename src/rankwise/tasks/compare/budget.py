@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict
+
+from pydantic import BaseModel, Field
 
 from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import Candidate
@@ -25,77 +26,47 @@ _TELLING = 0.1  # seconds of work from which the clock can be compared with the 
 _ROOM = 0.5  # share of the budget that the shortest fits may take where folds are chosen by
 
 
-class _Decision(TypedDict, total=False):
-    budget: float
-    shares: dict[str, float]
-    one_part: bool
-    left_out: dict[str, str]  # messages by candidate
-    announced: list[str]
+class Budget(BaseModel):
+    """The decisions of the time budget, and the seconds spent: the content of ``timing.json``."""
 
-
-class _Record(_Decision):
-    """The content of ``timing.json``."""
-
+    path: Path = Field(exclude=True)
     pilot_seconds: float
-    costs: dict[str, list[float]]
-    seconds: dict[str, float]
-
-
-class Budget:
-    """The decisions of the time budget, and the seconds spent."""
-
-    def __init__(self, path: Path, record: _Record) -> None:
-        self._path = path
-        self._record = record
-        self.costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
-
-    @property
-    def one_part(self) -> bool:
-        """Whether the choice is made by one validation part for lack of time."""
-        return bool(self._record["one_part"])
-
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """Candidates by name for which one trial alone takes too long, with the message."""
-        return dict(self._record["left_out"])
-
-    @property
-    def announcements(self) -> list[str]:
-        """Messages to show before the training begins, besides those on what is left out."""
-        return list(self._record["announced"])
+    costs: dict[str, Cost]  # by the key of a candidate
+    seconds: dict[str, float] = {}
+    shares: dict[str, float] = {}
+    budget: float | None = None
+    one_part: bool | None = None  # whether one validation part chooses for lack of time
+    left_out: dict[str, str] = {}  # candidates whose trials take too long, with the message
+    announced: list[str] = []  # shown before the training, besides what is left out
 
     def share(self, name: str, problem: Problem, left: Sequence[Candidate]) -> float:
         """Return the seconds of the first of those left: its shortest trial and an equal share.
 
         ``name`` is its name in the store of trials.
         """
-        shares: dict[str, float] = self._record["shares"]
-        if name not in shares:
+        if name not in self.shares:
+            # Storing trials takes time: candidates take more seconds than their shares.
+            over = [
+                max(0.0, self.seconds[n] - self.shares[n]) for n in self.seconds if n in self.shares
+            ]
+            overhead = sum(over) / len(over) if over else 0.0
             seeds = problem.settings.seeds
             least = [self.costs[each.key].trial(problem.plan, seeds) for each in left]
-            least = [each + self._overhead() for each in least]
-            remaining = _training(float(self._record["budget"])) - self._spent()
-            slack = max(0.0, remaining - sum(least)) / len(left)
-            shares[name] = least[0] - self._overhead() + slack
-            self._write()
-        return float(shares[name])
+            spent = self.pilot_seconds + sum(self.seconds.values())
+            remaining = _training(problem.settings.budget) - spent
+            needed = sum(each + overhead for each in least)
+            self.shares[name] = least[0] + max(0.0, remaining - needed) / len(left)
+            self.write()
+        return self.shares[name]
 
     def spend(self, name: str, seconds: float) -> None:
         """Record the seconds that a candidate has taken."""
-        self._record["seconds"][name] = seconds
-        self._write()
+        self.seconds[name] = seconds
+        self.write()
 
-    def _overhead(self) -> float:
-        """Return the mean seconds of a candidate beyond its share: storing trials takes time."""
-        seconds, shares = self._record["seconds"], self._record["shares"]
-        over = [max(0.0, seconds[name] - shares[name]) for name in seconds if name in shares]
-        return sum(over) / len(over) if over else 0.0
-
-    def _spent(self) -> float:
-        return float(self._record["pilot_seconds"] + sum(self._record["seconds"].values()))
-
-    def _write(self) -> None:
-        write_json(self._path, self._record)
+    def write(self) -> None:
+        """Write the file that a resumed run reads."""
+        write_json(self.path, self.model_dump(mode="json"))
 
 
 def open_budget(
@@ -112,8 +83,9 @@ def open_budget(
     the candidates are decided again, but not the splits: finished work used these.
     """
     path, seconds = folder / TIMING, problem.settings.budget
-    record = _read(path)
-    if record is None:
+    try:
+        found = Budget.model_validate({**json.loads(path.read_bytes()), "path": path})
+    except (OSError, ValueError, TypeError):
         for candidate in {each.model: each for each in trained}.values():
             warm_up(candidate, problem)
         began, worked, costs = time.perf_counter(), time.process_time(), {}
@@ -123,40 +95,30 @@ def open_budget(
         taken, worked = time.perf_counter() - began, time.process_time() - worked
         # How busy the machine is with other work, where that can be measured.
         busy = max(1.0, taken / worked) if worked > _TELLING else 1.0
-        slow = {key: cost.times(busy) for key, cost in costs.items()}
-        record = {
-            "pilot_seconds": taken,
-            "costs": {k: [c.fixed, c.per_row, c.per_scored_row] for k, c in slow.items()},
-            "seconds": {},
-        }
-    if record.get("budget") != seconds:
-        costs = {key: Cost(*numbers) for key, numbers in record["costs"].items()}
-        decided = _decide(problem, trained, costs, rounds, record)
-        record = {**record, **decided, "budget": seconds, "shares": {}}
-        write_json(path, record)
-    return Budget(path, record)
+        slow = {key: Cost(*(busy * each for each in cost)) for key, cost in costs.items()}
+        found = Budget(path=path, pilot_seconds=taken, costs=slow)
+    if found.budget != seconds:
+        _decide(found, problem, trained, rounds)
+        found.budget, found.shares = seconds, {}
+        found.write()
+    return found
 
 
-def _decide(
-    problem: Problem,
-    trained: Sequence[Candidate],
-    costs: Mapping[str, Cost],
-    rounds: int,
-    before: _Record,
-) -> _Decision:
-    settings, plan, pilot = problem.settings, problem.plan, float(before["pilot_seconds"])
-    available = _training(settings.budget) - pilot
+def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], rounds: int) -> None:
+    """Decide how the choice is made, unless it is decided, and which candidates are left out."""
+    settings, plan, pilot = problem.settings, problem.plan, budget.pilot_seconds
+    asked, available = _as_budget(settings.budget), _training(settings.budget) - pilot
 
     def needed(candidate: Candidate) -> float:
-        return rounds * costs[candidate.key].trial(plan, settings.seeds)
+        return rounds * budget.costs[candidate.key].trial(plan, settings.seeds)
 
-    announced = []
-    folds = sum(map(needed, trained))
-    one_part = bool(before.get("one_part", plan.cross_validated and folds > _ROOM * available))
-    if one_part:
+    budget.announced, folds = [], sum(map(needed, trained))
+    if budget.one_part is None:
+        budget.one_part = plan.cross_validated and folds > _ROOM * available
+    if budget.one_part:
         longer = _as_budget(folds / _ROOM + pilot)
-        announced.append(
-            f"--budget {_as_budget(settings.budget)} is too short for {plan.describe(plan.tuned)}: "
+        budget.announced.append(
+            f"--budget {asked} is too short for {plan.describe(plan.tuned)}: "
             f"the choice is made by one validation part; pass --budget {longer} for folds"
         )
         plan = plan.single_split()
@@ -169,33 +131,23 @@ def _decide(
         if candidate is first or total + takes <= available:
             total += takes
             if total > available:
-                announced.append(
+                budget.announced.append(
                     f"{candidate.name}: one trial takes about {_shown(takes)}, longer than "
-                    f"--budget {_as_budget(settings.budget)}; it is trained all the same, since "
-                    "a comparison needs a model of log-loss"
+                    f"--budget {asked}; it is trained all the same, since a comparison needs a "
+                    "model of log-loss"
                 )
             continue
         left_out[candidate.name] = (
             f"{candidate.name}: one trial takes about {_shown(takes)}, longer than its share of "
             f"{_shown(max(0.0, available / len(trained)))} of --budget "
-            f"{_as_budget(settings.budget)}; it is left out: pass --budget {everything}, or fewer "
-            "--candidates"
+            f"{asked}; it is left out: pass --budget {everything}, or fewer --candidates"
         )
-    ordered = {each.name: left_out[each.name] for each in trained if each.name in left_out}
-    return {"one_part": one_part, "left_out": ordered, "announced": announced}
+    budget.left_out = {each.name: left_out[each.name] for each in trained if each.name in left_out}
 
 
 def _training(budget: float) -> float:
     """Return the part of a budget for training; the rest is for column importance."""
     return (1 - SHARE) * budget
-
-
-def _read(path: Path) -> _Record | None:
-    try:
-        found: _Record = json.loads(path.read_text())
-        return found if {"pilot_seconds", "costs", "seconds"} <= set(found) else None
-    except (OSError, ValueError, TypeError):
-        return None
 
 
 def _shown(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,17 +18,12 @@ _CAUTION = 1.25  # scoring cannot be cut short: rather too early than too late
 _HELD_OUT = 0.2  # share of the rows of a fit that are scored once more for its calibration
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """Seconds of the shortest useful fit on some rows, and of scoring rows."""
 
     fixed: float
     per_row: float
     per_scored_row: float
-
-    def times(self, factor: float) -> Cost:
-        """Return the cost on a machine that is slower by a factor."""
-        return Cost(factor * self.fixed, factor * self.per_row, factor * self.per_scored_row)
 
     def fit(self, rows: int) -> float:
         """Return the seconds of the shortest useful fit."""
@@ -98,6 +93,5 @@ def _timed(candidate: Candidate, problem: Problem, rows: Rows) -> tuple[float, f
 
 def _some(problem: Problem, size: int) -> Rows:
     """Draw training rows with both classes; whole lists, where there are lists."""
-    rows = problem.plan.splits[0][0]
-    rng = np.random.default_rng(problem.settings.seed)
+    rows, rng = problem.plan.splits[0][0], np.random.default_rng(problem.settings.seed)
     return problem.sample(rows, size / len(rows), _LEAST, rng)

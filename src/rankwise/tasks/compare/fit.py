@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -16,21 +15,15 @@ import numpy as np
 import rankwise.estimators
 from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time, time_limit
-from rankwise.report import read_arrays, write_arrays, write_json
+from rankwise.files import read_npz, write_npz
+from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
-from rankwise.tasks.compare.model import (
-    Member,
-    Model,
-    apply_ranks,
-    load_model,
-    mean_of_ranks,
-    renamed,
-)
+from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
 from rankwise.tasks.compare.problem import Floats, Problem, Rows
 from rankwise.tasks.compare.search_space import Params, length_of, shortest
 
 SMALL = 50_000  # rows from which several threads pay for trees
-_RECORD = ("params", "trials", "seconds", "curve", "values", "cut")
+_RECORD = ("params", "trials", "seconds", "curve", "cut")
 _ARRAYS = ("test", "test_ranked", "probability")
 
 
@@ -135,9 +128,8 @@ def scored(members: tuple[Member, ...], problem: Problem, rows: Rows) -> tuple[F
     """Return scores of some rows by the mean of the members, and as log-odds of ranks."""
     features = problem.table.of(rows)
     each = [member.scores(features) for member in members]
-    knots = [member.knots for member in members]
-    ranked = np.mean([apply_ranks(k, s) for k, s in zip(knots, each, strict=True)], axis=0)
-    return mean_of_ranks(each, knots), ranked
+    ranked = mean_rank(members, each)
+    return each[0] if len(each) == 1 else ranked, ranked
 
 
 def evaluate_split(
@@ -158,47 +150,44 @@ def evaluate_split(
 
 
 def fold_arrays(folds: Sequence[FoldScores]) -> dict[str, Floats]:
-    """Return the scores of splits as named arrays."""
-    pairs = [(f"scores_{n}", each.scores) for n, each in enumerate(folds)]
-    return dict(pairs) | {f"ranked_{n}": each.ranked for n, each in enumerate(folds)}
+    """Return the scores and values of splits as named arrays."""
+    return {
+        "values": np.array([each.value for each in folds]),
+        "cut": np.array([each.cut for each in folds]),
+        **{f"scores_{n}": each.scores for n, each in enumerate(folds)},
+        **{f"ranked_{n}": each.ranked for n, each in enumerate(folds)},
+    }
 
 
-def folds_of(
-    arrays: Mapping[str, Floats], values: Sequence[float], cuts: Sequence[bool]
-) -> tuple[FoldScores, ...]:
+def folds_of(arrays: Mapping[str, Floats]) -> tuple[FoldScores, ...]:
     """Return the splits whose arrays :func:`fold_arrays` named."""
-    known = enumerate(zip(values, cuts, strict=True))
+    known = enumerate(zip(arrays["values"].tolist(), arrays["cut"].tolist(), strict=True))
     return tuple(
-        FoldScores(arrays[f"scores_{n}"], arrays[f"ranked_{n}"], float(value), bool(cut))
+        FoldScores(arrays[f"scores_{n}"], arrays[f"ranked_{n}"], value, bool(cut))
         for n, (value, cut) in known
     )
 
 
 def save_candidate(folder: Path, fitted: Fitted) -> None:
     """Write into a folder of its own, which is there whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
-        made = Path(name) / "candidate"
-        made.mkdir()
-        record = {key: getattr(fitted, key) for key in _RECORD}
+    with whole_folder(folder) as made:
+        record = {key: getattr(fitted, key) for key in ("values", *_RECORD)}
         write_json(made / "result.json", {"name": fitted.candidate.name, **record})
         arrays = {key: getattr(fitted, key) for key in _ARRAYS}
-        write_arrays(made / "scores.npz", arrays | fold_arrays(fitted.folds))
+        write_npz(made / "scores.npz", arrays | fold_arrays(fitted.folds))
         fitted.model.save(made / "model")
-        renamed(made, folder)
 
 
 def load_candidate(folder: Path, candidate: Candidate) -> Fitted | None:
     """Read what :func:`save_candidate` wrote; None where there is nothing, or nothing whole."""
     try:
         record = json.loads((folder / "result.json").read_text())
-        arrays = read_arrays(folder / "scores.npz")
-        values = record["values"]
+        arrays = read_npz(folder / "scores.npz")
         return Fitted(
             candidate=candidate,
-            folds=folds_of(arrays, values, [False] * len(values)),
+            folds=folds_of(arrays),
             model=load_model(folder / "model"),
-            **{key: record[key] for key in _RECORD if key != "values"},
+            **{key: record[key] for key in _RECORD},
             test=arrays["test"],
             test_ranked=arrays["test_ranked"],
             probability=arrays["probability"],

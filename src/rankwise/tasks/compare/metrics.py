@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,15 @@ from rankwise.naming import metric
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64] | None
 Weight = Floats | None
+
+
+class Truth(TypedDict):
+    """What scores are compared with: targets, and the lists and weights of the rows if any."""
+
+    target: Floats
+    groups: Groups
+    weight: Weight
+
 
 NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
 NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
@@ -80,12 +90,8 @@ def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
         return ["ap", "auc", *lists, "map@r", "r_precision"]
     cuts = [k for k in (10, 100, 1000) if k <= rows // 2] or [1]
     curves = ["ap", "auc", "opauc(max_fpr=0.05)", "tpauc(min_tpr=0.5, max_fpr=0.5)"]
-    return [
-        *curves,
-        "r_precision",
-        *(f"precision@{k}" for k in cuts),
-        *(f"recall@{k}" for k in cuts),
-    ]
+    top = [f"{name}@{k}" for name in ("precision", "recall") for k in cuts]
+    return [*curves, "r_precision", *top]
 
 
 def value(
@@ -113,14 +119,13 @@ def interval(
     weighted rows, which the formulas do not know.
     """
     found = metric(name)
-    if groups is None and weight is None and not found.options:
-        if found.metric is auroc and _has_variance(target):
+    if _has_formula(found, target, groups, weight):
+        if found.metric is auroc:
             return delong_interval(scores, target)
-        if found.metric is average_precision and _has_variance(target):
-            by_formula = logit_interval(scores, target)
-            spread = by_formula.value * (1 - by_formula.value)
-            if np.count_nonzero(target) * spread >= 1:  # 1 over its variance on the logit scale
-                return by_formula
+        by_formula = logit_interval(scores, target)
+        spread = by_formula.value * (1 - by_formula.value)
+        if np.count_nonzero(target) * spread >= 1:  # 1 over its variance on the logit scale
+            return by_formula
     with _quietly():
         return bootstrap_interval(
             found.metric,
@@ -128,7 +133,7 @@ def interval(
             target,
             groups=groups,
             weight=weight,
-            resamples=_resamples(len(scores)),
+            resamples=_resamples(scores),
             seed=seed,
             **found.options,
         )
@@ -146,8 +151,7 @@ def difference(
 ) -> Comparison:
     """Compare two scores of the same rows: DeLong's test for the AUC, else a bootstrap."""
     found = metric(name)
-    plain = groups is None and weight is None and not found.options
-    if found.metric is auroc and plain and _has_variance(target):
+    if found.metric is auroc and _has_formula(found, target, groups, weight):
         return delong_test(scores, others, target)
     with _quietly():
         return compare(
@@ -157,20 +161,22 @@ def difference(
             target,
             groups=groups,
             weight=weight,
-            resamples=_resamples(len(scores)),
+            resamples=_resamples(scores),
             seed=seed,
             **found.options,
         )
 
 
-def _has_variance(target: Floats) -> bool:
-    """Return whether both classes have two rows, which the formulas need."""
+def _has_formula(found: Metric, target: Floats, groups: Groups, weight: Weight) -> bool:
+    """Return whether the variance has a formula, which needs two rows of both classes."""
+    plain = groups is None and weight is None and not found.options
     positives = int(np.count_nonzero(target))
-    return min(positives, len(target) - positives) > 1
+    enough = min(positives, len(target) - positives) > 1
+    return plain and enough and found.metric in (auroc, average_precision)
 
 
-def _resamples(rows: int) -> int:
-    return max(200, min(1000, int(_WORK / max(1, rows))))
+def _resamples(scores: Floats) -> int:
+    return max(200, min(1000, int(_WORK / max(1, len(scores)))))
 
 
 @contextmanager

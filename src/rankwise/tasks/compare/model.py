@@ -6,8 +6,9 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.data.table import Features
 from rankwise.estimators import Ranker
+from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
-from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.training_rows import TrainingRows
 
 Floats = NDArray[np.float64]
@@ -39,13 +40,12 @@ class Member:
     """A fitted ranker, and the ranks its scores had in training."""
 
     ranker: Ranker
-    knots: Floats
+    knots: Floats = field(default_factory=lambda: np.zeros((2, 0)))
 
     @classmethod
     def of(cls, ranker: Ranker, features: Features) -> Member:
         """Return a member with the ranks among the rows it was fitted on."""
-        bare = cls(ranker, np.zeros((2, 0)))
-        return cls(ranker, rank_knots(bare.scores(features)))
+        return cls(ranker, rank_knots(cls(ranker).scores(features)))
 
     def scores(self, features: Features) -> Floats:
         """Return the score of every row."""
@@ -80,10 +80,8 @@ class Model:
 
     def scores(self, features: Features) -> Floats:
         """Return the score of every row, higher first."""
-        return mean_of_ranks(
-            [member.scores(features) for member in self.members],
-            [member.knots for member in self.members],
-        )
+        each = [member.scores(features) for member in self.members]
+        return each[0] if len(each) == 1 else mean_rank(self.members, each)
 
     def probabilities(self, features: Features) -> Floats:
         """Return the mean of the members' calibrated probabilities."""
@@ -92,10 +90,7 @@ class Model:
 
     def save(self, folder: Path) -> Path:
         """Write into a folder, which is there whole or not at all."""
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
-            made = Path(name) / "model"
-            made.mkdir()
+        with whole_folder(folder) as made:
             header: dict[str, object] = {
                 "format": _FORMAT,
                 "version": _VERSION,
@@ -106,20 +101,17 @@ class Model:
             if self.training_rows is not None:
                 known = self.training_rows
                 header["training_rows"] = {"held_out": known.held_out, "repeated": known.repeated}
-                write_arrays(made / _TRAINING_ROWS, {"hashes": known.hashes})
+                write_npz(made / _TRAINING_ROWS, {"hashes": known.hashes})
             write_json(made / _HEADER, header)
             for number, member in enumerate(self.members):
                 member.ranker.save(made / f"{number}.ranker")
-            write_arrays(made / _RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
-            renamed(made, folder)
+            write_npz(made / _RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
         return folder
 
 
-def mean_of_ranks(scores: Sequence[Floats], knots: Sequence[Floats]) -> Floats:
-    """Average the ranks of several models; scores of one model stay as they are."""
-    if len(scores) == 1:
-        return scores[0]
-    ranked = [apply_ranks(each, values) for each, values in zip(knots, scores, strict=True)]
+def mean_rank(members: Sequence[Member], scores: Sequence[Floats]) -> Floats:
+    """Return the mean of the log-odds of ranks that the scores of the members have."""
+    ranked = [apply_ranks(m.knots, each) for m, each in zip(members, scores, strict=True)]
     mean: Floats = np.mean(ranked, axis=0)
     return mean
 
@@ -139,7 +131,7 @@ def load_model(path: Path) -> Model:
             raise ValueError("it is of a newer rankwise: update it")
         if header["version"] < _VERSION:
             raise ValueError("it is of an older rankwise: run compare again")
-        knots = read_arrays(folder / _RANKS)
+        knots = read_npz(folder / _RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
             for number in range(header["members"])
@@ -149,16 +141,22 @@ def load_model(path: Path) -> Model:
             members,
             Reading.from_json(header["reading"]),
             header["about"],
-            counts and TrainingRows(read_arrays(folder / _TRAINING_ROWS)["hashes"], **counts),
+            counts and TrainingRows(read_npz(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
 
 
-def renamed(made: Path, folder: Path) -> None:
-    """Replace an earlier folder by one that is ready."""
-    shutil.rmtree(folder, ignore_errors=True)
-    made.rename(folder)
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder to write into, which then replaces ``folder``: whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
+        made = Path(name) / "made"
+        made.mkdir()
+        yield made
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
 
 
 def _of_ranker(path: Path) -> Model:
@@ -170,7 +168,7 @@ def _of_ranker(path: Path) -> Model:
     names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
     kinds = [_KINDS[column.kind] for column in ranker.preparation_.columns]
     reading = Reading(tuple(map(Rule, map(str, names), kinds)))
-    return Model((Member(ranker, np.zeros((2, 0))),), reading, {})
+    return Model((Member(ranker),), reading, {})
 
 
 _KNOTS = 2048  # on either side of the middle

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rankwise.estimators.limits import threads_for
 from rankwise.report.comparison import write_report
+from rankwise.tasks.compare import remarks
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
 from rankwise.tasks.compare.fit import Fitted, ensemble
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
-from rankwise.tasks.compare.remarks import (
-    result_remarks,
-    training_remarks,
-    undecided,
-    verdict_of,
-)
 from rankwise.tasks.compare.results import Results, results_of, write_results
 from rankwise.tasks.compare.run_files import open_run, start_run
-from rankwise.tasks.compare.selection import CrossValidated, Evaluation, HeldOut, choose
+from rankwise.tasks.compare.selection import Evaluation, choose
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training import Trainer
 from rankwise.tasks.compare.trials import TrialStore, open_storage
-from rankwise.tasks.compare.tuning import Progress
+from rankwise.tasks.compare.tuning import NOT_BEGUN, Progress
 
 STUDY = "study.db"
 TRIALS = "trials"
@@ -39,7 +34,7 @@ class Event:
     name: str
     number: int
     total: int
-    progress: Progress
+    progress: Progress = NOT_BEGUN
 
 
 @dataclass(frozen=True)
@@ -87,29 +82,34 @@ def _compare(
     alone = [each for each in chosen if not each.parts]
     with threads_for(len(problem.table) * len(problem.table.names)):
         rounds = _rounds(problem)
-        reporter = _Reporter(on_event, len(rounds), [each.name for each in alone])
+        total = len(rounds) * len(alone)
         budget = open_budget(
-            out, problem, alone, rounds=len(rounds), on_candidate=reporter.estimating
+            out,
+            problem,
+            alone,
+            rounds=len(rounds),
+            on_candidate=lambda each: on_event(
+                Event(f"estimating the cost of {each.name}", 0, total)
+            ),
         )
-        for words in (*budget.announcements, *budget.left_out.values()):
+        for words in (*budget.announced, *budget.left_out.values()):
             on_warning(words)
         alone = [each for each in alone if each.name not in budget.left_out]
-        reporter.names = [each.name for each in alone]
-        trained, failed = _train(out, alone, rounds, budget, reporter)
-        reporter.testing()
-        fitted, evaluation = _evaluate(chosen, trained, settings)
+        trained, failed = _train(out, alone, rounds, budget, on_event)
+        on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
+        fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
         if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
         chosen_in = trained[0][0]
         choice = choose(fitted, settings.metric)
         left_out = {**budget.left_out, **failed}
         results = results_of(fitted, choice, chosen_in, left_out, evaluation)
-        results["decided"] = undecided(evaluation, problem) is None
-        results["verdict"] = verdict_of(results, evaluation, problem)
+        results["decided"] = remarks.undecided(evaluation, problem) is None
+        results["verdict"] = remarks.verdict_of(results, evaluation, problem)
         results["importance"] = importance_of(out, choice.recommended, problem, evaluation)
         results["remarks"] = [
-            *result_remarks(results, evaluation),
-            *training_remarks(fitted, chosen_in, failed, budget),
+            *remarks.result_remarks(results, evaluation),
+            *remarks.training_remarks(fitted, chosen_in, failed, budget),
         ]
         write_results(out, results, fitted, chosen_in, evaluation)
     return CompareResult(out, results, write_report(out))
@@ -125,47 +125,28 @@ def _rounds(problem: Problem) -> list[tuple[str, Problem]]:
     return [("", problem), *folds]  # first what is kept
 
 
-@dataclass
-class _Reporter:
-    """Reports the progress of a run."""
-
-    on_event: Callable[[Event], None]
-    rounds: int
-    names: list[str] = field(default_factory=list)
-    round: int = 0
-
-    def _report(self, name: str, number: int, progress: Progress | None = None) -> None:
-        total = self.rounds * len(self.names)
-        self.on_event(Event(name, number, total, progress or Progress(0, None, 0.0)))
-
-    def training(self, candidate: Candidate, progress: Progress) -> None:
-        place = self.names.index(candidate.name) + self.round * len(self.names)
-        self._report(candidate.name, place, progress)
-
-    def estimating(self, candidate: Candidate) -> None:
-        self._report(f"estimating the cost of {candidate.name}", 0)
-
-    def testing(self) -> None:
-        self._report("testing", self.rounds * len(self.names))
-
-
 def _train(
     out: Path,
     chosen: Sequence[Candidate],
     rounds: Sequence[tuple[str, Problem]],
     budget: Budget,
-    reporter: _Reporter,
+    on_event: Callable[[Event], None],
 ) -> tuple[list[tuple[Problem, dict[str, Fitted]]], dict[str, str]]:
     """Return the candidates of every round that are done, by name, and why others failed."""
     done: list[tuple[Problem, dict[str, Fitted]]] = []
     failed: dict[str, str] = {}
+
+    def report(candidate: Candidate, progress: Progress) -> None:
+        place = len(done) * len(chosen) + chosen.index(candidate)
+        on_event(Event(candidate.name, place, len(rounds) * len(chosen), progress))
+
     with open_storage(out / STUDY) as storage:
-        for reporter.round, (prefix, problem) in enumerate(rounds):
+        for number, (prefix, problem) in enumerate(rounds):
             if budget.one_part:
                 problem = replace(problem, plan=problem.plan.single_split())  # noqa: PLW2901
             store = TrialStore(storage, out / TRIALS, prefix)
-            trainer = Trainer(out / CANDIDATES, budget, store, reporter.training)
-            fitted, not_done = trainer.train(chosen, problem, len(rounds) - reporter.round)
+            trainer = Trainer(out / CANDIDATES, budget, store, report)
+            fitted, not_done = trainer.train(chosen, problem, len(rounds) - number)
             failed |= not_done
             done.append((problem, fitted))
     return done, failed
@@ -174,7 +155,7 @@ def _train(
 def _evaluate(
     chosen: Sequence[Candidate],
     trained: Sequence[tuple[Problem, dict[str, Fitted]]],
-    settings: Settings,
+    repeats: int,
 ) -> tuple[list[Fitted], Evaluation]:
     """Return those done in every round, with the ensembles of them, and their evaluation."""
     names = set.intersection(*(set(fitted) for _, fitted in trained))
@@ -186,7 +167,4 @@ def _evaluate(
                 parts = [fitted[part] for part in each.parts]
                 fitted[each.name] = ensemble(each, parts, problem)
         rounds.append((problem, [fitted[each.name] for each in known]))
-    (first, ordered), *folds = rounds
-    if not folds:
-        return ordered, HeldOut(ordered, first)
-    return ordered, CrossValidated(folds, settings.repeats)
+    return rounds[0][1], Evaluation(rounds[1:] or rounds, repeats)

@@ -51,28 +51,25 @@ class Problem:
         """Return the weights of some rows, if there are weights."""
         return None if self.table.weight is None else self.table.weight[rows]
 
-    def _truth(self, rows: Rows) -> tuple[Floats, NDArray[np.int64] | None, Floats | None]:
-        return self.table.target[rows], self.groups(rows), self.weight(rows)
+    def truth(self, rows: Rows) -> measures.Truth:
+        """Return what scores of some rows are compared with."""
+        target = self.table.target[rows]
+        return {"target": target, "groups": self.groups(rows), "weight": self.weight(rows)}
 
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """Return the metric (or another) of the scores of some rows."""
-        target, groups, weight = self._truth(rows)
-        return measures.value(metric or self.metric, scores, target, groups, weight=weight)
+        return measures.value(metric or self.metric, scores, **self.truth(rows))
 
     def estimate(self, scores: Floats, rows: Rows) -> Estimate:
         """Return the metric with its 95 % interval."""
-        target, groups, weight = self._truth(rows)
         seed = self.settings.seed
-        found = measures.interval(self.metric, scores, target, groups, weight=weight, seed=seed)
+        found = measures.interval(self.metric, scores, **self.truth(rows), seed=seed)
         return Estimate(found.value, found.low, found.high)
 
     def difference(self, scores: Floats, others: Floats, rows: Rows) -> Estimate:
         """Return the metric of the first scores minus that of the second."""
-        target, groups, weight = self._truth(rows)
         seed = self.settings.seed
-        found = measures.difference(
-            self.metric, scores, others, target, groups, weight=weight, seed=seed
-        )
+        found = measures.difference(self.metric, scores, others, **self.truth(rows), seed=seed)
         return Estimate(found.difference, found.low, found.high, found.p_value)
 
     def sample(self, rows: Rows, share: float, least: int, rng: np.random.Generator) -> Rows:
@@ -153,14 +150,8 @@ def plan_for(table: Table, seed: int) -> Plan:
     parts = split(table, seed=seed)
     if table.time is not None or not needs_folds(table, parts.validation):
         return Plan(parts, ((parts.train, parts.validation),), 1)
-    rows = parts.development
-    count = _count(table, rows)
-    pairs = [
-        pair
-        for repeat in range(REPEATS)
-        for pair in folds(table, rows, count=count, seed=seed * REPEATS + repeat + 1)
-    ]
-    return Plan(parts, tuple(pairs), count)
+    pairs = _repeated(table, parts.development, seed, REPEATS)
+    return Plan(parts, tuple(pairs), len(pairs) // REPEATS)
 
 
 def plan_of_all(table: Table, seed: int) -> Plan:
@@ -174,26 +165,26 @@ def plans_of_folds(table: Table, seed: int, repeats: int) -> list[Plan]:
     Within the other folds the choice is made by cross-validation again (nested), so that a test
     part has no influence on the options that it tests.
     """
-    rows = np.arange(len(table))
-    return [
-        _inside(table, others, tested, seed)
-        for repeat in range(repeats)
-        for others, tested in folds(
-            table, rows, count=_count(table, rows), seed=seed * repeats + repeat + 1
-        )
-    ]
+    pairs = _repeated(table, np.arange(len(table)), seed, repeats)
+    return [_inside(table, others, tested, seed) for others, tested in pairs]
+
+
+def _repeated(table: Table, rows: Rows, seed: int, repeats: int) -> list[tuple[Rows, Rows]]:
+    """Return the folds of repeated cross-validation of some rows."""
+    seeds = [seed * repeats + repeat + 1 for repeat in range(repeats)]
+    return [pair for each in seeds for pair in _folds(table, rows, each)]
 
 
 def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
-    count = _count(table, rows)
-    pairs = folds(table, rows, count=count, seed=seed)
+    pairs = _folds(table, rows, seed)
     kind = "stratified" if table.groups is None else "grouped"
-    return Plan(Split(*pairs[0], test, kind), tuple(pairs), count)
+    return Plan(Split(*pairs[0], test, kind), tuple(pairs), len(pairs))
 
 
-def _count(table: Table, rows: Rows) -> int:
-    """Return the number of folds, each with at least two positives."""
-    return max(2, min(FOLDS, count_positives(table, rows) // 2))
+def _folds(table: Table, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+    """Return folds of some rows, each with at least two positives."""
+    count = max(2, min(FOLDS, count_positives(table, rows) // 2))
+    return list(folds(table, rows, count=count, seed=seed))
 
 
 def count_positives(table: Table, rows: Rows) -> int:

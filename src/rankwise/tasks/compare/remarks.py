@@ -11,7 +11,7 @@ from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.problem import Problem, count_positives
 from rankwise.tasks.compare.results import Results
-from rankwise.tasks.compare.selection import CrossValidated, Evaluation
+from rankwise.tasks.compare.selection import Evaluation
 
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
 _VISIBLE = 0.0005  # differences below it are shown as zero
@@ -64,7 +64,7 @@ def undecided(evaluation: Evaluation, problem: Problem) -> str | None:
 def result_remarks(results: Results, evaluation: Evaluation) -> list[str]:
     """Return the remarks on the results of a run, besides those on its training."""
     remarks = [] if (same := same_as_baseline(results, evaluation)) is None else [same]
-    if isinstance(evaluation, CrossValidated):
+    if evaluation.repeats:
         remarks.append(
             f"chosen anew within every fold, the recommended candidate has {results['metric']} "
             f"{evaluation.nested_value():.4f}: the best of several looks a little better than it is"
@@ -79,7 +79,7 @@ def training_remarks(
     budget: Budget | None = None,
 ) -> list[str]:
     """Return what the budget did not allow, candidates that failed, columns left out."""
-    remarks = [] if budget is None else budget.announcements
+    remarks = [] if budget is None else list(budget.announced)
     if budget is not None and budget.left_out:
         remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
     remarks += [f"left out, it failed: {why}" for why in failed.values()]

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from rankwise.report import write_arrays, write_csv, write_json
+from rankwise.files import write_npz
+from rankwise.report import write_csv, write_json
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.importance import ImportanceResult
 from rankwise.tasks.compare.metrics import Estimate, every_metric, takes_weights
@@ -123,7 +124,7 @@ def write_results(
         columns[f"score_{number}"] = evaluation.scores(number)
         columns[f"probability_{number}"] = evaluation.probabilities(number)
     known = {name: column for name, column in columns.items() if column is not None}
-    write_arrays(folder / "predictions.npz", known)
+    write_npz(folder / "predictions.npz", known)
     write_parts(folder, problem.plan.parts.in_file(table))
     write_csv(folder / "tables.csv", [_row(each) for each in results["candidates"]])
     write_json(folder / "results.json", results)

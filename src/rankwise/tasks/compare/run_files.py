@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split
 from rankwise.errors import UsageError
+from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
-from rankwise.report.files import read_arrays, write_arrays
 from rankwise.tasks.compare.problem import Problem
 from rankwise.training import RunFolder, command_of
 
@@ -119,7 +119,7 @@ _FILE = "parts.npz"
 
 def write_parts(folder: Path, parts: Split) -> Path:
     """Write the row numbers of every part into the folder of a run."""
-    return write_arrays(folder / _FILE, {name: getattr(parts, name) for name in PARTS})
+    return write_npz(folder / _FILE, {name: getattr(parts, name) for name in PARTS})
 
 
 def rows_of_part(run: Path, part: str) -> Rows:
@@ -128,7 +128,7 @@ def rows_of_part(run: Path, part: str) -> Rows:
         raise DataError(f"--part must be one of {', '.join(PARTS)}, got {part!r}")
     require_run(run)
     try:
-        found = read_arrays(run / _FILE)[part]
+        found = read_npz(run / _FILE)[part]
     except FileNotFoundError:
         raise DataError(
             f"{run}: has no {_FILE}, which an earlier rankwise did not write; "

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from optuna.trial import Trial
+from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 
 import rankwise.estimators
 from rankwise.tasks.compare.candidates import CLASSES, Candidate
@@ -15,43 +14,28 @@ Option = float | list[int]  # of an estimator: a number, or the widths of layers
 Params = Mapping[str, Option]
 
 
-@dataclass(frozen=True)
-class Span:
-    """Numbers between two ends, spaced evenly in their logarithm."""
-
-    low: float
-    high: float
-    whole: bool = False
-
-    def suggest(self, name: str, trial: Trial) -> float | int:
-        """Draw one of them."""
-        if self.whole:
-            return trial.suggest_int(name, int(self.low), int(self.high), log=True)
-        return trial.suggest_float(name, self.low, self.high, log=True)
-
+Space = Mapping[str, BaseDistribution]
 
 WIDTH = "width"
 STEPS = 1500
 MOST_EPOCHS = 300
 
-SPACES: dict[str, Mapping[str, Span]] = {
-    "linear": {"alpha": Span(1e-7, 1.0)},
+SPACES: dict[str, Space] = {
+    "linear": {"alpha": FloatDistribution(1e-7, 1.0, log=True)},
     "boosted": {
-        "num_leaves": Span(4, 128, whole=True),
-        "learning_rate": Span(0.01, 0.3),
-        "min_child_samples": Span(2, 100, whole=True),
+        "num_leaves": IntDistribution(4, 128, log=True),
+        "learning_rate": FloatDistribution(0.01, 0.3, log=True),
+        "min_child_samples": IntDistribution(2, 100, log=True),
     },
     "neural": {
-        "learning_rate": Span(1e-4, 1e-2),
-        WIDTH: Span(16, 256, whole=True),
-        "weight_decay": Span(1e-6, 1e-1),
+        "learning_rate": FloatDistribution(1e-4, 1e-2, log=True),
+        WIDTH: IntDistribution(16, 256, log=True),
+        "weight_decay": FloatDistribution(1e-6, 1e-1, log=True),
     },
 }
 """Options of a kind of model, whatever it is trained on."""
 
-METRIC_SPACES: dict[str, Mapping[str, Span]] = {
-    "linear": {"proximity": Span(1e-4, 1.0)},
-}
+METRIC_SPACES: dict[str, Space] = {"linear": {"proximity": FloatDistribution(1e-4, 1.0, log=True)}}
 """Further options of a kind of model when it is trained on a metric."""
 
 
@@ -64,7 +48,7 @@ def shortest(params: Mapping[str, object]) -> dict[str, int]:
     return {name: length for name, length in SHORTEST.items() if name in params}
 
 
-def space_of(candidate: Candidate) -> dict[str, Span]:
+def space_of(candidate: Candidate) -> dict[str, BaseDistribution]:
     """Return the options of a candidate with their ranges."""
     more = {} if candidate.is_log_loss else METRIC_SPACES.get(candidate.model, {})
     return {**SPACES[candidate.model], **more}
@@ -76,11 +60,6 @@ def defaults(candidate: Candidate) -> dict[str, float]:
     if "hidden" in own:
         own[WIDTH] = own["hidden"][0]
     return {name: own[name] for name in space_of(candidate)}
-
-
-def suggested(candidate: Candidate, trial: Trial) -> dict[str, float]:
-    """Draw the options of a trial."""
-    return {name: span.suggest(name, trial) for name, span in space_of(candidate).items()}
 
 
 def options_of(drawn: Mapping[str, float]) -> dict[str, Option]:

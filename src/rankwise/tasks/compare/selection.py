@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -66,124 +65,66 @@ def validation_of(each: Fitted, problem: Problem) -> Estimate:
     return corrected(each.values, *map(len, plan.splits[0])).within(0.0, 1.0)
 
 
-class Evaluation(ABC):
-    """Candidates, by number, on rows that had no part in their training."""
-
-    @property
-    @abstractmethod
-    def description(self) -> str:
-        """What was tested on, for a reader."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> Rows:
-        """The rows that were tested, each once."""
-
-    @abstractmethod
-    def scores(self, number: int) -> Floats:
-        """Return scores of these rows by models that have not seen them."""
-
-    @abstractmethod
-    def probabilities(self, number: int) -> Floats:
-        """Return calibrated probabilities of these rows."""
-
-    @abstractmethod
-    def value(self, number: int, metric: str) -> float:
-        """Return a metric of a candidate."""
-
-    @abstractmethod
-    def estimate(self, number: int) -> Estimate:
-        """Return the metric that decides, with its interval."""
-
-    @abstractmethod
-    def difference(self, number: int, base: int) -> Estimate:
-        """Return the metric of one candidate minus that of another, paired."""
-
-    @abstractmethod
-    def tested(self, number: int) -> list[tuple[Model, Rows]]:
-        """Return the models of a candidate, each with the rows it was tested on; each row once."""
-
-    @abstractmethod
-    def same_ranking(self, number: int, base: int) -> bool:
-        """Return whether two candidates put all tested rows in the same order, ties included."""
-
-
 @dataclass(frozen=True, eq=False)
-class HeldOut(Evaluation):
-    """One test part."""
+class Evaluation:
+    """Candidates, by number, on rows that had no part in their training.
 
-    fitted: Sequence[Fitted]
-    problem: Problem
-    description = "the test part"
-
-    @property
-    def rows(self) -> Rows:
-        return self.problem.plan.parts.test
-
-    def scores(self, number: int) -> Floats:
-        return self.fitted[number].test
-
-    def probabilities(self, number: int) -> Floats:
-        return self.fitted[number].probability
-
-    def value(self, number: int, metric: str) -> float:
-        return self.problem.value(self.scores(number), self.rows, metric)
-
-    def estimate(self, number: int) -> Estimate:
-        return self.problem.estimate(self.scores(number), self.rows)
-
-    def difference(self, number: int, base: int) -> Estimate:
-        if self.same_ranking(number, base):
-            return Estimate(0.0, 0.0, 0.0, 1.0)
-        return self.problem.difference(self.scores(number), self.scores(base), self.rows)
-
-    def tested(self, number: int) -> list[tuple[Model, Rows]]:
-        return [(self.fitted[number].model, self.rows)]
-
-    def same_ranking(self, number: int, base: int) -> bool:
-        return _same_order(self.scores(number), self.scores(base))
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidated(Evaluation):
-    """Folds that are test parts in turn; ``folds`` holds the candidates of each, in one order."""
+    ``folds`` are the test parts with the candidates of each, in one order: a single one, or those
+    of repeated cross-validation.
+    """
 
     folds: Sequence[tuple[Problem, Sequence[Fitted]]]
-    repeats: int
+    repeats: int = 0  # of cross-validation; 0: one test part
 
     @property
     def description(self) -> str:
+        """What was tested on, for a reader."""
+        if not self.repeats:
+            return "the test part"
         return f"{len(self._first)}-fold cross-validation of all rows × {self.repeats}"
 
     @property
     def _first(self) -> Sequence[tuple[Problem, Sequence[Fitted]]]:
-        """The folds of the first repeat, which together are all rows."""
-        return self.folds[: len(self.folds) // self.repeats]
+        """The folds of the first repeat, which together are all rows that are tested."""
+        return self.folds[: len(self.folds) // max(1, self.repeats)]
 
     @property
     def rows(self) -> Rows:
+        """The rows that were tested, each once, in the order of the table."""
         return np.sort(np.concatenate([problem.plan.parts.test for problem, _ in self._first]))
 
-    def _by_row(self, parts: list[Floats]) -> Floats:
-        order = np.concatenate([problem.plan.parts.test for problem, _ in self._first])
-        return np.concatenate(parts)[np.argsort(order)]
-
     def scores(self, number: int) -> Floats:
+        """Return scores of these rows by models that have not seen them."""
         # Log-odds of ranks: scores of models of different folds have no scale in common.
-        return self._by_row([fitted[number].test_ranked for _, fitted in self._first])
+        return self._by_row(number, "test_ranked" if self.repeats else "test")
 
     def probabilities(self, number: int) -> Floats:
-        return self._by_row([fitted[number].probability for _, fitted in self._first])
+        """Return calibrated probabilities of these rows."""
+        return self._by_row(number, "probability")
+
+    def _by_row(self, number: int, kind: str) -> Floats:
+        order = np.concatenate([problem.plan.parts.test for problem, _ in self._first])
+        parts = [getattr(fitted[number], kind) for _, fitted in self._first]
+        return np.concatenate(parts)[np.argsort(order)]
 
     def value(self, number: int, metric: str) -> float:
+        """Return a metric of a candidate."""
         return float(np.mean(self._values(number, metric)))
 
     def estimate(self, number: int) -> Estimate:
-        return corrected(self._values(number), *self._sizes).within(0.0, 1.0)
+        """Return the metric that decides, with its interval."""
+        if self.repeats:
+            return corrected(self._values(number), *self._sizes).within(0.0, 1.0)
+        return self.folds[0][0].estimate(self.scores(number), self.rows)
 
     def difference(self, number: int, base: int) -> Estimate:
-        pairs = zip(self._values(number), self._values(base), strict=True)
-        return corrected([one - other for one, other in pairs], *self._sizes)
+        """Return the metric of one candidate minus that of another, paired."""
+        if self.repeats:
+            pairs = zip(self._values(number), self._values(base), strict=True)
+            return corrected([one - other for one, other in pairs], *self._sizes)
+        if self.same_ranking(number, base):
+            return Estimate(0.0, 0.0, 0.0, 1.0)
+        return self.folds[0][0].difference(self.scores(number), self.scores(base), self.rows)
 
     def nested_value(self) -> float:
         """Return the metric of what each fold would have recommended without its test part."""
@@ -195,10 +136,15 @@ class CrossValidated(Evaluation):
         return float(np.mean(values))
 
     def tested(self, number: int) -> list[tuple[Model, Rows]]:
+        """Return the models of a candidate, each with the rows it was tested on; each row once."""
         return [(fitted[number].model, at.plan.parts.test) for at, fitted in self._first]
 
     def same_ranking(self, number: int, base: int) -> bool:
-        return all(_same_order(fitted[number].test, fitted[base].test) for _, fitted in self.folds)
+        """Return whether two candidates put all tested rows in the same order, ties included."""
+        return all(
+            np.array_equal(rankdata(fitted[number].test), rankdata(fitted[base].test))
+            for _, fitted in self.folds
+        )
 
     def _values(self, number: int, metric: str | None = None) -> list[float]:
         return [
@@ -210,7 +156,3 @@ class CrossValidated(Evaluation):
     def _sizes(self) -> tuple[int, int]:
         parts = self.folds[0][0].plan.parts
         return len(parts.development), len(parts.test)
-
-
-def _same_order(one: Floats, other: Floats) -> bool:
-    return np.array_equal(rankdata(one), rankdata(other))

@@ -26,7 +26,7 @@ def seconds_of(span: object) -> object:
             raise ValueError
         return sum(float(number) * _UNITS[unit] for number, unit in parts)
     except (ValueError, KeyError):
-        raise UsageError(f"budget must be a time such as 90s, 2m or 1h, got {span!r}") from None
+        raise UsageError(f"--budget must be a time such as 90s, 2m or 1h, got {span!r}") from None
 
 
 class Settings(TaskSettings):

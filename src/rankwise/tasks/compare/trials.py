@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from optuna.storages import RDBStorage
 
 from rankwise.data import DataError
-from rankwise.report import read_arrays, write_arrays
+from rankwise.files import read_npz, write_npz
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import FoldScores, fold_arrays, folds_of
 
@@ -59,21 +58,16 @@ class TrialStore:
     def best(self, candidate: Candidate, number: int) -> tuple[FoldScores, ...] | None:
         """Return the scores of the trial of a number, if it was the last one that was kept."""
         try:
-            arrays = read_arrays(self._file(candidate))
+            arrays = read_npz(self._file(candidate))
             if int(arrays["number"]) != number:
                 return None
-            return folds_of(arrays, arrays["values"].tolist(), arrays["cut"].tolist())
+            return folds_of(arrays)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return None
 
     def keep(self, candidate: Candidate, number: int, folds: Sequence[FoldScores]) -> None:
         """Keep the scores of a trial, in place of those of an earlier one."""
-        known = {
-            "number": np.array(number),
-            "values": np.array([each.value for each in folds]),
-            "cut": np.array([each.cut for each in folds]),
-        }
-        write_arrays(self._file(candidate), {**known, **fold_arrays(folds)})
+        write_npz(self._file(candidate), {"number": number, **fold_arrays(folds)})
 
     def _file(self, candidate: Candidate) -> Path:
         return self.folder / f"{self.name(candidate)}.npz"

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import optuna
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import FoldScores, evaluate_split
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.search_space import Params, defaults, options_of, suggested
+from rankwise.tasks.compare.search_space import Params, defaults, options_of, space_of
 from rankwise.tasks.compare.trials import TrialStore
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
@@ -36,6 +36,9 @@ class Progress:
     trials: int
     best: float | None
     share: float  # of its time, or of its trials
+
+
+NOT_BEGUN = Progress(0, None, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ def tune(
     fits_after = seeds * (len(plan.splits) - plan.tuned) + last
     while True:
         done = _done(study)
-        used = sum(_seconds_of(trial) for trial in done)
+        used = sum(trial.user_attrs[_SECONDS] for trial in done)
         at_best = _best(study)
         share = max(used / seconds, len(done) / trials)
         on_trial(Progress(len(done), at_best.value if at_best else None, min(1.0, share)))
@@ -88,40 +91,28 @@ def tune(
             break
         if len(done) < len(known) and not study.get_trials(states=(TrialState.WAITING,)):
             study.enqueue_trial(known[len(done)])
-        if done:
-            allowed = seconds - used - per_fit * last
-        else:
-            allowed = seconds * plan.tuned / (plan.tuned + last)
-        _try(study, candidate, problem, _Limit(allowed, cost), store)
+        first = seconds * plan.tuned / (plan.tuned + last)
+        allowed = seconds - used - per_fit * last if done else first
+        _try(study, candidate, problem, store=store, seconds=allowed, cost=cost)
     if at_best is None:
         why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
         raise CandidateError(f"{candidate.name}: {why}")
     params = options_of(at_best.params)
     folds = store.best(candidate, at_best.number)
     if folds is None:  # the file is gone
-        limit = _Limit(per_fit * plan.tuned, cost)
-        folds = tuple(limit.evaluate(candidate, params, problem))
+        folds = tuple(_evaluated(candidate, params, problem, per_fit * plan.tuned, cost))
     return Tuned(params, folds, len(done), used, per_fit, _curve(done))
 
 
-@dataclass(frozen=True)
-class _Limit:
-    """The time that a trial may take."""
-
-    seconds: float
-    cost: Cost
-
-    def evaluate(
-        self, candidate: Candidate, options: Params, problem: Problem
-    ) -> Iterator[FoldScores]:
-        """Fit on one tuned split after another, each within its part of the time."""
-        ends, plan = time.perf_counter() + self.seconds, problem.plan
-        for step, split in enumerate(plan.splits[: plan.tuned]):
-            part = (ends - time.perf_counter()) / (plan.tuned - step)
-            training = part - self.cost.after(*map(len, split))
-            yield evaluate_split(
-                candidate, options, problem, split, problem.seeds[:1], seconds=training
-            )
+def _evaluated(
+    candidate: Candidate, options: Params, problem: Problem, seconds: float, cost: Cost
+) -> Iterator[FoldScores]:
+    """Fit on one tuned split after another, each within its part of the time."""
+    ends, plan = time.perf_counter() + seconds, problem.plan
+    for step, split in enumerate(plan.splits[: plan.tuned]):
+        part = (ends - time.perf_counter()) / (plan.tuned - step)
+        limit = part - cost.after(*map(len, split))
+        yield evaluate_split(candidate, options, problem, split, problem.seeds[:1], seconds=limit)
 
 
 def _study(candidate: Candidate, store: TrialStore) -> optuna.Study:
@@ -157,8 +148,10 @@ def _try(
     study: optuna.Study,
     candidate: Candidate,
     problem: Problem,
-    limit: _Limit,
+    *,
     store: TrialStore,
+    seconds: float,
+    cost: Cost,
 ) -> None:
     """Run one more trial; its scores are kept if it is the best evaluated on every split."""
     plan, seed, number = problem.plan, problem.settings.seed, len(_done(study))
@@ -169,13 +162,12 @@ def _try(
         study.sampler = optuna.samplers.TPESampler(
             seed=(start + 7919 * number) % 2**32, n_startup_trials=5, multivariate=True
         )
-    trial = study.ask()
-    options = options_of(suggested(candidate, trial))
-    folds: list[FoldScores] = []
+    trial = study.ask(space_of(candidate))
+    options, folds = options_of(trial.params), list[FoldScores]()
     began = time.perf_counter()
     state = TrialState.COMPLETE
     try:
-        for step, each in enumerate(limit.evaluate(candidate, options, problem)):
+        for step, each in enumerate(_evaluated(candidate, options, problem, seconds, cost)):
             folds.append(each)
             if step + 1 < plan.tuned:
                 trial.report(_mean(folds), step)
@@ -210,15 +202,11 @@ def _best(study: optuna.Study) -> FrozenTrial | None:
     return max(whole, key=lambda trial: (trial.value or 0.0, -trial.number), default=None)
 
 
-def _seconds_of(trial: Trial | FrozenTrial) -> float:
-    return float(trial.user_attrs[_SECONDS])
-
-
 def _curve(done: Sequence[FrozenTrial]) -> list[list[float]]:
     """Return the seconds so far with the best value so far."""
     points, clock, best = [], 0.0, -np.inf
     for trial in done:
-        clock += _seconds_of(trial)
+        clock += trial.user_attrs[_SECONDS]
         if trial.state == TrialState.COMPLETE and trial.value is not None:
             best = max(best, trial.value)
         if np.isfinite(best):

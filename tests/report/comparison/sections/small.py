@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.report.comparison.curves import Levels, levels_of
-from rankwise.report.comparison.markup import Child, join
 from rankwise.report.comparison.run import Candidate, Estimate, Predictions, Run
+from rankwise.report.html import Child, join
 
 NAMES = ("log-loss", "ap")  # the baseline and the recommended
 TARGET = (1, 0, 1, 0, 0, 0, 0, 0, 0, 0)

@@ -4,67 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankwise.report.comparison.charts import forest, known_values
-from rankwise.report.comparison.format import NOTHING, between, count, counted, full_name, signed
-from rankwise.report.comparison.markup import (
-    Child,
-    Markup,
-    Section,
-    color_class,
-    details,
-    element,
-    note,
-    table,
-)
+from rankwise.report.comparison import charts
+from rankwise.report.comparison import format as fmt
+from rankwise.report.comparison import markup as html
 from rankwise.report.comparison.run import Column, Run
+from rankwise.report.html import Child, Markup, element
 
 _MAX_ROWS = 15  # of a table that is shown unfolded
 _WIDTH = 180
 
 
-def importance(run: Run) -> Section | None:
+def importance(run: Run) -> html.Section | None:
     """Return a table of columns with intervals on a shared scale; None in an older run."""
     found = run.importance
     if found is None:
         return None
-    known = [0.0, *known_values(found.columns)]
-    classes = f"wide {color_class(run, run.recommended)}"
+    known = [0.0, *charts.known_values(found.columns)]
+    classes = f"wide {html.color_class(run, run.recommended)}"
 
     def row(each: Column) -> list[Child]:
-        interval: Child = NOTHING
+        interval: Child = fmt.NOTHING
         if each.has_interval and min(known) < max(known):
-            image = forest(
+            image = charts.forest(
                 each, min(known), max(known), reference=0.0, class_=classes, width=_WIDTH
             )
-            ends = between(each, signed, dash=" – ")
+            ends = fmt.between(each, fmt.signed, dash=" – ")
             interval = [image, element("span", ends, class_="range wide")]
-        return [each.name, element("strong", signed(each.value)), interval]
+        return [each.name, element("strong", fmt.signed(each.value)), interval]
 
     rows = [row(each) for each in found.columns]
     some = found.rows < found.of_rows
-    part = f"{count(found.rows)} of the {count(found.of_rows)} rows of " if some else ""
+    part = f"{fmt.count(found.rows)} of the {fmt.count(found.of_rows)} rows of " if some else ""
     body: list[Child] = [
-        note(
-            f"The loss in {full_name(run.metric)} of the model ",
+        html.note(
+            f"The loss in {fmt.full_name(run.metric)} of the model ",
             element("strong", run.recommended.name),
             f" on {part}{found.part} when the values of one column are shuffled: mean of "
-            f"{count(found.repeats)} shuffles with its 95\u202f% interval. Columns with the same "
-            "information stand in for each other: either alone may look unimportant.",
+            f"{fmt.count(found.repeats)} shuffles with its 95\u202f% interval. Columns with the "
+            "same information stand in for each other: either alone may look unimportant.",
         ),
         _importance_table(rows[:_MAX_ROWS]),
     ]
     if rest := rows[_MAX_ROWS:]:
-        body.append(details(f"{count(len(rest))} more columns", _importance_table(rest)))
+        body.append(html.details(f"{fmt.count(len(rest))} more columns", _importance_table(rest)))
     if left := (found.of_columns or len(rows)) - len(rows):
-        body.append(note(f"{count(left)} columns less related to the scores were not measured."))
-    return Section("importance", "What drives the scores", body)
+        body.append(
+            html.note(f"{fmt.count(left)} columns less related to the scores were not measured.")
+        )
+    return html.Section("importance", "What drives the scores", body)
 
 
 def _importance_table(rows: Sequence[Sequence[Child]]) -> Markup:
-    return table("", ["Column", "Loss", "95\u202f% interval"], rows)
+    return html.table("", ["Column", "Loss", "95\u202f% interval"], rows)
 
 
-def columns(run: Run) -> Section | None:
+def columns(run: Run) -> html.Section | None:
     """Return a table of the columns; None where the run kept none."""
     if not run.columns:
         return None
@@ -73,9 +67,11 @@ def columns(run: Run) -> Section | None:
         counts = [each.get("levels"), each.get("missing")]
         left_out = each.get("left_out")
         remark = f"left out: {left_out}" if left_out else str(each.get("remark") or "")
-        numbers = [count(n) if isinstance(n, int) else "" for n in counts]
+        numbers = [fmt.count(n) if isinstance(n, int) else "" for n in counts]
         rows.append([str(each.get("name", "")), str(each.get("taken_for", "")), *numbers, remark])
     left_out = sum(bool(each.get("left_out")) for each in run.columns)
-    caption = f"{counted(len(rows), 'column')} of the data, {count(left_out)} left out"
-    made = table(caption, ["Column", "Type", "Levels", "Missing", "Remark"], rows)
-    return Section("columns", "Columns", made if len(rows) <= _MAX_ROWS else details(caption, made))
+    caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
+    made = html.table(caption, ["Column", "Type", "Levels", "Missing", "Remark"], rows)
+    return html.Section(
+        "columns", "Columns", made if len(rows) <= _MAX_ROWS else html.details(caption, made)
+    )

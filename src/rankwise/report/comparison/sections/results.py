@@ -5,35 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import PurePath
 
-from rankwise.report.comparison.charts import forest, known_values
-from rankwise.report.comparison.format import (
-    NOTHING,
-    between,
-    capitalized,
-    count,
-    counted,
-    decimal,
-    duration,
-    full_name,
-    meaning,
-    p_value,
-    percent,
-    signed,
-)
-from rankwise.report.comparison.markup import (
-    Child,
-    Markup,
-    Section,
-    color_class,
-    details,
-    element,
-    note,
-    roles,
-    scroll,
-    swatch,
-    table,
-)
+from rankwise.report.comparison import charts
+from rankwise.report.comparison import format as fmt
+from rankwise.report.comparison import markup as html
 from rankwise.report.comparison.run import Candidate, Estimate, Run, number
+from rankwise.report.html import Child, Markup, element
 
 # Name, and the direction of the first click's sort.
 _COLUMNS = (
@@ -52,7 +28,7 @@ def title_of(run: Run) -> str:
     """Return the title of the report: the metric and the data."""
     path = run.data.get("path") or run.config.get("data") or run.folder.name
     name = PurePath(str(path)).name or "these data"
-    return f"{capitalized(full_name(run.metric))} on {name}"
+    return f"{fmt.capitalized(fmt.full_name(run.metric))} on {name}"
 
 
 def headline(run: Run) -> Markup:
@@ -65,27 +41,33 @@ def headline(run: Run) -> Markup:
 
 def _tiles(run: Run) -> list[Markup]:
     best, given = run.recommended, run.predictions
-    known = between(best.test)
-    tiles = [_tile(full_name(run.metric), decimal(best.test.value), known, meaning(run.metric))]
+    known = fmt.between(best.test)
+    tiles = [
+        _tile(
+            fmt.full_name(run.metric), fmt.decimal(best.test.value), known, fmt.meaning(run.metric)
+        )
+    ]
     if (gain := best.difference) is not None:
-        p = p_value(gain.p) if gain.p < 0.001 else f"=\u00a0{p_value(gain.p)}"
+        p = fmt.p_value(gain.p) if gain.p < 0.001 else f"=\u00a0{fmt.p_value(gain.p)}"
         known = ", ".join(
-            filter(None, (between(gain, signed), "" if math.isnan(gain.p) else f"p\u00a0{p}"))
+            filter(
+                None, (fmt.between(gain, fmt.signed), "" if math.isnan(gain.p) else f"p\u00a0{p}")
+            )
         )
         name = run.baseline.name if run.baseline else "the baseline"
-        tiles.append(_tile("against the baseline", signed(gain.value), known, name))
-    every, rows = number(run.data.get("rows")), count(len(given.target))
+        tiles.append(_tile("against the baseline", fmt.signed(gain.value), known, name))
+    every, rows = number(run.data.get("rows")), fmt.count(len(given.target))
     if given.group is not None:
-        lists = counted(int(given.group.max()) + 1, "list")
+        lists = fmt.counted(int(given.group.max()) + 1, "list")
         tiles.append(_tile("test rows", rows, f"in {lists}"))
     else:
         positive = given.target == 1
-        share = percent(float(given.weight[positive].sum() / given.weight.sum()))
-        fine = "" if math.isnan(every) else f"of {count(every)} in all"
-        known = f"{count(int(positive.sum()))} positive, {share}"
+        share = fmt.percent(float(given.weight[positive].sum() / given.weight.sum()))
+        fine = "" if math.isnan(every) else f"of {fmt.count(every)} in all"
+        known = f"{fmt.count(int(positive.sum()))} positive, {share}"
         tiles.append(_tile("test rows", rows, known, fine))
-    trials = "" if best.trials is None else counted(best.trials, "trial")
-    return [*tiles, _tile("training time", duration(best.seconds), trials)]
+    trials = "" if best.trials is None else fmt.counted(best.trials, "trial")
+    return [*tiles, _tile("training time", fmt.duration(best.seconds), trials)]
 
 
 def _tile(name: str, value: str, more: str = "", fine: str = "") -> Markup:
@@ -94,15 +76,15 @@ def _tile(name: str, value: str, more: str = "", fine: str = "") -> Markup:
     return element("div", element("dt", name), shown)
 
 
-def results(run: Run) -> Section:
+def results(run: Run) -> html.Section:
     """Return the table of candidates, the remarks and the other metrics."""
     ordered = sorted(run.candidates, key=lambda c: (math.isnan(c.test.value), -c.test.value))
-    known = known_values(each.test for each in run.candidates) or [0.0]
+    known = charts.known_values(each.test for each in run.candidates) or [0.0]
     rows = [_row(run, each, min(known), max(known)) for each in ordered]
     against = "the log-loss baseline" if run.baseline is None else run.baseline.name
     caption = (
-        f"{capitalized(full_name(run.metric))} on {run.evaluation}, evaluated after the choice. "
-        f"{f'The choice was made by {run.choice}. ' if run.choice else ''}"
+        f"{fmt.capitalized(fmt.full_name(run.metric))} on {run.evaluation}, evaluated after the "
+        f"choice. {f'The choice was made by {run.choice}. ' if run.choice else ''}"
         f"Difference and paired p-value against {against}. Click a heading to sort."
     )
     made = element(
@@ -115,14 +97,14 @@ def results(run: Run) -> Section:
     )
     reasons = {name: str(why) for name, why in run.left_out.items()}
     remarks = [
-        note(element("strong", name), " was left out: ", why) for name, why in reasons.items()
+        html.note(element("strong", name), " was left out: ", why) for name, why in reasons.items()
     ]
     remarks += [
-        note(each) for each in run.remarks if not any(why in each for why in reasons.values())
+        html.note(each) for each in run.remarks if not any(why in each for why in reasons.values())
     ]
     first = element("p", caption, class_="note", id="result-note")
-    body = [first, scroll(made, "Result table"), remarks, _other_metrics(run)]
-    return Section("results", "Results", body)
+    body = [first, html.scroll(made, "Result table"), remarks, _other_metrics(run)]
+    return html.Section("results", "Results", body)
 
 
 def _head(name: str, first: str) -> Markup:
@@ -133,32 +115,35 @@ def _head(name: str, first: str) -> Markup:
 
 
 def _row(run: Run, each: Candidate, low: float, high: float) -> Markup:
-    badges = [element("span", role, class_=f"badge {role}") for role in roles(run, each)]
+    badges = [element("span", role, class_=f"badge {role}") for role in html.roles(run, each)]
     words = element("div", element("span", each.name, class_="name"), " ", badges)
     gain, trials = each.difference, math.nan if each.trials is None else each.trials
-    interval: Child = NOTHING
+    interval: Child = fmt.NOTHING
     if each.test.has_interval:
-        interval = element("span", between(each.test, dash=" – "), class_="range")
+        interval = element("span", fmt.between(each.test, dash=" – "), class_="range")
         if low < high:
             reference = math.nan if run.baseline is None else run.baseline.test.value
-            color = color_class(run, each)
-            drawn = forest(each.test, low, high, reference=reference, class_=color)
+            color = html.color_class(run, each)
+            drawn = charts.forest(each.test, low, high, reference=reference, class_=color)
             interval = [drawn, interval]
     return element(
         "tr",
         element(
             "th",
-            element("div", swatch(run, each), words, class_="who"),
+            element("div", html.swatch(run, each), words, class_="who"),
             scope="row",
             data_value=each.name,
         ),
-        _cell(each.test.value, element("strong", decimal(each.test.value))),
+        _cell(each.test.value, element("strong", fmt.decimal(each.test.value))),
         _cell(each.test.low, interval),
         _difference(gain or Estimate(), decided=run.decided),
-        _cell(math.nan if gain is None else gain.p, NOTHING if gain is None else p_value(gain.p)),
-        _cell(each.validation.value, decimal(each.validation.value)),
-        _cell(each.seconds, duration(each.seconds)),
-        _cell(trials, count(trials)),
+        _cell(
+            math.nan if gain is None else gain.p,
+            fmt.NOTHING if gain is None else fmt.p_value(gain.p),
+        ),
+        _cell(each.validation.value, fmt.decimal(each.validation.value)),
+        _cell(each.seconds, fmt.duration(each.seconds)),
+        _cell(trials, fmt.count(trials)),
         class_="chosen" if each is run.recommended else None,
     )
 
@@ -168,7 +153,7 @@ def _cell(value: float, shown: Child) -> Markup:
 
 
 def _difference(gain: Estimate, *, decided: bool) -> Markup:
-    shown: list[Child] = [signed(gain.value)]
+    shown: list[Child] = [fmt.signed(gain.value)]
     if gain.has_interval and decided:
         word, class_ = "within chance", "quiet"
         if gain.low > 0 or gain.high < 0:
@@ -181,11 +166,11 @@ def _other_metrics(run: Run) -> Markup | None:
     if not run.other_metrics:
         return None
     rows = [
-        [each.name, *(decimal(values[each.number]) for values in run.other_metrics.values())]
+        [each.name, *(fmt.decimal(values[each.number]) for values in run.other_metrics.values())]
         for each in run.candidates
     ]
-    return details(
+    return html.details(
         "Other metrics",
-        note("These were measured, but not optimized or used for the choice."),
-        table(f"Other metrics on {run.evaluation}.", ["Candidate", *run.other_metrics], rows),
+        html.note("These were measured, but not optimized or used for the choice."),
+        html.table(f"Other metrics on {run.evaluation}.", ["Candidate", *run.other_metrics], rows),
     )

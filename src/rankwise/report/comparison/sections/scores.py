@@ -6,36 +6,11 @@ import math
 
 import numpy as np
 
-from rankwise.report.comparison.charts import (
-    Axis,
-    Frame,
-    bars,
-    dot,
-    line,
-    linear_axis,
-    segment,
-    whisker,
-)
-from rankwise.report.comparison.distributions import (
-    brier_score,
-    histogram_of,
-    meet,
-    reliability,
-    score_quantiles,
-    values_by_group,
-)
-from rankwise.report.comparison.format import NOTHING, count, counted, decimal, full_name, percent
-from rankwise.report.comparison.markup import (
-    Markup,
-    Section,
-    color_class,
-    element,
-    figure,
-    note,
-    pair,
-    table,
-)
+from rankwise.report.comparison import charts, distributions
+from rankwise.report.comparison import format as fmt
+from rankwise.report.comparison import markup as html
 from rankwise.report.comparison.run import Run
+from rankwise.report.html import Markup, element
 
 _BARS = 20
 _QUANTILES = {
@@ -53,27 +28,29 @@ def _percents(value: float) -> str:
     return f"{100 * value:g} %"
 
 
-def scores(run: Run) -> Section:
+def scores(run: Run) -> html.Section:
     """Return a histogram for each class: positives upwards, negatives downwards."""
     given = run.predictions
-    found = histogram_of(given.scores[run.recommended.number], given.target, given.weight)
+    found = distributions.histogram_of(
+        given.scores[run.recommended.number], given.target, given.weight
+    )
     tallest = 1.08 * max(float(found.positives.max()), float(found.negatives.max()))
-    upwards = linear_axis("", 0, tallest, _percents, max_ticks=4)
+    upwards = charts.linear_axis("", 0, tallest, _percents, max_ticks=4)
     both = {(sign * value, text) for value, text in upwards.ticks for sign in (1, -1)}
-    heights = Axis("share of the class per bar", -tallest, tallest, tuple(sorted(both)))
+    heights = charts.Axis("share of the class per bar", -tallest, tallest, tuple(sorted(both)))
     edges = found.edges.tolist()
     size = {"width": 620, "height": 350, "left": 50, "top": 36, "bottom": 56}
-    frame = Frame(linear_axis("score", edges[0], edges[-1]), heights, **size)
+    frame = charts.Frame(charts.linear_axis("score", edges[0], edges[-1]), heights, **size)
     image = frame.render(
-        bars(frame, edges, found.positives.tolist(), "bars positive"),
-        bars(frame, edges, (-found.negatives).tolist(), "bars negative"),
-        segment("axis", frame.left, frame.y(0), frame.width - frame.right, frame.y(0)),
+        charts.bars(frame, edges, found.positives.tolist(), "bars positive"),
+        charts.bars(frame, edges, (-found.negatives).tolist(), "bars negative"),
+        charts.segment("axis", frame.left, frame.y(0), frame.width - frame.right, frame.y(0)),
         label="Histogram of scores: positives above the line, negatives below it",
     )
     classes = (("positive", "positives, upwards"), ("negative", "negatives, downwards"))
     chips = [element("span", text, class_=f"chip {name}") for name, text in classes]
-    shown = figure(image, element("span", chips, class_="chips"))
-    words = note(
+    shown = html.figure(image, element("span", chips, class_="chips"))
+    words = html.note(
         "Scores of ",
         element("strong", run.recommended.name),
         " on the test part. Each class adds up to 100\u202f%, so that a rare class is visible; "
@@ -81,7 +58,7 @@ def scores(run: Run) -> Section:
         "better they are ranked.",
     )
     body = [words, element("div", shown, _quantile_table(run), class_="explorer")]
-    return Section("scores", "Scores", body)
+    return html.Section("scores", "Scores", body)
 
 
 def _quantile_table(run: Run) -> Markup:
@@ -89,106 +66,117 @@ def _quantile_table(run: Run) -> Markup:
     chosen = given.scores[run.recommended.number]
     classes = [given.target == 1, given.target != 1]
     shares = list(_QUANTILES.values())
-    columns = [score_quantiles(chosen[each], given.weight[each], shares) for each in classes]
+    columns = [
+        distributions.score_quantiles(chosen[each], given.weight[each], shares) for each in classes
+    ]
     finite = chosen[np.isfinite(chosen)]
     span = np.ptp(finite) if len(finite) else 0.0
     digits = max(0, 2 - math.floor(math.log10(span))) if span > 0 else 3
     rows = [
-        [name, *(decimal(value, digits) for value in values)]
+        [name, *(fmt.decimal(value, digits) for value in values)]
         for name, *values in zip(_QUANTILES, *columns, strict=True)
     ]
-    return table(
+    return html.table(
         "Quantiles of the scores of each class.",
         ["", "Positives", "Negatives"],
-        [*rows, ["rows", *(count(int(each.sum())) for each in classes)]],
+        [*rows, ["rows", *(fmt.count(int(each.sum())) for each in classes)]],
     )
 
 
-def calibration(run: Run) -> Section:
+def calibration(run: Run) -> html.Section:
     """Return a reliability plot with its bins as a table, and the Brier score."""
     given = run.predictions
     chosen = given.probabilities.get(run.recommended.number)
     if chosen is None:
-        words = note("This run has no calibrated probabilities, so there is nothing to compare.")
-        return Section("calibration", "Calibration", words)
-    bins = reliability(chosen, given.target, given.weight)
+        words = html.note(
+            "This run has no calibrated probabilities, so there is nothing to compare."
+        )
+        return html.Section("calibration", "Calibration", words)
+    bins = distributions.reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
-    frame = Frame(linear_axis("predicted", 0, top), linear_axis("observed", 0, top))
-    path = line(frame, [each.predicted for each in known], [each.observed for each in known])
+    frame = charts.Frame(
+        charts.linear_axis("predicted", 0, top), charts.linear_axis("observed", 0, top)
+    )
+    path = charts.line(frame, [each.predicted for each in known], [each.observed for each in known])
     marks, rows = [], []
     for each in bins:
-        cells = [percent(each.predicted), percent(each.observed)]
-        counts = [count(each.rows), count(each.positives)]
+        cells = [fmt.percent(each.predicted), fmt.percent(each.observed)]
+        counts = [fmt.count(each.rows), fmt.count(each.positives)]
         rows.append([*cells, *counts])
         if each in known:
             title = f"predicted {cells[0]}, observed {cells[1]}: {counts[1]} of {counts[0]}"
-            marks.append(whisker(frame, each.predicted, each.low, each.high))
-            marks.append(dot(frame, each.predicted, each.observed, 5.0, title))
+            marks.append(charts.whisker(frame, each.predicted, each.low, each.high))
+            marks.append(charts.dot(frame, each.predicted, each.observed, 5.0, title))
     image = frame.render(
-        line(frame, [0, top], [0, top], "chance"),
+        charts.line(frame, [0, top], [0, top], "chance"),
         element("g", path, marks, class_="series best"),
         label="Observed share of positives against predicted probability",
     )
     header = ["Predicted", "Observed", "Rows", "Positive"]
     body = [
-        note(
+        html.note(
             "On the dotted diagonal a probability of 30\u202f% means that 30\u202f% are positive. "
             "The bins have about equal numbers of expected positives; the bars are 95\u202f% "
             "Wilson intervals."
         ),
         _brier(run),
-        pair(
-            figure(image, "Reliability on the test part."),
-            table("Bins by predicted probability.", header, rows),
+        html.pair(
+            html.figure(image, "Reliability on the test part."),
+            html.table("Bins by predicted probability.", header, rows),
         ),
     ]
-    return Section("calibration", "Calibration", body)
+    return html.Section("calibration", "Calibration", body)
 
 
 def _brier(run: Run) -> Markup:
     given = run.predictions
     prior = float(np.average(given.target, weights=given.weight))
     values = [
-        (brier_score(given.probabilities[each.number], given.target, given.weight), each.name)
+        (
+            distributions.brier_score(given.probabilities[each.number], given.target, given.weight),
+            each.name,
+        )
         for each in (run.recommended, run.rival)
         if each is not None and each.number in given.probabilities
     ]
-    values.append((prior * (1 - prior), f"predicting {percent(prior)} for every row"))
+    values.append((prior * (1 - prior), f"predicting {fmt.percent(prior)} for every row"))
     words = "; ".join(f"{value:.4f} for {name}" for value, name in values)
-    return note(element("strong", "Brier score"), f" (lower is better): {words}.")
+    return html.note(element("strong", "Brier score"), f" (lower is better): {words}.")
 
 
-def groups(run: Run) -> Section:
+def groups(run: Run) -> html.Section:
     """Return histograms of the metric over lists, of the recommended and of the baseline."""
     shown = [run.recommended, *(each for each in run.drawn if each is run.rival)]
-    values = [values_by_group(run.metric, run.predictions, each.number) for each in shown]
+    values = [
+        distributions.values_by_group(run.metric, run.predictions, each.number) for each in shown
+    ]
     known = [found[~np.isnan(found)] for found in values]
     edges = np.linspace(0, max([1.0, *(float(v.max()) for v in known if len(v))]), _BARS + 1)
     shares = [np.histogram(v, edges)[0] / max(1, len(v)) for v in known]
     tallest = 1.08 * max([0.01, *(float(share.max()) for share in shares)])
-    metric = full_name(run.metric)
-    frame = Frame(
-        linear_axis(metric, 0, float(edges[-1])),
-        linear_axis("share of lists", 0, tallest, _percents, max_ticks=5),
+    metric = fmt.full_name(run.metric)
+    frame = charts.Frame(
+        charts.linear_axis(metric, 0, float(edges[-1])),
+        charts.linear_axis("share of lists", 0, tallest, _percents, max_ticks=5),
     )
     figures = []
     for each, share, found in zip(shown, shares, known, strict=True):
-        shape = bars(frame, edges.tolist(), share.tolist(), "bars")
-        colored = element("g", shape, class_=color_class(run, each))
+        shape = charts.bars(frame, edges.tolist(), share.tolist(), "bars")
+        colored = element("g", shape, class_=html.color_class(run, each))
         image = frame.render(colored, label=f"Histogram of {metric} over lists, {each.name}")
-        middle = decimal(float(np.median(found))) if len(found) else NOTHING
-        figures.append(figure(image, [element("strong", each.name), f": median {middle}."]))
+        middle = fmt.decimal(float(np.median(found))) if len(found) else fmt.NOTHING
+        figures.append(html.figure(image, [element("strong", each.name), f": median {middle}."]))
     words = [
-        f"The metric is a mean over {counted(len(known[0]), 'list')} of the test part; curves over "
-        "rows of different lists would compare rows that are never ranked together. "
+        f"The metric is a mean over {fmt.counted(len(known[0]), 'list')} of the test part; curves "
+        "over rows of different lists would compare rows that are never ranked together. "
     ]
     if left_out := len(values[0]) - len(known[0]):
-        words.append(f"Lists with nothing to rank, which have no value: {count(left_out)}. ")
+        words.append(f"Lists with nothing to rank, which have no value: {fmt.count(left_out)}. ")
     if len(values) == 2:
-        better, equal, worse = map(count, meet(*values))
+        better, equal, worse = map(fmt.count, distributions.meet(*values))
         words.append(
             f"Against {shown[1].name}, list by list: better in {better}, equal in {equal}, "
             f"worse in {worse}."
         )
-    return Section("lists", "Lists", [note(words), pair(figures)])
+    return html.Section("lists", "Lists", [html.note(words), html.pair(figures)])

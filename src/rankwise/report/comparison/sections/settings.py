@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Mapping
 
 from rankwise.report.comparison.format import count, duration
-from rankwise.report.comparison.markup import Child, Markup, Section, details, element
+from rankwise.report.comparison.markup import Section, details
 from rankwise.report.comparison.run import Run
+from rankwise.report.html import Child, Markup, element
 
 # Options of `rankwise compare` that repeat a run, in the order of its help.
 _OPTIONS = (

@@ -8,8 +8,9 @@ from rankwise.report.comparison.charts import Axis, Frame, line, linear_axis, ma
 from rankwise.report.comparison.curves import Thresholds, levels_of, thresholds_of
 from rankwise.report.comparison.distributions import unit_range
 from rankwise.report.comparison.format import NOTHING, count
-from rankwise.report.comparison.markup import Markup, Section, element, figure, fill, note
+from rankwise.report.comparison.markup import Section, figure, note
 from rankwise.report.comparison.run import Run
+from rankwise.report.html import Markup, element, fill
 
 _COSTS = {"fp": 1, "fn": 10}  # to begin with
 _LINES = {

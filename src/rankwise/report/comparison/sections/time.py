@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import math
 
-from rankwise.report.comparison.charts import (
-    Axis,
-    Frame,
-    dot,
-    known_values,
-    linear_axis,
-    log_axis,
-    padded,
-    steps,
-    whisker,
-)
-from rankwise.report.comparison.format import capitalized, decimal, duration, full_name
-from rankwise.report.comparison.markup import Markup, Section, figure, legend, pair, series
+from rankwise.report.comparison import charts
+from rankwise.report.comparison import format as fmt
+from rankwise.report.comparison import markup as html
 from rankwise.report.comparison.run import Candidate, Run
+from rankwise.report.html import Markup
 
 # Seconds that are round to a reader of clocks; the finer ones where few of these fit.
 _COARSE = (0.01, 0.1, 1, 10, 60, 600, 3600, 36000)
@@ -28,12 +19,12 @@ _FINE = (
 )
 
 
-def time(run: Run) -> Section | None:
+def time(run: Run) -> html.Section | None:
     """Return the charts of the metric and of the tuning against time."""
     figures = [each for each in (_final(run), _tuning(run)) if each]
     if not figures:
         return None
-    return Section("time", "Time", [legend(run, run.candidates), pair(figures)])
+    return html.Section("time", "Time", [html.legend(run, run.candidates), html.pair(figures)])
 
 
 def _final(run: Run) -> Markup | None:
@@ -41,19 +32,26 @@ def _final(run: Run) -> Markup | None:
     if not timed:
         return None
     seconds = [each.seconds for each in timed]
-    frame = Frame(
+    frame = charts.Frame(
         _clock("training time", min(seconds) / 1.4, max(seconds) * 1.4),
-        linear_axis(full_name(run.metric), *padded(known_values(each.test for each in timed))),
+        charts.linear_axis(
+            fmt.full_name(run.metric),
+            *charts.padded(charts.known_values(each.test for each in timed)),
+        ),
     )
     points = []
     for each in timed:
         test = each.test
-        title = f"{each.name}: {decimal(test.value)} in {duration(each.seconds)}"
-        bar = whisker(frame, each.seconds, test.low, test.high) if test.has_interval else None
-        points.append(series(run, each, bar, dot(frame, each.seconds, test.value, 6.0, title)))
-    label = f"{capitalized(full_name(run.metric))} against training time"
+        title = f"{each.name}: {fmt.decimal(test.value)} in {fmt.duration(each.seconds)}"
+        bar = (
+            charts.whisker(frame, each.seconds, test.low, test.high) if test.has_interval else None
+        )
+        points.append(
+            html.series(run, each, bar, charts.dot(frame, each.seconds, test.value, 6.0, title))
+        )
+    label = f"{fmt.capitalized(fmt.full_name(run.metric))} against training time"
     caption = "Test value with its 95\u202f% interval against time. Up and to the left is better."
-    return figure(frame.render(points, label=label), caption)
+    return html.figure(frame.render(points, label=label), caption)
 
 
 def _tuning(run: Run) -> Markup | None:
@@ -63,17 +61,17 @@ def _tuning(run: Run) -> Markup | None:
         return None
     times = [seconds for seconds, _ in points]
     start = max(min(times), 0.01)
-    frame = Frame(
+    frame = charts.Frame(
         _clock("time spent on tuning", start, max(start, *times)),
-        linear_axis("best validation value", *padded([value for _, value in points])),
+        charts.linear_axis("best validation value", *charts.padded([value for _, value in points])),
     )
     drawn = [
-        series(run, each, steps(frame, path, path[-1][0]))
+        html.series(run, each, charts.steps(frame, path, path[-1][0]))
         for each in run.candidates
         if (path := paths[each.number])
     ]
     caption = "The best validation value so far while each candidate was tuned."
-    return figure(frame.render(drawn, label=caption), caption)
+    return html.figure(frame.render(drawn, label=caption), caption)
 
 
 def _changes(each: Candidate) -> list[tuple[float, float]]:
@@ -85,11 +83,11 @@ def _changes(each: Candidate) -> list[tuple[float, float]]:
     return changes[:-1:every] + changes[-1:] + last
 
 
-def _clock(title: str, low: float, high: float) -> Axis:
+def _clock(title: str, low: float, high: float) -> charts.Axis:
     """Return an axis of time, with the roundest ticks that are at least three."""
     spaced = [_rounded(low * (high / low) ** at) for at in (0.2, 0.5, 0.8)]
     for values in (_COARSE, _ROUND, _FINE, spaced):
-        axis = log_axis(title, low, high, values, _short)
+        axis = charts.log_axis(title, low, high, values, _short)
         if len(axis.ticks) >= 3:
             break
     return axis
