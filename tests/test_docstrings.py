@@ -18,11 +18,17 @@ from tests.docstring_rules import problems
 from tests.public_api import PACKAGES
 
 CHECKED = (
+    "rankwise",
     "rankwise.boosting",
     "rankwise.data",
     "rankwise.estimators",
+    "rankwise.lists",
     "rankwise.metrics",
     "rankwise.naming",
+    "rankwise.objectives.contrastive",
+    "rankwise.objectives.listwise",
+    "rankwise.objectives.ndcg",
+    "rankwise.objectives.top",
     "rankwise.pairs",
     "rankwise.retrieval",
     "rankwise.samplers",

@@ -60,8 +60,19 @@ def no_checks() -> Iterator[None]:
 
     Reading a value waits for the device that computes it. A training loop that ran an epoch with
     the checks can do without them. Inside the block NaN, infinite scores, invalid labels and ids
-    out of range are not refused and give a wrong number. The setting belongs to the current
-    context: other threads and asyncio tasks keep their own.
+    out of range raise no error and give a wrong number. The setting belongs to the current context:
+    other threads and asyncio tasks keep their own.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> import torch, rankwise
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> scores, target = torch.tensor([float("nan"), 0.0]), torch.tensor([1, 0])
+        >>> with rankwise.no_checks():
+        ...     PairwiseAUC()(scores, target)
+        tensor(nan)
     """
     token = _level.set(_NO_VALUES)
     _Open.blocks += 1

@@ -1,4 +1,4 @@
-"""The stateless core: sums over pairs, lists taken apart, and the formulas of the objectives.
+"""Stateless functions: sums over pairs, lists split by label, and the formulas of the objectives.
 
 For those who write an objective of their own, or want a number without a module.
 """

@@ -1,4 +1,4 @@
-"""What is ranked: lists of scores split into those that should be above and those below.
+"""Lists of scores, split into the items that should be above and those that should be below.
 
 Every objective starts here. A batch of lists becomes two padded rectangles, positives and
 negatives, with their weights; what an objective adds is mathematics on these two.
@@ -25,27 +25,50 @@ from rankwise.checks import (
     values_are_checked,
 )
 
-__all__ = ["Lists", "check_values", "split_lists", "split_by_target"]
+__all__ = ["Lists", "split_lists"]
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Positives and negatives of every list, (lists, most of them in any list), padded.
+    """Positives and negatives of every list, padded to rectangles.
 
     Padding has weight 0 and repeats a score of its list, so that it can be computed with.
+
+    Attributes:
+        positives: Scores, shape (lists, n), n the largest number of positives in any list.
+        negatives: Scores, shape (lists, m), m the largest number of negatives in any list.
+        positive_weight: Weights of the positives.
+        negative_weight: Weights of the negatives.
+        list_ids: Which list of the data set each one is, shape (lists,).
+        item_ids: Which item of the data set each positive is.
+        previous: Scores of the positives under the previous parameters.
+        negative_previous: Scores of the negatives under the previous parameters.
+        relevance: Relevance of the positives; None where all are alike.
+        remembered: What the memory of the objective has of each list, shape (lists, width).
+        places: Columns of the positives among the negatives, where these are all the items.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.lists import split_lists
+        >>> scores, target = torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), torch.eye(3)[:2]
+        >>> lists = split_lists(scores, target)
+        >>> lists.positives.tolist(), lists.negatives.tolist()
+        ([[3.0], [5.0]], [[1.0, 2.0], [0.0, 4.0]])
+        >>> lists.mean_over_negatives(lists.negatives)
+        tensor([1.5000, 2.0000])
     """
 
     positives: Tensor
     negatives: Tensor
     positive_weight: Tensor
     negative_weight: Tensor
-    list_ids: Tensor | None = None  # (lists,) which list of the data set each one is
-    item_ids: Tensor | None = None  # (lists, positives) which item each positive is
-    previous: Tensor | None = None  # (lists, positives) scores under the previous parameters
-    negative_previous: Tensor | None = None  # (lists, negatives) the same of the negatives
-    relevance: Tensor | None = None  # (lists, positives) how relevant; None where all are alike
-    remembered: Tensor | None = None  # (lists, width) what the objective's memory says of each
-    places: Tensor | None = None  # (lists, positives) where they are among negatives that are whole
+    list_ids: Tensor | None = None
+    item_ids: Tensor | None = None
+    previous: Tensor | None = None
+    negative_previous: Tensor | None = None
+    relevance: Tensor | None = None
+    remembered: Tensor | None = None
+    places: Tensor | None = None
 
     def widened(self) -> Lists:
         """Return the lists with scores in the dtype of their weights, float32 at least."""
@@ -114,22 +137,22 @@ class Lists:
         return self.n_positives / (self.n_positives + self.n_negatives)
 
     def select(self, chosen: Tensor) -> Lists:
-        """Some of the lists, by a boolean for each."""
+        """Return some of the lists, by a boolean for each."""
         return replace(
             self,
             **{f.name: t[chosen] for f in fields(self) if (t := getattr(self, f.name)) is not None},
         )
 
     def detached(self) -> Lists:
-        """The same lists without a graph."""
+        """Return the same lists without a graph."""
         return replace(self, positives=self.positives.detach(), negatives=self.negatives.detach())
 
     def mean_over_positives(self, values: Tensor) -> Tensor:
-        """Mean of one value per positive, one number for each list."""
+        """Return the mean of one value per positive, one number for each list."""
         return (values * self.positive_weight).sum(-1) / self.n_positives.squeeze(-1)
 
     def mean_over_negatives(self, values: Tensor) -> Tensor:
-        """Mean of one value per negative, one number for each list."""
+        """Return the mean of one value per negative, one number for each list."""
         return (values * self.negative_weight).sum(-1) / self.n_negatives.squeeze(-1)
 
 
@@ -146,15 +169,34 @@ def split_lists(
     whole_negatives: bool = False,
     list_ids: Tensor | None = None,
 ) -> Lists:
-    """Check lists, the last dimension of ``scores``, and split them by their 0/1 ``target``.
+    """Check lists and split them by their target into positives and negatives.
 
-    Leading dimensions are flattened. ``mask`` is True for items that are there; ``item_ids`` says
-    which item of the data set each score belongs to, ``previous`` are earlier scores of the items,
-    ``list_ids`` says which list of the data set each one is.
-    With ``graded`` the target holds relevances ≥ 0, and those above 0 are the positives. With
-    ``whole_negatives`` all the items stand among the negatives, those that are none with weight 0:
-    nothing large is moved, which pays where nearly all are negatives and none is sorted.
-    ``whole_positives`` is the same for the positives.
+    Args:
+        scores: Scores of any floating dtype, shape (…, items); leading dimensions are flattened.
+        target: 0/1 labels, or relevances ≥ 0 with ``graded``.
+        mask: True for items that are present.
+        weight: Weight of each item.
+        item_ids: Which item of the data set each score is of.
+        previous: Scores under the previous parameters.
+        graded: Whether the target holds relevances; those above 0 are the positives.
+        whole_positives: Like ``whole_negatives``, for the positives.
+        whole_negatives: Whether to keep all items among the negatives, the positives with weight 0.
+            Nothing large is copied, which pays where nearly all items are negatives and none is
+            sorted.
+        list_ids: Which list of the data set each one is, shape (lists,).
+
+    Returns:
+        The lists. All arguments but ``list_ids`` have the shape of ``scores``.
+
+    Raises:
+        ValueError: If shapes, devices or values do not fit.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.lists import split_lists
+        >>> lists = split_lists(torch.tensor([3.0, 1.0, 2.0]), torch.tensor([0, 1, 0]))
+        >>> lists.positives, lists.negatives
+        (tensor([[1.]]), tensor([[3., 2.]]))
     """
     require_floating("scores", scores)
     for name, given in (
@@ -224,7 +266,7 @@ def split_by_target(
     list_ids: Tensor | None = None,
     fill_masked: bool = False,
 ) -> Lists:
-    """:func:`split_lists` of what :func:`check_values` has already seen, differentiably."""
+    """Split lists that :func:`check_values` has checked, as :func:`split_lists` does."""
     if scores.dim() != 2:
         rows = math.prod(scores.shape[:-1]), scores.shape[-1]
         scores, target = scores.reshape(rows), target.reshape(rows)
@@ -287,7 +329,7 @@ def _side(
     counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
     shortest, longest = (end.item() for end in counts.aminmax()) if len(counts) else (0, 0)
     columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])
-    if shortest == longest:  # as in batches of so many of each class
+    if shortest == longest:  # as in batches with the same number of items of each class
         where = columns.reshape(len(chosen), int(longest))
         weights = where.new_ones(where.shape, dtype=dtype)
     else:
@@ -309,7 +351,7 @@ def _padded(
     return torch.where(present, where, where[:, :1]), _as_numbers(present, dtype)
 
 
-_SPARSE = 64  # one in so many: then nearly every word of eight marks is empty
+_SPARSE = 64  # with one mark in 64 nearly every word of eight marks is empty
 
 
 def _columns(chosen: Tensor, *, sparse: bool) -> Tensor:

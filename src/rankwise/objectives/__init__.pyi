@@ -7,7 +7,8 @@ from rankwise.objectives.auc import (
     OpenAUC,
     PairwiseAUC,
 )
-from rankwise.objectives.base import Objective
+from rankwise.objectives.base import Objective, Risk
+from rankwise.objectives.classes import ClassObjective
 from rankwise.objectives.contrastive import (
     GlobalContrastive,
     IndividualTemperatures,
@@ -31,6 +32,8 @@ __all__ = [
     "top",
     "contrastive",
     "Objective",
+    "Risk",
+    "ClassObjective",
     "AveragePrecision",
     "SOPRC",
     "StableAP",

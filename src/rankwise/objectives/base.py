@@ -33,14 +33,25 @@ _BLOCK_ITEMS = 1 << 22  # items of a block; with more items the gradient is made
 
 
 class Risk(NamedTuple):
-    """The risks of some lists, and what they report to the objective's memories."""
+    """Risks of some lists, and what the memories of the objective learn from them.
+
+    Args:
+        values: Risk of each list, shape (lists,).
+        updates: Updates of deferred memories, which are applied after the call.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import Risk
+        >>> Risk(torch.tensor([0.5, 0.0])).updates
+        ()
+    """
 
     values: Tensor  # (lists,)
     updates: Sequence[MemoryUpdate] = ()
 
 
 class Exchange(Protocol):
-    """How the processes of a call share numbers; all of them have to ask in turn."""
+    """Communication between the processes of a call; every process has to make the same calls."""
 
     def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
         """Return ids and values of all processes, and where this process's own are."""
@@ -56,19 +67,23 @@ class Exchange(Protocol):
 
 
 class Objective(ReprFromOptions, nn.Module, ABC):
-    """A ranking risk, called as ``loss(scores, target)``.
+    """Base class of ranking losses, called as ``loss(scores, target)``.
 
     The last dimension of ``scores`` is the list that is ranked, leading dimensions are independent
     lists. A list without both classes contributes nothing; a batch without any other list gives 0
     with a graph and, the first time, a ``RuntimeWarning``. Under ``torch.compile`` the call runs in
     eager mode, with one graph break.
 
-    To write one, give :meth:`risk`. An objective with a memory sets ``memory_by`` and
-    ``memory_size``. What the memory learns from a list *before* its risk is :meth:`summarize`, of
-    ``summary_width`` numbers, which :meth:`update` takes in; what it learns *from* the risk is
-    returned by :meth:`risk` as a :class:`Risk` with updates. An objective of relevances rather than
-    classes sets ``graded``; one that treats the negatives alike, in any order, sets
-    ``whole_negatives`` and is spared a copy of them; ``whole_positives`` likewise.
+    A subclass implements :meth:`risk`. Class attributes say what it needs:
+
+    - ``graded``: the target holds relevances rather than classes.
+    - ``whole_negatives``, ``whole_positives``: it treats the negatives (positives) alike, in any
+      order, which saves a copy of them.
+    - ``memory_by``, ``memory_size``: what its memory is kept by, and for how many. Numbers that the
+      memory learns from a list *before* its risk are returned by :meth:`summarize`,
+      ``summary_width`` of them, and stored by :meth:`update`; those that it learns *from* the risk
+      are the updates of a :class:`Risk`.
+    - ``uses_previous_scores``: it takes ``previous_scores``.
 
     Args:
         reduction: ``"mean"`` or ``"sum"`` over the lists that can be ranked, or ``"none"``: one
@@ -76,12 +91,17 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             list that cannot be ranked.
 
     Example:
-        >>> from rankwise.objectives import PairwiseAUC
-        >>> scores, target = torch.tensor([[2.0, 0.5], [0.0, 0.0]]), torch.tensor([[1, 0], [0, 1]])
-        >>> PairwiseAUC()(scores, target)  # squared hinge with margin 1: (0 + 1)/2
-        tensor(0.5000)
-        >>> PairwiseAUC(reduction="none")(scores, target)
-        tensor([0., 1.])
+        >>> import torch
+        >>> from rankwise.objectives import Objective
+        >>> class GapOfMeans(Objective):
+        ...     def risk(self, lists):
+        ...         low = lists.mean_over_negatives(lists.negatives)
+        ...         return low - lists.mean_over_positives(lists.positives)
+        >>> scores, target = torch.tensor([[2.0, 0.5], [0.0, 1.0]]), torch.tensor([[1, 0], [1, 0]])
+        >>> GapOfMeans()(scores, target)  # (-1.5 + 1)/2
+        tensor(-0.2500)
+        >>> GapOfMeans(reduction="none")(scores, target)
+        tensor([-1.5000,  1.0000])
     """
 
     graded: ClassVar[bool] = False
@@ -109,7 +129,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         raise NotImplementedError
 
     def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
-        """Update the memory; what it now knows of each list becomes ``lists.remembered``."""
+        """Update the memory; what it returns for each list becomes ``lists.remembered``."""
         raise NotImplementedError
 
     def rescale(self, batches: list[Batch]) -> tuple[list[Batch], Tensor | float]:
@@ -130,7 +150,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         (require_relevance if self.graded else require_binary)(name, target)
 
     def project(self) -> None:
-        """Bring parameters of the objective back to where they may be, after a training call."""
+        """Project the objective's own parameters onto their domain, after a training call."""
 
     @eager_only
     def forward(

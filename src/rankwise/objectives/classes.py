@@ -32,28 +32,47 @@ __all__ = ["ClassLists", "ClassObjective", "read_classes", "require_several_clas
 
 @dataclass(frozen=True)
 class ClassLists:
-    """Items with a logit for every class; those absent have weight 0, logits 0 and class 0."""
+    """Items with a logit for every class; absent ones have weight 0, logits 0 and class 0.
 
-    scores: Tensor  # (lists, items, classes), float32 at least
-    target: Tensor  # (lists, items)
-    weight: Tensor  # (lists, items)
+    Attributes:
+        scores: Logits in float32 at least, shape (lists, items, classes).
+        target: Class of each item, shape (lists, items).
+        weight: Weight of each item, shape (lists, items).
+    """
+
+    scores: Tensor
+    target: Tensor
+    weight: Tensor
 
     def select(self, chosen: Tensor) -> ClassLists:
-        """Some of the lists, by a boolean for each."""
+        """Return some of the lists, by a boolean for each."""
         return ClassLists(self.scores[chosen], self.target[chosen], self.weight[chosen])
 
 
 class ClassObjective(ReprFromOptions, nn.Module, ABC):
-    """A loss of logits (…, items, classes) and one class per item, called like an ``Objective``.
+    """Base class of losses of logits (…, items, classes) with one class per item.
 
-    The last dimension has the classes and the one before it the list, usually the batch; ``mask``,
-    ``groups`` and ``weight`` are per item, of the shape of ``target``, and mean what they mean for
-    every objective (``groups`` for logits of shape (items, classes)). A target of −1 leaves its
-    item out. ``list_ids`` and ``item_ids`` are part of the one call and are not used: nothing is
-    remembered. To write one, give :meth:`risk`, and where a list needs more than an item,
-    :meth:`counts` and in ``needs`` what it needs, for the warning of a batch without such a list.
+    It is called like an :class:`Objective`. The last dimension has the classes and the one before
+    it the list, usually the batch. ``mask``, ``groups`` and ``weight`` are per item, of the shape
+    of ``target`` (``groups`` for logits of shape (items, classes)). A target of −1 leaves its item
+    out. ``list_ids`` and ``item_ids`` are accepted and not used. Under ``torch.compile`` the call
+    runs in eager mode, with one graph break.
 
-    Under ``torch.compile`` the call runs in eager mode, with one graph break.
+    A subclass implements :meth:`risk`. Where a list needs more than an item, it implements
+    :meth:`counts` as well, and sets ``needs`` for the warning of a batch without such a list.
+
+    Args:
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import ClassObjective
+        >>> class Error(ClassObjective):
+        ...     def risk(self, lists):
+        ...         wrong = (lists.scores.argmax(-1) != lists.target) * lists.weight
+        ...         return wrong.sum(-1) / lists.weight.sum(-1)
+        >>> Error()(torch.tensor([[2.0, 1.0], [0.0, 1.0]]), torch.tensor([1, 1]))
+        tensor(0.5000)
     """
 
     needs: ClassVar[str | None] = None
@@ -69,11 +88,11 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
         """Return the risk of every list, (lists,); every list counts."""
 
     def counts(self, lists: ClassLists) -> Tensor:
-        """Return which lists count, (lists,): those with an item."""
+        """Return which lists count, (lists,); by default those with an item."""
         return lists.weight.sum(-1) > 0
 
     def require_classes(self, classes: int) -> None:
-        """Raise where the logits have another number of classes than this was made for."""
+        """Raise where this cannot take logits of this number of classes."""
 
     @eager_only
     def forward(
@@ -127,7 +146,7 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
 def read_classes(
     scores: Tensor, target: Tensor, mask: Tensor | None, weight: Tensor | None
 ) -> tuple[ClassLists, tuple[int, int]]:
-    """Everything checked and flat over the items, and the (lists, items) they are of."""
+    """Return checked lists, flat over the items, and their shape (lists, items)."""
     for name, given in (("target", target), ("mask", mask), ("weight", weight)):
         if given is not None:
             require_tensor(name, given)

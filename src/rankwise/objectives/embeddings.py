@@ -11,7 +11,20 @@ __all__ = ["EmbeddingScores", "embedding_scores"]
 
 
 class EmbeddingScores(NamedTuple):
-    """Arguments of an objective: ``loss(scores, target, mask=mask)``."""
+    """Arguments of an objective, one list for every query: ``loss(scores, target, mask=mask)``.
+
+    Attributes:
+        scores: Similarities, shape (queries, gallery).
+        target: True for items of the class of the query.
+        mask: False for the query itself.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import embedding_scores
+        >>> embedding_scores(torch.eye(2), torch.tensor([0, 0])).mask
+        tensor([[False,  True],
+                [ True, False]])
+    """
 
     scores: Tensor  # (queries, gallery) similarities
     target: Tensor  # of the same class?
@@ -26,11 +39,33 @@ def embedding_scores(
     *,
     normalize: bool = True,
 ) -> EmbeddingScores:
-    """Cosine similarities of every embedding with the others, or with a ``gallery`` beside them.
+    """Compute the similarities of every embedding of a batch with the rest and with a gallery.
 
-    Without a gallery the batch is ranked against itself and the query is left out. With one (other
-    items, a memory of earlier batches) the batch's own items come first, then the gallery.
-    ``normalize=False`` takes inner products as they are.
+    Every item of the batch is a query, which is masked in its own list. With a gallery (other
+    items, a memory of earlier batches) the items of the batch come first, then the gallery.
+
+    Args:
+        embeddings: Shape (queries, dimension).
+        labels: Class of each embedding, shape (queries,).
+        gallery: More embeddings to rank, shape (n, dimension).
+        gallery_labels: Class of each of them, shape (n,).
+        normalize: Whether to use cosines; else inner products.
+
+    Returns:
+        Scores, target and mask, each of shape (queries, queries + n).
+
+    Raises:
+        ValueError: If shapes do not fit, or one of ``gallery`` and ``gallery_labels`` is missing.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PairwiseAUC, embedding_scores
+        >>> embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        >>> lists = embedding_scores(embeddings, torch.tensor([3, 3, 8]))
+        >>> lists.scores[0], lists.target[0]
+        (tensor([1., 1., 0.]), tensor([ True,  True, False]))
+        >>> PairwiseAUC()(lists.scores, lists.target, mask=lists.mask)
+        tensor(0.)
     """
     _check("embeddings", embeddings, "labels", labels)
     if (gallery is None) != (gallery_labels is None):

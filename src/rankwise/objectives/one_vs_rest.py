@@ -15,13 +15,24 @@ __all__ = ["OneVsRest"]
 
 
 class OneVsRest(ReprFromOptions, nn.Module):
-    """Each class ranks all items: its own are positive, those of the other classes negative.
+    """Any objective on logits of several classes: each class ranks all items.
 
-    ``target`` is one class per item, or multi-hot (items, classes); −1 leaves an item (or one of
-    its labels) out. An objective with a memory by list is made for as many lists as there are
-    classes and gets the class ids from here; one with a memory by item is made for
-    items × classes and gets ``item_ids`` as one id per item. Logits of one class (items, 1) with a
-    multi-hot target are one list.
+    The items of a class are its positives, all other items its negatives. An objective with a
+    memory by list is made with ``num_lists`` equal to the number of classes and gets the class ids
+    from here; one with a memory by item is made with ``num_items`` = items × classes. Logits of one
+    class (items, 1) with a multi-hot target are one list.
+
+    Args:
+        objective: Objective of every class; its ``reduction`` is the one over classes.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import OneVsRest, PairwiseAUC
+        >>> logits, target = torch.tensor([[1.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
+        >>> OneVsRest(PairwiseAUC())(logits, target)  # squared hinge: class 0 has 0, class 1 has 1
+        tensor(0.5000)
+        >>> OneVsRest(PairwiseAUC(reduction="none"))(logits, target)
+        tensor([0., 1.])
     """
 
     def __init__(self, objective: Objective) -> None:
@@ -38,9 +49,18 @@ class OneVsRest(ReprFromOptions, nn.Module):
         item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
     ) -> Tensor:
-        """The mean of the objective over the classes that the batch has; ``weight`` by item.
+        """Compute the objective over the classes that the batch has.
 
-        ``previous_scores``, of the shape of ``logits``, is for objectives that take it.
+        Args:
+            logits: Shape (items, classes).
+            target: One class per item, or multi-hot of shape (items, classes); −1 leaves an item,
+                or one of its labels, out.
+            weight: Weight of each item, shape (items,).
+            item_ids: Id of each item, shape (items,), for objectives with a memory by item.
+            previous_scores: Logits under the previous parameters, for objectives that use them.
+
+        Returns:
+            One number; with ``reduction="none"`` one per class.
         """
         if logits.dim() != 2:
             raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")

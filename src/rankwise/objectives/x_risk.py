@@ -26,22 +26,43 @@ Outer = Callable[[Tensor], Tensor]
 
 
 class XRisk(Objective):
-    """mean_i f(u_i), u_i ← (1−γ)u_i + γĝ_i, ĝ_i = mean_{j∈S_i} ℓ(s_i − s_j)   (EXM 2.3, FCCO).
+    """Objective of your own: a pairwise or two-batch function inside, any function outside.
 
-    The gradient is ∇f(u_i)·∇ĝ_i, unbiased in the limit of the averages whatever the batch size.
-    The anchors i are the positives of each list; S_i are its ``"negatives"`` or, with
-    ``over="all"``, all its items, the anchor included. ``inner`` is
+    The loss is mean_i f(u_i) with u_i ← (1−γ)u_i + γĝ_i and ĝ_i = mean_{j∈S_i} ℓ(s_i − s_j). The
+    gradient is ∇f(u_i)·∇ĝ_i, unbiased in the limit of the averages whatever the batch size (FCCO).
+    The anchors i are the positives of each list.
 
-    - a surrogate of :mod:`rankwise.pairs` (n log n) or any function of a tensor of differences
-      (all pairs, in chunks), or
-    - a function of two batches, (anchors, others) → ĝ of every anchor, (n,) or (n, ``width``): of
-      the scores of one list at a time, or of anything that has rows, such as embeddings, by
-      :meth:`of_batches`.
+    ``previous_scores`` in the call add ``correction``·(ĝ_i − ĝ_i under the previous parameters) to
+    u_i.
 
-    ``num_items`` is the number of anchors of the data set, and ``item_ids`` says which of them each
-    item is; ``num_items=None`` remembers nothing, u_i = ĝ_i. ``previous_scores`` in the call, the
-    scores of the batch under the previous parameters (:class:`rankwise.memory.PreviousModel`), add
-    ``correction``·(ĝ_i − ĝ_i of before) to u_i: by default 1 − γ, STORM; MSVR has its own factor.
+    Args:
+        inner: ℓ, a surrogate of :mod:`rankwise.pairs` (n log n) or any function of a tensor of
+            differences (all pairs, in chunks). Or ĝ itself, a function of two batches (anchors,
+            others) that returns (n,) or (n, ``width``): of the scores of one list at a time, or by
+            :meth:`of_batches` of anything that has rows, such as embeddings.
+        outer: f, from (…), or (…, width) where the width is not 1, to values (…).
+        num_items: Number of anchors in the data set; the call then needs ``item_ids``. None keeps
+            no averages: u_i = ĝ_i.
+        ema_rate: Rate γ of the moving averages.
+        over: S_i: the ``"negatives"`` of the list, or ``"all"`` its items, the anchor included.
+        width: Numbers of ĝ for each anchor; more than 1 only for a function of two batches.
+        correction: Factor of the correction; None is 1 − γ, STORM. MSVR has a factor of its own.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import XRisk
+        >>> from rankwise.pairs import SquaredHinge
+        >>> loss = XRisk(SquaredHinge(1.0), torch.log1p, num_items=2, ema_rate=0.5)
+        >>> target, ids = torch.tensor([1, 0]), torch.tensor([0, 1])
+        >>> loss(torch.tensor([0.0, 0.0]), target, item_ids=ids)  # u = 1: log 2
+        tensor(0.6931)
+        >>> loss(torch.tensor([1.0, 0.0]), target, item_ids=ids)  # u = (1 + 0)/2: log 1.5
+        tensor(0.4055)
+
+    Reference:
+        EXM 2.3; Wang and Yang 2022, "Finite-Sum Coupled Compositional Stochastic Optimization:
+        Theory and Applications" (FCCO).
     """
 
     uses_previous_scores: ClassVar[bool] = True
@@ -96,10 +117,16 @@ class XRisk(Objective):
         item_ids: Tensor | None = None,
         previous: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
-        """mean_i f(u_i) over the rows of ``anchors``, for an inner function of two batches.
+        """Compute mean_i f(u_i) over the rows of ``anchors``, for an inner function of two batches.
 
-        ``item_ids`` (n,) says which items the anchors are; ``previous`` are both batches under the
-        previous parameters.
+        Args:
+            anchors: Anchors, shape (n, …).
+            others: What they are compared with, shape (m, …).
+            item_ids: Which item of the data set each anchor is, shape (n,).
+            previous: Both batches under the previous parameters.
+
+        Returns:
+            One number; with ``reduction="none"`` one per anchor.
         """
         self.check_batches(anchors, item_ids)
         estimate, updates = self._of_two(anchors, others), []

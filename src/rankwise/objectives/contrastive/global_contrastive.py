@@ -19,18 +19,40 @@ __all__ = ["GlobalContrastive"]
 
 
 class GlobalContrastive(Objective):
-    """mean_i τ log(ε + u_i), u_i ← (1−γ)u_i + γ·mean_{j∈N_i} exp((s_ij − s̄_i⁺)/τ)   (EXM 2.3.5).
+    """Contrastive loss of every anchor against all negatives of the data set, from small batches.
 
+    The loss is mean_i τ log(ε + u_i) with u_i ← (1−γ)u_i + γ·mean_{j∈N_i} exp((s_ij − s̄_i⁺)/τ).
     Every anchor i is a list (:func:`two_views`, :func:`two_modalities`, :func:`embedding_scores`),
-    its id in the data set, below ``num_lists``, in ``list_ids``. The mean over the negatives of a
-    small batch is inside a logarithm, so its loss is not the loss over all negatives; the average
-    u_i over the batches that showed i is, in the limit, and is what the value and the gradient use:
-    SogCLR (Yuan et al. 2022). ``num_lists=None`` keeps no average: the loss of the batch alone.
+    whose id in the data set is passed as ``list_ids``. The mean over negatives is inside a
+    logarithm, so the loss of a small batch is biased; the average u_i over all batches that had i
+    is unbiased in the limit, and both the value and the gradient use it.
 
     s̄_i⁺ is the mean similarity of the positives. One positive is the published form. With several
-    and ε = 0 a batch has exactly the mean over them of the loss of each:
-    mean_p τ log mean_j e^((s_j − s_p)/τ) = τ log mean_j e^(s_j/τ) − mean_p s_p. All is done in
-    logarithms, so that no temperature is too small; a list costs its items.
+    and ε = 0 the loss of a batch is exactly the mean over them of the loss of each: mean_p τ log
+    mean_j e^((s_j − s_p)/τ) = τ log mean_j e^(s_j/τ) − mean_p s_p. Everything is computed in
+    logarithms, so that no temperature is too small, in time linear in the length of the list.
+
+    Args:
+        num_lists: Number of anchors in the data set; None keeps no averages: the loss of the batch
+            alone.
+        temperature: Temperature τ.
+        epsilon: ε in the logarithm.
+        ema_rate: Rate γ of the moving averages u_i.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import GlobalContrastive
+        >>> loss = GlobalContrastive(num_lists=10, temperature=1.0)
+        >>> target, ids = torch.tensor([[1, 0, 0]]), torch.tensor([4])
+        >>> loss(torch.tensor([[2.0, 0.0, 0.0]]), target, list_ids=ids)  # u is e^-2
+        tensor(-2.)
+        >>> loss(torch.tensor([[1.0, 0.0, 0.0]]), target, list_ids=ids)  # log(0.1 e^-2 + 0.9 e^-1)
+        tensor(-1.0653)
+
+    Reference:
+        EXM 2.3.5; Yuan et al. 2022, "Provable Stochastic Optimization for Global Contrastive
+        Learning: Small Batch Does Not Harm Performance" (SogCLR).
     """
 
     whole_negatives: ClassVar[bool] = True

@@ -51,18 +51,44 @@ class Temperatures(DeferredAverage):
 
 
 class IndividualTemperatures(GlobalContrastive):
-    """mean_i τ_i (log(ε + u_i) + ρ), minimized over every τ_i in [lowest, highest] as well.
+    """Global contrastive loss with a learned temperature for every anchor.
 
-    iSogCLR (Qiu et al. 2023): ρ bounds how far the worst-case weights of the negatives may be from
-    uniform (KL), and τ_i is its dual variable. Anchors with many neighbors of their kind come to a
-    high temperature, rare ones to a low one. With h_j = s_j − s̄⁺ the slope is
+    The loss is mean_i τ_i (log(ε + u_i) + ρ), minimized over every τ_i in [lowest, highest] as
+    well. ρ bounds the KL divergence of the worst-case weights of the negatives from uniform ones,
+    and τ_i is its dual variable. Anchors with many similar items get a high temperature, rare ones
+    a low one. With h_j = s_j − s̄⁺ the slope is
 
     ∂/∂τ_i = log(ε + u_i) + ρ − mean_j [e^(h_j/τ_i)·h_j/τ_i] / (ε + u_i),
 
-    the mean that of the batch. Every training call ends with τ_i ← clip(τ_i − ``step``·v_i),
-    v_i ← (1−β)v_i + β·slope: the model itself may have any optimizer. The temperatures start at
-    ``temperature`` and live in the buffer ``temperatures.temperature``. As published, u_i is not
-    converted when τ_i moves, so that the step is to be small.
+    with the mean over the batch. Every training call ends with τ_i ← clip(τ_i − step·v_i), v_i ←
+    (1−β)v_i + β·slope: the model itself may have any optimizer. The temperatures are the buffer
+    ``temperatures.temperature``. As published, u_i is not converted when τ_i moves, so ``step`` has
+    to be small.
+
+    Args:
+        num_lists: Number of anchors in the data set.
+        temperature: Temperature that all anchors start with.
+        epsilon: ε in the logarithm.
+        ema_rate: Rate γ of the moving averages u_i.
+        rho: ρ, the bound of the KL divergence.
+        lowest: Lower bound of the temperatures.
+        highest: Upper bound of the temperatures.
+        step: Step size of the temperatures.
+        temperature_ema_rate: Rate β of the moving averages v_i of the slopes.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import IndividualTemperatures
+        >>> loss = IndividualTemperatures(num_lists=1, temperature=0.1, rho=0.3, step=0.01)
+        >>> loss(torch.tensor([[0.5, 0.2, 0.2]]), torch.tensor([[1, 0, 0]]))  # 0.1 (-3 + 0.3)
+        tensor(-0.2700)
+        >>> loss.temperatures.temperature  # the slope was -3 + 0.3 + 3
+        tensor([0.0970])
+
+    Reference:
+        Qiu et al. 2023, "Not All Semantics are Created Equal: Contrastive Self-supervised Learning
+        with Automatic Temperature Individualization" (iSogCLR).
     """
 
     average: FCCOAverage

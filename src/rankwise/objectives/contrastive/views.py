@@ -13,7 +13,22 @@ __all__ = ["ContrastiveLists", "two_modalities", "two_views"]
 
 
 class ContrastiveLists(NamedTuple):
-    """Arguments of an objective: ``loss(**lists._asdict())``."""
+    """Arguments of an objective, one list for every anchor: ``loss(**lists._asdict())``.
+
+    Attributes:
+        scores: Similarities, shape (anchors, compared).
+        target: True for the positive of each anchor.
+        mask: False for the anchor itself, and for a pair without any negative; None where all
+            count.
+        list_ids: Which list of the data set each anchor is, shape (anchors,), or None.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import GlobalContrastive, two_modalities
+        >>> lists = two_modalities(torch.eye(2), torch.eye(2))
+        >>> GlobalContrastive(None, temperature=1.0)(**lists._asdict())  # cosines 1 and 0
+        tensor(-1.)
+    """
 
     scores: Tensor  # (anchors, compared with) similarities
     target: Tensor  # the other view of the anchor?
@@ -29,18 +44,36 @@ def two_views(
     others: Tensor | None = None,
     normalize: bool = True,
 ) -> ContrastiveLists:
-    """Two views (B, dimension) of the same B things: 2B anchors against the 2B embeddings.
+    """Compute the similarities of two views of the same items: 2B anchors against 2B embeddings.
 
-    The positive of an anchor is its other view; itself is left out, and all the rest are negatives.
-    ``item_ids`` are the B ids of the things, repeated for both views: their memory is shared.
-    ``others`` are more negatives for all anchors, such as the embeddings of other processes.
-    ``normalize=False`` takes inner products in place of cosines.
+    The positive of an anchor is its second view. The anchor itself is masked, and all the rest are
+    negatives.
 
-    On several processes either gather first, second and item_ids by
-    :func:`~rankwise.distributed.gather_with_gradient` and let all processes do the same, or keep
-    the anchors of each process to itself: gather with ``shared=True``, give what is not its own as
-    ``others``, and wrap the objective in :class:`~rankwise.distributed.AcrossProcesses`. Both are
-    one process's training.
+    On several processes there are two ways, both equal to training in one process. Either gather
+    ``first``, ``second`` and ``item_ids`` by :func:`~rankwise.distributed.gather_with_gradient`,
+    and every process computes the whole loss. Or every process keeps its own anchors: gather with
+    ``shared=True``, pass the embeddings of the rest as ``others``, and wrap the objective in
+    :class:`~rankwise.distributed.AcrossProcesses`.
+
+    Args:
+        first: Embeddings of the first view, shape (B, dimension).
+        second: Embeddings of the second view, same shape.
+        item_ids: Ids of the B items in the data set. Both views of an item share a memory.
+        others: More negatives for all anchors, shape (n, dimension), such as the embeddings of
+            other processes.
+        normalize: Whether to use cosines; else inner products.
+
+    Returns:
+        Lists of 2B anchors, those of ``first`` first.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import two_views
+        >>> lists = two_views(torch.eye(2), torch.eye(2), torch.tensor([5, 7]))
+        >>> lists.scores[0], lists.target[0]  # lists.mask[0] leaves out the first item, the anchor
+        (tensor([1., 0., 1., 0.]), tensor([False, False,  True, False]))
+        >>> lists.list_ids
+        tensor([5, 7, 5, 7])
     """
     _check("first", first)
     _check_pair("second", second, first)
@@ -68,12 +101,29 @@ def two_modalities(
     others: tuple[Tensor, Tensor] | None = None,
     normalize: bool = True,
 ) -> ContrastiveLists:
-    """Pairs (B, dimension) of images and texts: B images against the texts, B texts the other way.
+    """Compute the similarities of B images with their B texts, in both directions.
 
-    ``item_ids`` are the B ids of the pairs, below ``num_items``, the number of pairs in the data
-    set. An image and its text have a memory each: the text's id is num_items + id, so that the
-    objective is to be made for 2·num_items. ``others`` are more (images, texts) to be compared
-    with, as in :func:`two_views`; ``normalize=False`` takes inner products in place of cosines.
+    An image and its text have a memory each: the id of the text is ``num_items`` + id. An objective
+    with a memory is therefore made with ``num_lists=2 * num_items``.
+
+    Args:
+        images: Embeddings of the images, shape (B, dimension).
+        texts: Embeddings of their texts, same shape.
+        item_ids: Ids of the B pairs, below ``num_items``.
+        num_items: Number of pairs in the data set; needed with ``item_ids``.
+        others: More images and texts to compare with, such as those of other processes; see
+            :func:`two_views`.
+        normalize: Whether to use cosines; else inner products.
+
+    Returns:
+        Lists of 2B anchors, the images first.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import two_modalities
+        >>> lists = two_modalities(torch.eye(2), torch.eye(2), torch.tensor([0, 1]), num_items=100)
+        >>> lists.scores.shape, lists.list_ids
+        (torch.Size([4, 2]), tensor([  0,   1, 100, 101]))
     """
     _check("images", images)
     _check_pair("texts", texts, images)

@@ -20,18 +20,33 @@ TargetDistribution = Literal["exp", "uniform"]
 
 
 class ListNet(Objective):
-    """Σ_{i relevant} p_i · log Σ_j e^(s_j − s_i), j over the whole list   (EXM 2.3.4, ListNet).
+    """Cross-entropy of the softmax of the scores against target probabilities.
 
-    That is the cross-entropy between p, how likely each item should come first, and the softmax of
-    the scores. ``target_distribution="exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list (Cao
-    et al. 2007), summed over the relevant items only, as the book writes it; ``"uniform"``: 1/n⁺.
-    Linear time.
+    The loss is Σ_{i relevant} p_i · log Σ_j e^(s_j − s_i), j over the whole list, in linear time.
+    p_i is the probability that item i should come first. ``target`` holds relevances ≥ 0.
 
-    Where batches show a part of their lists, ``num_items`` is the number of items in the data set,
-    and the mean_j e^(s_j − s_i) of every relevant item is followed over the batches at the rate
-    ``ema_rate``, in logarithms; ``item_ids`` is then one id per item (an id for each pair of query
-    and document where documents are shared), below ``num_items``. How much of a list is shown only
+    With ``num_items``, for batches that have only a part of each list, every relevant item keeps a
+    moving average of mean_j e^(s_j − s_i), in logarithms. How much of a list a batch has then only
     adds a constant.
+
+    Args:
+        target_distribution: ``"exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list, summed over
+            the relevant items only, as EXM writes it; ``"uniform"``: 1/n⁺ for each relevant item.
+        num_items: Number of items in the data set, one for each pair of query and document; the
+            call then needs ``item_ids``. None keeps no averages.
+        ema_rate: Rate γ of the moving averages.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import ListNet
+        >>> scores, relevance = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([1, 0, 0])
+        >>> ListNet("uniform")(scores, relevance)  # log(1 + e + e²)
+        tensor(2.4076)
+
+    Reference:
+        EXM 2.3.4, where p is uniform over all items of the list; Cao et al. 2007, "Learning to
+        Rank: From Pairwise Approach to Listwise Approach".
     """
 
     graded: ClassVar[bool] = True

@@ -24,31 +24,54 @@ __all__ = ["NDCG"]
 
 
 class NDCG(Objective):
-    """1 − (1/Z) Σ_{i relevant} gain(y_i)/log₂(1 + g_i), g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j).
+    """NDCG and NDCG@k as a loss, with a surrogate of the rank.
 
-    EXM 2.3.4. ``target`` holds relevances ≥ 0, gain(y) is 2^y − 1 or y (``"linear"``), Z is the
-    metric's: the best that an order can reach. j runs over the whole list, and the item itself
-    counts as exactly 1 whatever ℓ(0) is; so g is at least the rank where ℓ ≥ ℓ₀₁, as with the
-    published ``SquaredHinge(1.0)``, and the loss then bounds 1 − NDCG from above. The default ℓ
-    bounds nothing and costs two to four times as much on long lists; it was chosen by the held-out
-    queries of ``benchmarks/ranking.py``, where it led by little. ``Sigmoid`` makes it ApproxNDCG.
+    The loss is 1 − (1/Z) Σ_{i relevant} gain(y_i)/log₂(1 + g_i) with g_i = 1 + Σ_{j≠i} ℓ(s_i −
+    s_j). ``target`` holds relevances ≥ 0, gain(y) is 2^y − 1 or y, and Z is that of the metric: the
+    largest sum that an order can reach. j runs over the whole list, and the item itself counts as
+    exactly 1 whatever ℓ(0) is. So g is at least the rank where ℓ ≥ ℓ₀₁, as with the published
+    ``SquaredHinge(1.0)``, and the loss is then an upper bound of 1 − NDCG. The default ℓ gives no
+    bound and costs two to four times as much on long lists; it was chosen on the held-out queries
+    of ``benchmarks/ranking.py``, where it led by a small margin. ``Sigmoid`` makes it ApproxNDCG.
 
-    ``k`` is for NDCG@k: only the relevant items among the first k of their list count (the selector
-    of K-SONG, Qiu et al. 2022, with its threshold, the k-th highest score, found exactly; tied
-    items share what is left there), and Z is that of k ranks. A bound is then one of 1 − NDCG@k.
-    Relevant items below the first k are not pulled up: on long lists begin with ``k=None``, or give
-    the selector a ``softness`` T: an item then counts by σ((s − λ)/T), with λ such that k items are
-    counted in all, and both have a gradient (Eq. 5 there, with λ found exactly and T for both of
-    its temperatures). T is in units of the scores; nothing is bounded.
+    With ``k`` only the relevant items among the first k of their list count. This is the selector
+    of K-SONG with its threshold, the k-th highest score, found exactly; items tied there share what
+    is left. Z is that of k ranks, and a bound is one of 1 − NDCG@k. Relevant items below the first
+    k have no gradient: on long lists start with ``k=None``, or set ``softness``.
 
-    Where batches show a part of their lists (SONG): ``length`` is the number of items of each whole
-    list, of which the batch has a random n; ranks are then 1 + (g − 1)(length − 1)/(n − 1), and
-    each item stands for length/n in Z. ``num_items``, the number of items in the data set, lets
-    every relevant item follow its own g over the batches at the rate ``ema_rate``, and with ``k``
-    how much of it is in the first k; ``item_ids`` is then one id per item (one for each pair of
-    query and document where documents are shared).
+    Where a batch has only a part of each list (SONG), set ``length``: of the items of the whole
+    list the batch has a random n. Ranks are then 1 + (g − 1)(length − 1)/(n − 1), and each item
+    stands for length/n in Z. With ``num_items`` every relevant item keeps a moving average of its
+    own g, and with ``k`` of its share in the first k.
 
     An item of whole weight w is w items. A fraction of an item is one item in its own g.
+
+    Args:
+        k: Number of ranks that count; None for all.
+        surrogate: Pairwise loss ℓ.
+        gain: ``"exponential"``, 2^y − 1, or ``"linear"``, y.
+        softness: Temperature T of the selector, in units of the scores. An item then counts by σ((s
+            − λ)/T), with λ such that k items count in all, and both have a gradient (Eq. 5 of
+            K-SONG with λ found exactly and T for both of its temperatures). There is no bound then.
+        num_items: Number of items in the data set, one for each pair of query and document; the
+            call then needs ``item_ids``. None keeps no averages.
+        length: Number of items of each whole list, where batches have a part of it.
+        ema_rate: Rate γ of the moving averages.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import NDCG
+        >>> from rankwise.pairs import Sigmoid
+        >>> scores, relevance = torch.tensor([2.0, 1.0, 0.0]), torch.tensor([0, 1, 0])
+        >>> NDCG(surrogate=Sigmoid(100.0))(scores, relevance)  # rank 2: 1 - 1/log2(3)
+        tensor(0.3691)
+        >>> NDCG(k=1, surrogate=Sigmoid(100.0))(scores, relevance)  # not in the first 1
+        tensor(1.)
+
+    Reference:
+        EXM 2.3.4; Qiu et al. 2022, "Large-scale Stochastic Optimization of NDCG Surrogates for Deep
+        Learning with Provable Convergence" (SONG, K-SONG). EXM has ℓ(0) for the item itself.
     """
 
     graded: ClassVar[bool] = True

@@ -13,16 +13,32 @@ __all__ = ["AUTKC"]
 
 
 class AUTKC(ClassObjective):
-    """mean_i (1/K) Σ_{k≤K} ℓ(f_y(i) − f_[k](i))   (Wang et al. 2022, AUTKC).
+    """Area under the top-k curve of a classifier, as a loss.
 
-    f_[1] ≥ f_[2] ≥ … are the scores of the classes other than the item's own class y. With ℓ₀₁ it
-    is the mean over k ≤ K of the top-k error, which is min(rank of y − 1, K)/K. f = softmax of the
-    logits, or with ``softmax=False`` the logits themselves. The Bayes-optimal scores have the right
-    first K classes in the right order if ℓ is differentiable, strictly decreasing and bounded over
-    the scores: square, logistic and exponential loss on the softmax, not the hinge. On the logits
-    the square would punish a class that is right by much; take the logistic loss there. Of classes
-    tied at the cut one has the subgradient. The authors' code has K + 1 terms, and begins with
-    cross-entropy.
+    The loss is mean_i (1/K) Σ_{k≤K} ℓ(f_y(i) − f_[k](i)), where f_[1] ≥ f_[2] ≥ … are the scores of
+    the classes other than the item's own class y. With ℓ₀₁ it is the mean over k ≤ K of the top-k
+    error, min(rank of y − 1, K)/K. The Bayes-optimal scores have the right first K classes in the
+    right order if ℓ is differentiable, strictly decreasing and bounded over the scores: square,
+    logistic and exponential loss on the softmax, not the hinge. Of classes tied at the cut one has
+    the subgradient. The call is that of a :class:`~rankwise.objectives.classes.ClassObjective`.
+
+    Args:
+        k: Number K of ranks.
+        surrogate: Pairwise loss ℓ.
+        softmax: Whether f is the softmax of the logits; else f are the logits. On logits the square
+            penalizes a class that is ahead by more than its margin: choose ``Logistic`` there.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import AUTKC
+        >>> logits, target = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([1])
+        >>> AUTKC(2, softmax=False)(logits, target)  # square with margin 1: (2² + 0²)/2
+        tensor(2.)
+
+    Reference:
+        Wang et al. 2022, "Optimizing Partial Area Under the Top-k Curve: Theory and Practice". The
+        authors' code has K + 1 terms and starts with epochs of cross-entropy.
     """
 
     def __init__(

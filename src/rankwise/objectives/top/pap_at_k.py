@@ -21,33 +21,54 @@ PApForm = Literal["avg", "max", "ts", "ramp", "soft"]
 
 
 class PApAtK(ScaledObjective):
-    """Surrogates of pAp@k, partial AUC and precision at k in one   (pAp@k 6, 10, 14, 24).
+    """Surrogates of pAp@k, which joins partial AUC and precision@k.
 
     The risk is the mean of 1[s⁺_i ≤ s⁻_j] over the β = min(n⁺, k) highest positives and the k
-    highest negatives. With scores sorted downwards, [·]₊ the positive part and j ≤ k:
+    highest negatives. With scores in descending order, [·]₊ the positive part and j ≤ k:
 
     - ``"avg"``: (1/k) Σ_j [1 − mean(s⁺) + s⁻_j]₊, convex
     - ``"max"``: (1/βk) Σ_i Σ_j [1 − s⁺_i + s⁻_j]₊ over the β **lowest** positives, convex
     - ``"ramp"``: the same over the β highest
     - ``"ts"``: ramp + (1/βk) Σ_{i>β} Σ_j [s⁻_j − s⁺_i]₊
-    - ``"soft"``: (1/βk) Σ_i Σ_j σ((s⁻_j − s⁺_i)/T) over the β highest, T the ``temperature``; no
-      bound but the metric with a smooth step, for a model that ranks already
+    - ``"soft"``: (1/βk) Σ_i Σ_j σ((s⁻_j − s⁺_i)/T) over the β highest; not a bound but the metric
+      with a smooth step, for a model that already ranks
 
-    risk ≤ ramp ≤ max, avg ≤ max and ramp ≤ TS. **avg is no upper bound of the risk, although the
-    paper says so (Propositions 3 and 5)**: it is the hinge of a mean, which one high positive
-    satisfies for all (s⁺ = (20, −1), s⁻ = (0, 0), k = 2: risk ½, avg 0). TS is what the paper's
-    Algorithm 2 differentiates; its Eq. 14 is another function, convex where this one is not.
-    Each is zero under its margin condition: avg where the mean positive is 1 above all negatives,
-    max where all are, ramp where β are, ts where β are and the others are above by any margin.
-    Equal scores have the value 1: where no scorer of the model comes near the condition, that is
-    the minimum of avg and max, and as measured of ts, and with the margin as printed,
-    ``score_scale=1``, training shrinks the model to a constant (``python -m reproductions
-    fidelity``). By default the margin of these three is in units of the spread of the scores,
-    ``"auto"``, and there is nothing to be had by shrinking them. max looks at the lowest positives:
-    where they cannot be raised above the highest negatives, it is bought with what pAp@k looks at.
+    risk ≤ ramp ≤ max, avg ≤ max and ramp ≤ ts. **avg is not an upper bound of the risk, although
+    the paper says so (Propositions 3 and 5)**: it is the hinge of a mean, which one high positive
+    satisfies for all; see the example, where the risk is ½. ts is what Algorithm 2 of the paper
+    differentiates; its Eq. 14 is a different function, convex where this one is not. Each form is
+    zero under its margin condition: avg where the mean positive is 1 above all negatives, max where
+    all positives are, ramp where β positives are, ts where β positives are and the rest are above
+    by any margin.
 
-    A list with fewer than k negatives uses all of them and divides by their number. Positives
-    and negatives are counted by weight, the last one in part.
+    Equal scores have the value 1. Where no model comes near the margin condition, this is the
+    minimum of avg and max, and in measurements of ts, and with ``score_scale=1`` training shrinks
+    the model to a constant (``python -m reproductions fidelity``). The default measures the margin
+    of these three in units of the spread of the scores, which shrinking cannot change. max raises
+    the lowest positives: where they cannot be raised above the highest negatives, pAp@k itself gets
+    worse.
+
+    A list with fewer than k negatives uses all of them and divides by their number. Positives and
+    negatives are counted by weight, the last one in part.
+
+    Args:
+        k: Number of negatives, and maximum number of positives, at the top.
+        form: Surrogate, one of the five above.
+        temperature: T of ``"soft"``, in units of the scores.
+        score_scale: Number that scores are divided by, or ``"auto"``, their spread. None is
+            ``"auto"`` for avg, max and ts, and 1 for ramp and soft.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PApAtK
+        >>> scores, target = torch.tensor([20.0, -1.0, 0.0, 0.0]), torch.tensor([1, 1, 0, 0])
+        >>> [PApAtK(2, form, score_scale=1.0)(scores, target).item() for form in ("avg", "ramp")]
+        [0.0, 1.0]
+
+    Reference:
+        Hiranandani et al. 2020, "Optimization and Analysis of the pAp@k Metric for Recommender
+        Systems", Eqs. 6, 10, 14 and 24.
     """
 
     def __init__(

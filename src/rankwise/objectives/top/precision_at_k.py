@@ -21,30 +21,51 @@ PrecisionForm = Literal["avg", "ramp", "max", "soft"]
 
 
 class PrecisionAtK(ScaledObjective):
-    """Surrogates of 1 − precision@k   (Kar, Narasimhan and Jain 2015).
+    """Surrogates of 1 − precision@k.
 
-    ŷ runs over the choices of k items, Δ(ŷ) is how many of them are negatives, FN(ŷ) the positives
-    left out. Each is max_ŷ {Δ(ŷ) + Σ_{i∈ŷ} s_i − S(ŷ)}/k with S(ŷ) the scores of k positives:
+    ŷ runs over the choices of k items, Δ(ŷ) is the number of negatives among them, FN(ŷ) are the
+    positives left out. Each form is max_ŷ {Δ(ŷ) + Σ_{i∈ŷ} s_i − S(ŷ)}/k, where S(ŷ) is a sum of k
+    scores of positives:
 
-    - ``"ramp"``: the k highest there are; not convex
-    - ``"avg"``: those of ŷ, and Δ(ŷ) times the mean of FN(ŷ); convex
-    - ``"max"``: those of ŷ, and the lowest Δ(ŷ) of FN(ŷ); convex
+    - ``"ramp"``: the k highest positives; not convex
+    - ``"avg"``: the positives of ŷ, and Δ(ŷ) times the mean of FN(ŷ); convex
+    - ``"max"``: the positives of ŷ, and the lowest Δ(ŷ) of FN(ŷ); convex
+    - ``"soft"``: not of this kind, but the metric with a smooth cut, 1 − (1/k) Σ_{i∈P} σ((s_i −
+      λ)/T), with λ such that k items count in all. Only items near the cut have a gradient: use it
+      for a model that already ranks.
 
-    so that 1 − precision@k ≤ ramp ≤ avg ≤ max, ties against the ranking. The best ŷ has the highest
-    m negatives for some m, which leaves a few sorts and, for avg, one value for each m ≤ k. Each is
-    zero under its margin condition: ramp where k positives are 1 above all negatives, max where all
-    are, avg where the mean of the lowest n⁺ − k + 1 is. Equal scores have the value 1, which is the
-    minimum of a convex one where no scorer of the model comes near its condition: with the margin
-    as printed, ``score_scale=1``, training then shrinks the model to a constant (``python -m
-    reproductions fidelity``). By default the margin of avg and max is in units of the spread of the
-    scores, ``"auto"``, and there is nothing to be had by shrinking them.
+    Then 1 − precision@k ≤ ramp ≤ avg ≤ max, with ties counted against the ranking; ``"soft"`` is no
+    bound. The best ŷ has the highest m negatives for some m, which takes a few sorts and, for avg,
+    one value for each m ≤ k. Each form is zero under its margin condition: ramp where k positives
+    are 1 above all negatives, max where all positives are, avg where the mean of the lowest n⁺ − k
+    + 1 is.
 
-    ``"soft"`` is no bound but the metric with a smooth cut, 1 − (1/k) Σ_{i∈P} σ((s_i − λ)/T), where
-    λ is such that k items are counted in all and T is the ``temperature``. Its slope is at the cut
-    only: it is for a model that ranks already.
+    Equal scores have the value 1. Where no model comes near the margin condition, this is the
+    minimum of a convex form, and with ``score_scale=1`` training shrinks the model to a constant
+    (``python -m reproductions fidelity``). The default measures the margin of avg and max in units
+    of the spread of the scores, which shrinking cannot change.
 
-    A list with fewer than k positives is judged by precision@n⁺: no ranking has k of them. Items
-    are counted by weight; m runs over whole numbers.
+    A list with fewer than k positives is evaluated by precision@n⁺, since no ranking has k of them.
+    Items are counted by weight; m runs over whole numbers.
+
+    Args:
+        k: Number of items at the top.
+        form: Surrogate, one of the four above.
+        temperature: T of ``"soft"``, in units of the scores.
+        score_scale: Number that scores are divided by, or ``"auto"``, their spread. None is
+            ``"auto"`` for avg and max, and 1 for ramp and soft.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PrecisionAtK
+        >>> scores, target = torch.tensor([2.0, 0.0, 1.5]), torch.tensor([1, 1, 0])
+        >>> [PrecisionAtK(1, form, score_scale=1.0)(scores, target).item()
+        ...  for form in ("ramp", "avg", "max")]  # 1 + 1.5 - 2, - mean(2, 0), - 0
+        [0.5, 1.5, 2.5]
+
+    Reference:
+        Kar, Narasimhan and Jain 2015, "Surrogate Functions for Maximizing Precision at the Top".
     """
 
     def __init__(

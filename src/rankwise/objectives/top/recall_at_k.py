@@ -16,16 +16,31 @@ __all__ = ["RecallAtK"]
 
 
 class RecallAtK(Objective):
-    """1 − mean_k min(1, Σ_{i∈P} σ((k − r_i)/τ_k) / min(k, n⁺))   (Patel, Tolias and Matas 2022).
+    """Recall@k with a smooth rank and a smooth cut.
 
-    r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/τ) is the smooth rank of a positive among all items of its list,
-    positives and negatives, and σ the logistic function. ``k`` is a number or several, over which
-    the mean is taken: the paper has (1, 2, 4, 8, 16). The recall of a list with more than k
-    positives is of the k that fit, as in the authors' code. A positive exactly at rank k counts
-    half, whatever the temperatures.
+    The loss is 1 − mean_k min(1, Σ_{i∈P} σ((k − r_i)/τ_k) / min(k, n⁺)), where r_i = 1 + Σ_{j≠i}
+    σ((s_j − s_i)/τ) is the smooth rank of a positive among all items of its list and σ the logistic
+    function. A list with more than k positives can have k of them at the top, as in the authors'
+    code. A positive exactly at rank k counts half, whatever the temperatures.
 
-    ``tau`` is in units of the scores: the default is the paper's, for cosines; logits want a
-    larger one. ``tau_k`` is in ranks.
+    Args:
+        k: Number of items at the top, or several such numbers, over which the mean is taken. The
+            paper has (1, 2, 4, 8, 16).
+        tau_k: Temperature τ_k of the cut, in ranks.
+        tau: Temperature τ of the rank, in units of the scores. The default is that of the paper,
+            for cosines; logits need a larger one.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import RecallAtK
+        >>> scores, target = torch.tensor([0.9, 0.5, 0.1]), torch.tensor([0, 1, 0])
+        >>> RecallAtK(1)(scores, target)  # rank 2: 1 - 1/(1 + e)
+        tensor(0.7311)
+
+    Reference:
+        Patel, Tolias and Matas 2022, "Recall@k Surrogate Loss with Large Batches and Similarity
+        Mixup".
     """
 
     def __init__(

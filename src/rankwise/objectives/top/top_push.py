@@ -12,10 +12,25 @@ __all__ = ["TopPush"]
 
 
 class TopPush(Objective):
-    """mean_{i∈P} ℓ(s_i − max_{j∈N} s_j)   (Li, Jin and Zhou 2014).
+    """Loss of every positive against the highest negative.
 
-    Bounds, for ℓ ≥ ℓ₀₁, the share of the positives that are not above all negatives. Linear in the
-    length of the list. Negatives tied at the top share the subgradient evenly.
+    The loss is mean_{i∈P} ℓ(s_i − max_{j∈N} s_j). For ℓ ≥ ℓ₀₁ it is an upper bound of the share of
+    positives that are not above all negatives. It is linear in the length of the list. Negatives
+    tied at the top share the subgradient evenly.
+
+    Args:
+        surrogate: Pairwise loss ℓ.
+        reduction: See :class:`Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import TopPush
+        >>> scores, target = torch.tensor([2.0, 0.5, 1.0]), torch.tensor([1, 1, 0])
+        >>> TopPush()(scores, target)  # squared hinge with margin 1: (0² + 1.5²)/2
+        tensor(1.1250)
+
+    Reference:
+        Li, Jin and Zhou 2014, "Top Rank Optimization in Linear Time".
     """
 
     def __init__(
