@@ -15,6 +15,8 @@ NAMES = (
     "rankwise.baselines",
     "rankwise.boosting",
     "rankwise.data",
+    "rankwise.data.detection",
+    "rankwise.data.images",
     "rankwise.distributed",
     "rankwise.estimators",
     "rankwise.functional",

@@ -21,6 +21,8 @@ CHECKED = (
     "rankwise",
     "rankwise.boosting",
     "rankwise.data",
+    "rankwise.data.detection",
+    "rankwise.data.images",
     "rankwise.estimators",
     "rankwise.lists",
     "rankwise.metrics",

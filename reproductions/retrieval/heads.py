@@ -64,7 +64,7 @@ class HeadLearner:
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
         parameters = [*self.head.parameters(), *self.loss.parameters()]
         self.optimizer = make_optimizer(parameters, settings.optimizer)
-        self.dropout = float(settings.network.options.get("dropout", 0.0))
+        self.dropout = float(str(settings.network.options.get("dropout", 0.0)))
         self.done = 0
 
     def step(self, rows: Tensor) -> None:

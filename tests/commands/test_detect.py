@@ -95,7 +95,7 @@ def test_a_run_goes_on_with_resume_only(data):
     assert train(data, "--set", "training.steps=2", "--resume").exit_code == 0
 
 
-def test_missing_pictures_end_it_or_are_left_out(data):
+def test_missing_images_end_it_or_are_left_out(data):
     (data / "data/JPEGImages/train1.png").unlink()
     (data / "data/JPEGImages/train2.png").write_bytes(b"nonsense")
     ended = train(data)

@@ -63,7 +63,7 @@ def test_a_random_crop_is_a_part_of_the_picture(square):
     assert len(places) > 2
 
 
-def test_flips_are_of_half_of_the_pictures():
+def test_flips_are_of_half_of_the_images():
     views = make_augmentation(Augmentations(resize=8, crop=8))
     pictures = [picture(8, 8)] * 200
     torch.manual_seed(0)

@@ -71,7 +71,7 @@ def test_one_of_ones_own_is_embedded_and_mixed_before_its_last_stage():
         network(PICTURES, draw_mixing(3, 2, 3, PICTURES))
 
 
-def test_its_pictures_are_standardized_by_imagenet():
+def test_its_images_are_standardized_by_imagenet():
     seen = []
     network = EmbeddingNet(Own(), 5)
     assert not network.backbone.uses_data_statistics

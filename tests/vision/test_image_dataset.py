@@ -27,7 +27,7 @@ def files(folder, sizes=(8, 10, 12, 9)) -> ImageSet:
     return ImageSet("files", labels, tuple("abcdefgh"), paths=tuple(paths))
 
 
-def test_pictures_are_resized_and_classes_counted_from_0(tmp_path):
+def test_images_are_resized_and_classes_counted_from_0(tmp_path):
     found = ImageDataset(files(tmp_path), VIEWS)
     assert len(found) == 4
     assert [tuple(found[i].shape) for i in range(4)] == [(3, 8, 8)] * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -34,7 +34,9 @@ class Backbone(Section):
         None,
         description="Folder, name in the hub's cache, or file of weights; null to train anew.",
     )
-    options: dict[str, Any] = Field({}, description="Options of the backbone's own configuration.")
+    options: dict[str, object] = Field(
+        {}, description="Options of the configuration of the backbone."
+    )
     freeze_batch_norm: bool = Field(
         False, description="Whether batch normalization keeps its statistics."
     )

@@ -103,7 +103,7 @@ def test_a_step_follows_from_its_number_and_uses_nobodys_random_numbers():
     assert states_equal(one.task.network.state_dict(), other.task.network.state_dict())
 
 
-def test_processes_cut_their_pictures_in_other_places():
+def test_processes_cut_their_images_in_other_places():
     ours, batches = learner()
     theirs, _ = learner(rank=1)
     assert states_equal(ours.task.network.state_dict(), theirs.task.network.state_dict())

@@ -95,7 +95,7 @@ def test_a_broken_picture_ends_it_or_the_next_stands_in():
         )[0, 0]
 
 
-def test_pictures_are_kept_or_not():
+def test_images_are_kept_or_not():
     for cache, there in ((True, 1), (False, 0)):
         known = DetectionDataset(pictures("train"), settings().augmentations.replace(cache=cache))
         known.small(0)

@@ -171,7 +171,7 @@ def test_only_a_backbone_that_is_frozen_to_its_end_is_kept(network):
     assert not can_cache(learning, ASKED.augmentations)
 
 
-def test_other_pictures_sizes_and_levels_have_maps_of_their_own():
+def test_other_images_sizes_and_levels_have_maps_of_their_own():
     """One dictionary for runs that differ in what a map depends on."""
     kept = {}
     with torch.random.fork_rng(devices=[]):

@@ -60,7 +60,7 @@ def test_high_logits_are_not_tied():
     assert len(found.above(40.5)) == 1
 
 
-def test_boxes_come_back_in_the_pictures_own_pixels():
+def test_boxes_come_back_in_the_images_own_pixels():
     asked = settings()
     network = new_detector(asked, 2)
     some = pictures("x", 3, size=(80, 60))

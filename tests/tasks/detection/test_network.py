@@ -96,7 +96,7 @@ def test_batch_norms_may_learn():
     assert all(norm.training for norm in detector.batch_norms())
 
 
-def test_maps_in_place_of_pictures():
+def test_maps_in_place_of_images():
     detector = make_detector(
         Network(backbone="small", levels=(8, 32 // 2), width=8, depth=1), 2
     ).eval()

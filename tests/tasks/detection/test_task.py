@@ -135,7 +135,7 @@ def test_what_is_frozen_is_not_with_the_optimizer_and_stays():
     assert {name.partition(".")[0] for name in changed} == {"pyramid", "head"}
 
 
-def test_maps_in_place_of_pictures_have_the_same_loss():
+def test_maps_in_place_of_images_have_the_same_loss():
     learner = learner_of(settings(network={"frozen": 5}))
     given = batch()
     with torch.no_grad():

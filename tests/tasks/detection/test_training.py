@@ -48,7 +48,7 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
     assert (tmp_path / "metrics.csv").read_text().count("\n") == 3
 
 
-def test_other_settings_or_pictures_are_not_continued(tmp_path):
+def test_other_settings_or_images_are_not_continued(tmp_path):
     asked = settings(training={"steps": 2})
     train(splits(), asked, tmp_path)
     other = asked.replace(training=asked.training.replace(batch=2))
@@ -132,7 +132,7 @@ def test_a_loss_that_cannot_be_is_an_error_of_usage():
         make_loss(Objective(name="alrp", pooled=False), 2)
 
 
-def test_the_fingerprint_is_of_pictures_and_boxes():
+def test_the_fingerprint_is_of_images_and_boxes():
     one = pictures("train")
     assert fingerprint(one) == fingerprint(pictures("train"))
     assert fingerprint(one) != fingerprint(pictures("train", seed=1))

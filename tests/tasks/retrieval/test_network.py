@@ -19,7 +19,7 @@ def test_embeddings_have_length_one():
     torch.testing.assert_close(found.norm(dim=1), torch.ones(6))
 
 
-def test_the_projection_is_of_the_features_of_standardized_pictures():
+def test_the_projection_is_of_the_features_of_standardized_images():
     network = make_network(SMALL).eval()
     mean = torch.tensor([0.485, 0.456, 0.406]).reshape(3, 1, 1)
     deviation = torch.tensor([0.229, 0.224, 0.225]).reshape(3, 1, 1)

@@ -12,13 +12,14 @@ from xml.etree import ElementTree
 from rankwise.data.detection._listing import AnnotatedImage, ImageList, RawBox
 from rankwise.data.errors import DataError
 
-_NAMED = 10
+_NAMED = 10  # ids of a message
+Row = dict[str, Any]  # a record of a json file
 
 
 def coco(root: Path, name: str) -> ImageList:
     """``annotations/instances_NAME.json`` with the images in ``NAME``; or a json by its path.
 
-    Images of a json that is named itself are looked for beside it.
+    Images of a json that is named itself are looked for in its folder.
     """
     if name.endswith(".json"):
         file = root / name
@@ -28,8 +29,8 @@ def coco(root: Path, name: str) -> ImageList:
         folders = [root / name, root / "images" / name, root / "images", root]
     tree = _read(file)
     names = _categories(file, tree["categories"])
-    boxes: dict[Any, list[RawBox]] = defaultdict(list)
-    nameless: set[Any] = set()
+    boxes: dict[object, list[RawBox]] = defaultdict(list)
+    nameless: set[object] = set()
     for one in tree["annotations"]:
         category = _has(file, one, "an annotation", "category_id")
         if category not in names:
@@ -40,7 +41,7 @@ def coco(root: Path, name: str) -> ImageList:
     if nameless:
         shown = ", ".join(map(str, sorted(nameless, key=str)[:_NAMED]))
         raise DataError(f"{file}: {len(nameless)} class ids have no name in categories: {shown}")
-    known: dict[Any, AnnotatedImage] = {}
+    known: dict[object, AnnotatedImage] = {}
     for one in tree["images"]:
         key = _has(file, one, "an image", "id")
         if key in known:
@@ -55,21 +56,23 @@ def coco(root: Path, name: str) -> ImageList:
     return ImageList(name, list(known.values()), tuple(names.values()))
 
 
-def _read(file: Path) -> dict[str, list[dict[str, Any]]]:
+def _read(file: Path) -> dict[str, list[Row]]:
     try:
         tree = json.loads(file.read_bytes())
     except FileNotFoundError:
         raise DataError(f"{file}: there is no such file") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{file}: is not json: {error}") from None
+    found: dict[str, list[Row]] = {}
     for part in ("images", "annotations", "categories"):
         rows = tree.get(part) if isinstance(tree, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise DataError(f"{file}: must have a list of records {part!r}, as COCO's files have")
-    return tree  # type: ignore[no-any-return]
+        found[part] = rows
+    return found
 
 
-def _categories(file: Path, rows: list[dict[str, Any]]) -> dict[Any, str]:
+def _categories(file: Path, rows: list[Row]) -> dict[object, str]:
     """Names by id, in the order of the ids."""
     found = {_has(file, row, "a category", "id"): str(row.get("name") or "") for row in rows}
     bare = [str(key) for key, name in found.items() if not name]
@@ -80,7 +83,7 @@ def _categories(file: Path, rows: list[dict[str, Any]]) -> dict[Any, str]:
     return {key: found[key] for key in sorted(found)}
 
 
-def _coco_box(file: Path, one: dict[str, Any], label: str) -> RawBox:
+def _coco_box(file: Path, one: Row, label: str) -> RawBox:
     where = f"annotation {one.get('id', '?')}"
     given = _has(file, one, where, "bbox")
     try:
@@ -100,7 +103,7 @@ def _coco_box(file: Path, one: dict[str, Any], label: str) -> RawBox:
     )
 
 
-def _has(file: Path, row: dict[str, Any], what: str, name: str) -> Any:
+def _has(file: Path, row: Row, what: str, name: str) -> Any:
     if name not in row:
         raise DataError(f"{file}: {what} has no {name}")
     return row[name]

@@ -1,4 +1,4 @@
-"""What a reader hands over: images and boxes as the files have them, before any check."""
+"""Images and boxes as the files have them, and the checked set that is made of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankwise.data.images.image_file import BrokenImage, describe_broken, image_
 
 @dataclass(frozen=True)
 class RawBox:
-    """One object: x1 y1 x2 y2, the name of its class, and what else the file says."""
+    """One object: x1 y1 x2 y2, the name of its class, and the rest of its record."""
 
     corners: tuple[float, float, float, float]
     label: str
@@ -43,10 +43,10 @@ class ImageList:
 def as_set(
     listed: ImageList, classes: tuple[str, ...], issues: AnnotationIssues, *, skip_broken: bool
 ) -> DetectionSet:
-    """The part as a set; what had to be mended is noted in ``issues``.
+    """Return the part as a set; changes are recorded in ``issues``.
 
-    Images that are missing or empty end it, the first ten named, or are left out; so do those
-    that are none, where only they themselves could say how large they are.
+    Images that are missing or empty raise or are left out; so do files that are not images,
+    where the annotation does not give the size.
     """
     there, sizes, broken = [], [], []
     for image in listed.images:

@@ -16,14 +16,25 @@ _NAMED = 10  # boxes that one line names
 
 @dataclass
 class AnnotationIssues:
-    """Boxes that were cut or dropped, in words, and images that were left out."""
+    """Boxes that were clipped or dropped, and images that were left out.
 
-    clipped: list[str] = field(default_factory=list)  # went over the edge of their image
-    dropped: list[str] = field(default_factory=list)  # had no area, or none inside the image
-    broken: list[BrokenImage] = field(default_factory=list)  # left out by ``skip_broken``
+    Args:
+        clipped: Boxes over the edge of their image, in words.
+        dropped: Boxes without area inside their image, in words.
+        broken: Images that were left out by ``skip_broken``.
+
+    Example:
+        >>> from rankwise.data.detection import AnnotationIssues
+        >>> AnnotationIssues(dropped=["1.jpg: cat 5 5 5 9"]).lines()
+        ['1 box without area in its image: dropped (1.jpg: cat 5 5 5 9)']
+    """
+
+    clipped: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    broken: list[BrokenImage] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """One line for each kind that there is, with its count and the first ten."""
+        """Return a line for each kind of issue, with its count and the first ten."""
         found = []
         if self.dropped:
             found.append(_line(self.dropped, "without area in {} image: dropped"))
@@ -42,16 +53,30 @@ def _line(names: Sequence[str], what: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Objects:
-    """What is in one image: boxes x1 y1 x2 y2 in pixels of the file, with a class each.
+    """Objects of one image.
 
-    ``ignored`` are COCO's crowds and VOC's difficult objects: they are not trained on, and a box
-    found there is neither right nor wrong. ``areas`` are COCO's (of the outline) or the boxes'.
+    Args:
+        boxes: x1 y1 x2 y2 in pixels of the file, float32 (n, 4).
+        labels: Class ids from 0, long (n,).
+        ignored: Whether an object is neither trained on nor evaluated (crowds of COCO, difficult
+            objects of VOC), bool (n,).
+        areas: Areas of the outlines (COCO) or of the boxes, float32 (n,).
+
+    Raises:
+        ValueError: Where the shapes do not fit together.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.detection import Objects
+        >>> objects = Objects.plain(torch.tensor([[0.0, 0, 4, 2]]), torch.tensor([1]))
+        >>> len(objects), objects.areas
+        (1, tensor([8.]))
     """
 
-    boxes: Tensor  # float32, (n, 4)
-    labels: Tensor  # long, (n,): class ids from 0
-    ignored: Tensor  # bool, (n,)
-    areas: Tensor  # float32, (n,)
+    boxes: Tensor
+    labels: Tensor
+    ignored: Tensor
+    areas: Tensor
 
     def __post_init__(self) -> None:
         n = len(self.labels)
@@ -63,7 +88,7 @@ class Objects:
 
     @classmethod
     def plain(cls, boxes: Tensor, labels: Tensor) -> Objects:
-        """Objects of which none is ignored, with the areas of their boxes."""
+        """Return objects of which none is ignored, with the areas of their boxes."""
         boxes = boxes.reshape(-1, 4).float()
         sides = boxes[:, 2:] - boxes[:, :2]
         return cls(boxes, labels.long(), torch.zeros(len(labels), dtype=torch.bool), sides.prod(1))
@@ -72,23 +97,42 @@ class Objects:
         return len(self.labels)
 
     def trained(self) -> tuple[Tensor, Tensor]:
-        """Boxes and labels of those that are not ignored."""
+        """Return boxes and labels of the objects that are not ignored."""
         return self.boxes[~self.ignored], self.labels[~self.ignored]
 
 
 @dataclass(frozen=True, eq=False)
 class DetectionSet:
-    """Images with their objects: files that are read when asked for, or pixels in memory.
+    """Images with their objects: files that are read on demand, or pixels in memory.
 
-    A image without objects stays: all that a detector finds in it is wrong.
+    An image without objects stays: every detection in it is wrong.
+
+    Args:
+        name: Name of the set.
+        classes: Name of every class id.
+        objects: Objects of every image.
+        sizes: Width and height of every image.
+        paths: Files of the images.
+        pixels: Images, uint8 (3, h, w) each; either these or paths.
+
+    Raises:
+        ValueError: Where the lengths or labels do not fit together.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.detection import DetectionSet, Objects
+        >>> cell = Objects.plain(torch.tensor([[2.0, 2, 6, 6]]), torch.tensor([0]))
+        >>> pixels = (torch.zeros(3, 8, 8, dtype=torch.uint8),)
+        >>> DetectionSet("cells", ("red",), (cell,), ((8, 8),), pixels=pixels).describe()
+        'cells: 1 images, 1 objects (red 1)'
     """
 
     name: str
-    classes: tuple[str, ...]  # the name of every class id
+    classes: tuple[str, ...]
     objects: tuple[Objects, ...]
-    sizes: tuple[tuple[int, int], ...]  # width and height of every image
+    sizes: tuple[tuple[int, int], ...]
     paths: tuple[Path, ...] | None = None
-    pixels: tuple[Tensor, ...] | None = None  # uint8, (3, h, w) each
+    pixels: tuple[Tensor, ...] | None = None
 
     def __post_init__(self) -> None:
         if (self.paths is None) == (self.pixels is None):
@@ -112,7 +156,7 @@ class DetectionSet:
         return len(self.objects)
 
     def called(self, i: int) -> str:
-        """What image ``i`` is called in words."""
+        """Return the name of image ``i``, for messages."""
         return self.paths[i].name if self.paths is not None else f"image {i}"
 
     def load(self, i: int) -> Tensor:
@@ -130,7 +174,7 @@ class DetectionSet:
         return image
 
     def subset(self, indices: Sequence[int], name: str | None = None) -> DetectionSet:
-        """The images ``indices``, in that order."""
+        """Return the images ``indices``, in that order."""
         return DetectionSet(
             self.name if name is None else name,
             self.classes,
@@ -142,12 +186,12 @@ class DetectionSet:
 
     @property
     def counts(self) -> Tensor:
-        """How many objects every class has: long, (classes,)."""
+        """Number of objects of every class: long, (classes,)."""
         labels = [one.labels for one in self.objects] or [torch.zeros(0, dtype=torch.long)]
         return torch.bincount(torch.cat(labels), minlength=len(self.classes))
 
     def describe(self) -> str:
-        """One line: images, objects of each class, and how many images have none."""
+        """Return a line with the numbers of images, objects by class, and images without any."""
         counts = self.counts
         most = counts.argsort(descending=True, stable=True)[:5].tolist()
         named = ", ".join(f"{self.classes[c]} {int(counts[c]):,}" for c in most)
@@ -162,7 +206,23 @@ class DetectionSet:
 
 @dataclass(frozen=True, eq=False)
 class DetectionSplits:
-    """The parts of a data set, with the same classes, and what was amiss in it."""
+    """Training, validation and test images with their objects, and the same classes.
+
+    Args:
+        train: Training images.
+        validation: Validation images.
+        test: Test images.
+        issues: Boxes and images that were changed or left out on reading.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.detection import DetectionSet, DetectionSplits, Objects
+        >>> cell = Objects.plain(torch.tensor([[2.0, 2, 6, 6]]), torch.tensor([0]))
+        >>> pixels = (torch.zeros(3, 8, 8, dtype=torch.uint8),)
+        >>> cells = DetectionSet("cells", ("red",), (cell,), ((8, 8),), pixels=pixels)
+        >>> len(DetectionSplits(cells, cells, cells).describe().splitlines())
+        3
+    """
 
     train: DetectionSet
     validation: DetectionSet
@@ -170,6 +230,6 @@ class DetectionSplits:
     issues: AnnotationIssues = field(default_factory=AnnotationIssues)
 
     def describe(self) -> str:
-        """One line for every part, then one for everything that was cut, dropped or left out."""
+        """Return a line for every part, then one for every kind of issue."""
         parts = (self.train, self.validation, self.test)
         return "\n".join([*(part.describe() for part in parts), *self.issues.lines()])

@@ -1,4 +1,4 @@
-"""Any detection set by the name of its kind, in its parts."""
+"""Open a detection data set by the name of its kind."""
 
 from __future__ import annotations
 
@@ -29,23 +29,48 @@ def open_detection(
     classes: Sequence[str] | None = None,
     skip_broken: bool = False,
 ) -> DetectionSplits:
-    """Read a data set; :class:`~rankwise.data.DataError` for what is wrong.
+    """Read a detection data set and split it.
 
-    kind
-        ``"coco"`` or ``"voc"``.
-    root
-        The folder that the data set was unpacked to.
-    train, validation, test
-        Names of lists (VOC) or of json files (COCO), several of which are joined. Without a name
-        ``validation`` is a share of the training images, drawn by ``seed``.
-    classes
-        Names of the classes in their order, as a trained network has them. None: those of the
-        files, by name (VOC) or by id (COCO).
-    skip_broken
-        Leave out images that are missing or empty, instead of ending.
-
-    Boxes are cut at the edges of their image and dropped if nothing is left; ``issues`` names
+    Boxes are clipped at the edges of their image and dropped if nothing is left; ``issues`` names
     them. Images without objects stay.
+
+    Args:
+        kind: ``"coco"`` or ``"voc"``.
+        root: Folder that the data set was unpacked to.
+        train: Names of lists (VOC) or json files (COCO); several are joined.
+        test: The same for the test images.
+        validation: The same for the validation images; empty: a share of the training images.
+        seed: Random seed of that share.
+        validation_share: Size of that share.
+        classes: Names of the classes in their order, as a trained network has them. None: those of
+            the files, by name (VOC) or by id (COCO).
+        skip_broken: Whether to leave out images that are missing or empty, instead of raising.
+
+    Returns:
+        The training, validation and test images.
+
+    Raises:
+        DataError: Where files are missing or wrong.
+
+    Example:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from rankwise.data.detection import open_detection
+        >>> names = [f"{i}.png" for i in range(4)]
+        >>> content = {
+        ...     "images": [{"id": i, "file_name": name} for i, name in enumerate(names)],
+        ...     "annotations": [{"image_id": 0, "category_id": 1, "bbox": [1, 1, 4, 4]}],
+        ...     "categories": [{"id": 1, "name": "cell"}],
+        ... }
+        >>> with TemporaryDirectory() as root:
+        ...     for name in names:
+        ...         Image.new("RGB", (8, 8)).save(Path(root, name))
+        ...     size = Path(root, "cells.json").write_text(json.dumps(content))
+        ...     splits = open_detection("coco", root, train=["cells.json"], test=["cells.json"])
+        >>> len(splits.train), len(splits.validation), splits.test.classes
+        (3, 1, ('cell',))
     """
     require_one_of("kind", kind, KINDS)
     if not 0 < validation_share < 1:
@@ -101,7 +126,7 @@ def _joined(part: str, lists: list[ImageList]) -> ImageList:
 
 def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:
     if len(train) < 2:
-        raise DataError("one training image cannot be parted; name a list for validation")
+        raise DataError("one training image cannot be split; name a list for validation")
     order = np.random.default_rng(seed).permutation(len(train)).tolist()
     taken = min(len(train) - 1, max(1, round(share * len(train))))
     return train.subset(sorted(order[taken:])), train.subset(sorted(order[:taken]), "validation")

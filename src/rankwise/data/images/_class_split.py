@@ -22,23 +22,41 @@ from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_posit
 
 @dataclass(frozen=True, eq=False)
 class ClassListing:
-    """Images with their targets; ``parts`` where the data set says itself what is to test on.
+    """Images of a classification data set before they are split.
 
-    ``groups``: images of one group (a patient) stay together when validation is drawn.
+    Args:
+        name: Name of the data set.
+        target: Class ids, long (n,), or 0 and 1 for every label, long (n, classes).
+        classes: Names of the classes.
+        parts: ``"train"``, ``"validation"`` or ``"test"`` of every image, where the data set is
+            split already.
+        paths: Files of the images.
+        pixels: Images, uint8 (n, channels, h, w); either these or paths.
+        groups: Group of every image (a patient); validation takes whole groups.
+        broken: Errors of images that were found on reading, by row.
+        listing: The images of a user, whose split a run records.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.images import ClassListing
+        >>> pixels, target = torch.zeros(2, 3, 8, 8, dtype=torch.uint8), torch.tensor([0, 1])
+        >>> images = ClassListing("pets", target, ("cat", "dog"), pixels=pixels).images()
+        >>> images.describe()
+        'pets: 2 images of 2 classes: cat 1, dog 1'
     """
 
     name: str
-    target: Tensor  # long, (n,) or (n, classes)
+    target: Tensor
     classes: tuple[str, ...]
     parts: Sequence[Part] | None = None
     paths: Sequence[Path] | None = None
     pixels: Tensor | None = None
     groups: Sequence[str] | None = None
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)
-    listing: Listing | None = None  # a user's own images, whose division a run keeps
+    listing: Listing | None = None
 
     def images(self) -> LabeledImages:
-        """Everything there is, as one set."""
+        """Return all images as one set."""
         labels, names = self.target, self.classes
         if self.target.ndim == 2:
             found, labels = torch.unique(self.target, dim=0, return_inverse=True)
@@ -49,7 +67,7 @@ class ClassListing:
 
 
 def as_class_listing(listing: Listing, order: Sequence[str] | None = None) -> ClassListing:
-    """What a reader of retrieval data found, for classification; ``order`` is that of the classes.
+    """Return the images of a retrieval reader for classification; ``order`` is that of the classes.
 
     Its parts are kept where test images are of classes that are trained on, too; else they are
     retrieval's (other classes to test on): those of a published data set are not looked at, those
@@ -102,7 +120,7 @@ def divide_classes(
     seed: int = 0,
     skip_broken: bool = False,
 ) -> ClassSplits:
-    """Train, validation and test, long-tailed and binary on request; see ``open_classes``."""
+    """Split the images, long-tailed and binary on request; see ``open_classes``."""
     broken = {**listed.broken, **absent(listed.paths)}
     if broken and not skip_broken:
         raise DataError(
@@ -168,7 +186,7 @@ def _binary(listed: ClassListing, whole: LabeledImages, positive: tuple[str, ...
 def _parts(
     listed: ClassListing, rows: Tensor, validation_share: float, test_share: float | None, seed: int
 ) -> tuple[Rows, list[str]]:
-    """Rows of every part, in order, and remarks on how a user's own images were divided."""
+    """Return the rows of every part, in order, and remarks on the split of user images."""
     test = TEST_SHARE if test_share is None else test_share
     shares = (1 - validation_share - test, validation_share, test)
     labels = listed.images().images.labels  # a combination of labels is a kind of its own
@@ -214,7 +232,7 @@ def _parts(
 
 
 def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0) -> Rows:
-    """Every class in the same shares; a class of two images or more has one to train on.
+    """Draw the parts, every class in the same shares; two or more images leave one to train on.
 
     ``least`` images of a class are in every part with a share, as long as there are any left.
     """

@@ -107,7 +107,7 @@ def validation_classes(
 ) -> frozenset[str]:
     """The classes to choose by: ⌈share⌉ of every super-class, drawn by ``seed``.
 
-    Fewer than two cannot be told from one another, so there are two at least. The draw does not
+    There are at least two, as retrieval needs classes to confuse. The draw does not
     depend on the order of ``classes``.
     """
     of_family: dict[str, list[str]] = defaultdict(list)

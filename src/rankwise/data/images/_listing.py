@@ -18,7 +18,18 @@ Part = Literal["train", "validation", "test"]
 
 
 class Recorded(NamedTuple):
-    """The part that an image was put into; ``path`` is relative to the folder of the data."""
+    """The part of an image in a split that a run recorded.
+
+    Args:
+        path: File, relative to the folder of the data.
+        label: Name of the class.
+        part: ``"train"``, ``"validation"`` or ``"test"``.
+
+    Example:
+        >>> from rankwise.data.images import Recorded
+        >>> Recorded("cat/1.png", "cat", "test").part
+        'test'
+    """
 
     path: str
     label: str
@@ -27,7 +38,7 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Images as a reader found them; ``"train"`` is everything that is not yet divided.
+    """Images of a data set as a reader lists them; ``"train"`` is everything not yet split.
 
     Where no image is ``"test"``, the data set leaves the division to the settings.
     """
@@ -46,13 +57,13 @@ class Listing:
 
 
 def by_halves(labels: Iterable[str], order: Sequence[str]) -> list[Part]:
-    """The usual protocol of sets without test classes: the first half trains, the second tests."""
+    """Return the parts of the usual protocol: the first half of the classes is to train on."""
     first = frozenset(order[: len(order) // 2])
     return ["train" if label in first else "test" for label in labels]
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Every name once, sorted, with the numbers in them by value: ``c9`` before ``c10``."""
+    """Return every name once, sorted, with the numbers in them by value: ``c9`` before ``c10``."""
     return sorted(set(names), key=_natural)
 
 

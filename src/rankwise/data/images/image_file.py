@@ -1,4 +1,4 @@
-"""One image from a file, in RGB, or the reason why it cannot be had."""
+"""Image files, read as RGB, and the errors of those that cannot be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with 
 
 
 def read_image(path: Path) -> Tensor:
-    """The image in ``path`` as uint8 (3, h, w); :class:`BrokenImage` where there is none."""
+    """Read an image file as RGB, uint8 (3, h, w), or raise :class:`BrokenImage`."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -41,9 +41,9 @@ def read_image(path: Path) -> Tensor:
 
 
 def decode(data: bytes, path: Path | str) -> Tensor:
-    """The bytes of an image file as uint8 (3, h, w); ``path`` is what a message calls it.
+    """Decode the bytes of an image file to uint8 (3, h, w); ``path`` is for error messages.
 
-    Where a image can be seen through, it is laid on white.
+    A transparent image is laid on white.
     """
     if not data:
         raise BrokenImage(path, "is empty")
@@ -60,7 +60,7 @@ def decode(data: bytes, path: Path | str) -> Tensor:
 
 
 def damage(path: Path) -> BrokenImage | None:
-    """What the first bytes of a file say against it; other damage shows when it is read."""
+    """Return the error of a file that its first bytes show; None where they show none."""
     try:
         with path.open("rb") as file:
             head = file.read(8)
@@ -78,7 +78,7 @@ def damage(path: Path) -> BrokenImage | None:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height, from the head of the file alone."""
+    """Return width and height from the header of the file."""
     try:
         with Image.open(path) as image:
             return image.size
@@ -87,7 +87,7 @@ def image_size(path: Path) -> tuple[int, int]:
 
 
 def describe_broken(broken: Iterable[BrokenImage]) -> str:
-    """One line: how many images cannot be read, and the first ten of them."""
+    """Return a line with the number of images that cannot be read, and the first ten of them."""
     found = list(broken)
     named = "; ".join(str(image) for image in found[:_NAMED])
     what = "image is" if len(found) == 1 else "images are"

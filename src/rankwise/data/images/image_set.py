@@ -18,13 +18,34 @@ _LOOKED_AT = 100  # files whose size a description gives; opening all of a large
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Images with a class each: files that are read when asked for, or pixels held in memory."""
+    """Images with a class each: files that are read on demand, or pixels held in memory.
+
+    Args:
+        name: Name of the set.
+        labels: Class ids from 0, long (n,).
+        classes: Name of every class id.
+        paths: Files of the images.
+        pixels: Images, uint8 (n, channels, h, w), of 1 or 3 channels; either these or paths.
+
+    Raises:
+        ValueError: Where shapes, types or labels do not fit together.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.images import ImageSet
+        >>> pixels = torch.zeros(3, 1, 8, 8, dtype=torch.uint8)
+        >>> images = ImageSet("digits", torch.tensor([0, 1, 1]), ("zero", "one"), pixels=pixels)
+        >>> images.counts, images.load(0).shape
+        (tensor([1, 2]), torch.Size([3, 8, 8]))
+        >>> images.subset([1, 2], renumber=True).classes
+        ('one',)
+    """
 
     name: str
-    labels: Tensor  # long, (n,): class ids from 0
-    classes: tuple[str, ...]  # the name of every class id
+    labels: Tensor
+    classes: tuple[str, ...]
     paths: tuple[Path, ...] | None = None
-    pixels: Tensor | None = None  # uint8, (n, channels, h, w), of 1 or 3 channels
+    pixels: Tensor | None = None
 
     def __post_init__(self) -> None:
         if (self.paths is None) == (self.pixels is None):
@@ -52,17 +73,17 @@ class ImageSet:
 
     @property
     def counts(self) -> Tensor:
-        """How many images every class has: long, (classes,)."""
+        """Number of images of every class: long, (classes,)."""
         return torch.bincount(self.labels, minlength=len(self.classes))
 
     def load(self, i: int) -> Tensor:
-        """Image ``i`` in RGB: uint8, (3, h, w); :class:`BrokenImage` where it cannot be read."""
+        """Return image ``i`` in RGB, uint8 (3, h, w), or raise :class:`BrokenImage`."""
         if self.paths is not None:
             return read_image(self.paths[i])
         return _given(self.pixels)[i].expand(3, -1, -1).clone()  # the caller may write on it
 
     def subset(self, indices: Sequence[int] | Tensor, *, renumber: bool = False) -> ImageSet:
-        """The images ``indices``, in that order.
+        """Return the images ``indices``, in that order.
 
         Class ids stay as they are; with ``renumber`` only the classes that occur are kept, and
         their ids run from 0 in the same order.
@@ -77,7 +98,7 @@ class ImageSet:
         return ImageSet(self.name, labels, classes, paths, pixels)
 
     def describe(self) -> str:
-        """One line: images, classes, images a class, and their size in pixels."""
+        """Return a line with the numbers of images and classes, and the sizes in pixels."""
         if not len(self):
             return f"{self.name}: no images"
         counts = self.counts[self.counts > 0]
@@ -105,25 +126,45 @@ class ImageSet:
 
 @dataclass(frozen=True, eq=False)
 class RetrievalSplits:
-    """The parts of a data set; class ids run from 0 in each, so the same id is another class.
+    """Training, validation and test images of a retrieval data set.
 
-    No class is in two parts, unless a csv or a folder of the user's own has it so.
-    ``validation`` is empty (length 0) when everything but the test images is to be trained on.
-    ``galleries``, where a data set has several test lists, holds queries and gallery of each by
-    name, with the class ids of ``test``; a list whose queries *are* its gallery (the same object)
-    is judged leave-one-out, as is ``test`` where ``galleries`` is None.
+    Class ids run from 0 in each part: the same id is another class in another part. No class is in
+    two parts, unless a csv or a folder of the user has it so.
+
+    Args:
+        train: Training images.
+        validation: Validation images; none (length 0) where everything but the test is trained on.
+        test: Test images.
+        galleries: Queries and gallery by the name of the list, where a data set has several test
+            lists, with the class ids of ``test``. Where both are the same object, and for ``test``
+            itself, every image is a query against all others.
+        dropped: Files that were left out by ``skip_broken``.
+        remarks: How the images were split, and which files were ignored.
+        record: The part of every image of a user, by which a run repeats the split.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.images import ImageSet, RetrievalSplits
+        >>> pixels = torch.zeros(2, 3, 8, 8, dtype=torch.uint8)
+        >>> def part(name):
+        ...     return ImageSet(name, torch.tensor([0, 0]), (f"{name} class",), pixels=pixels)
+        >>> splits = RetrievalSplits(part("train"), part("validation"), part("test"))
+        >>> print(splits.describe())
+        train: 2 images of 1 classes, 2 a class (mean 2.0), 8×8 pixels
+        validation: 2 images of 1 classes, 2 a class (mean 2.0), 8×8 pixels
+        test: 2 images of 1 classes, 2 a class (mean 2.0), 8×8 pixels
     """
 
     train: ImageSet
     validation: ImageSet
     test: ImageSet
     galleries: dict[str, tuple[ImageSet, ImageSet]] | None = None
-    dropped: tuple[BrokenImage, ...] = ()  # files that were left out by ``skip_broken``
-    remarks: tuple[str, ...] = ()  # how the images were divided, and what was passed over
-    record: tuple[Recorded, ...] = ()  # the part of every image, where a run has to keep it
+    dropped: tuple[BrokenImage, ...] = ()
+    remarks: tuple[str, ...] = ()
+    record: tuple[Recorded, ...] = ()
 
     def describe(self) -> str:
-        """One line for every remark and part, then one for every gallery."""
+        """Return a line for every remark and part, then one for every gallery."""
         lines = list(self.remarks)
         lines += [part.describe() for part in (self.train, self.validation, self.test)]
         for name, (queries, gallery) in (self.galleries or {}).items():
@@ -162,14 +203,29 @@ _NAMED = 6  # classes whose sizes a description gives
 
 @dataclass(frozen=True, eq=False)
 class LabeledImages:
-    """Images and what they show: ``target`` is a class id each, or 0 and 1 for every class.
+    """Images of a classification data set, with one class or several labels per image.
 
-    The ``labels`` of ``images`` are the classes themselves, or with several labels by image a
-    number for every combination of them that occurs: images of one number can stand for each other.
+    Args:
+        images: The images. Their ``labels`` are the classes or, with several labels per image, a
+            number for every combination of labels.
+        target: Class ids, long (n,), or 0 and 1 for every label, long (n, classes).
+        classes: Names of the classes.
+
+    Raises:
+        ValueError: Where the target does not fit the images and classes.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.images import ImageSet, LabeledImages
+        >>> pixels, target = torch.zeros(3, 1, 8, 8, dtype=torch.uint8), torch.tensor([0, 1, 1])
+        >>> images = ImageSet("digits", target, ("zero", "one"), pixels=pixels)
+        >>> labeled = LabeledImages(images, target, ("zero", "one"))
+        >>> labeled.binary, labeled.counts
+        (True, tensor([1, 2]))
     """
 
     images: ImageSet
-    target: Tensor  # long, (n,), or (n, classes) of 0 and 1
+    target: Tensor
     classes: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -196,7 +252,7 @@ class LabeledImages:
 
     @property
     def multi_label(self) -> bool:
-        """Whether an image can be of several classes, or of none."""
+        """Whether an image can have several labels, or none."""
         return self.target.ndim == 2
 
     @property
@@ -206,25 +262,25 @@ class LabeledImages:
 
     @property
     def hot(self) -> Tensor:
-        """0 and 1 for every image and class, (n, classes), whatever the target is."""
+        """The target as 0 and 1 for every image and class, (n, classes)."""
         if self.multi_label:
             return self.target
         return torch.nn.functional.one_hot(self.target, len(self.classes))
 
     @property
     def counts(self) -> Tensor:
-        """How many images every class has."""
+        """Number of images of every class."""
         return self.hot.sum(0)
 
     def subset(self, rows: Sequence[int] | Tensor, name: str | None = None) -> LabeledImages:
-        """The images ``rows``, in that order, of the same classes."""
+        """Return the images ``rows``, in that order, with the same classes."""
         chosen = torch.as_tensor(rows, dtype=torch.long)
         images = self.images.subset(chosen)
         images = images if name is None else replace(images, name=name)
         return LabeledImages(images, self.target[chosen], self.classes)
 
     def describe(self) -> str:
-        """One line: how many images, and how many of every class."""
+        """Return a line with the number of images, and of those of every class."""
         pairs = list(zip(self.classes, self.counts.tolist(), strict=True))
         shown = ", ".join(f"{name} {count}" for name, count in pairs[:_NAMED])
         more = f", … {pairs[-1][0]} {pairs[-1][1]}" if len(pairs) > _NAMED else ""
@@ -234,17 +290,34 @@ class LabeledImages:
 
 @dataclass(frozen=True, eq=False)
 class ClassSplits:
-    """The parts of a data set; a class has the same number in each."""
+    """Training, validation and test images of a classification data set, with the same class ids.
+
+    Args:
+        train: Training images.
+        validation: Validation images, maybe none.
+        test: Test images.
+        dropped, remarks, record: See :class:`RetrievalSplits`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.data.images import ClassListing, ClassSplits
+        >>> pixels, classes = torch.zeros(4, 1, 8, 8, dtype=torch.uint8), ("cat", "dog")
+        >>> listing = ClassListing("pets", torch.tensor([0, 0, 1, 1]), classes, pixels=pixels)
+        >>> whole = listing.images()
+        >>> splits = ClassSplits(whole.subset([0, 2]), whole.subset([]), whole.subset([1, 3]))
+        >>> len(splits.train), len(splits.validation), splits.test.counts
+        (2, 0, tensor([1, 1]))
+    """
 
     train: LabeledImages
     validation: LabeledImages
     test: LabeledImages
-    dropped: tuple[BrokenImage, ...] = ()  # files that were left out by ``skip_broken``
-    remarks: tuple[str, ...] = ()  # how the images were divided, and what was passed over
-    record: tuple[Recorded, ...] = ()  # the part of every image, where a run has to keep it
+    dropped: tuple[BrokenImage, ...] = ()
+    remarks: tuple[str, ...] = ()
+    record: tuple[Recorded, ...] = ()
 
     def describe(self) -> str:
-        """One line for every remark, then one for every part."""
+        """Return a line for every remark, then one for every part."""
         lines = list(self.remarks)
         lines += [part.describe() for part in (self.train, self.validation, self.test)]
         if self.dropped:
@@ -253,7 +326,7 @@ class ClassSplits:
 
 
 def fingerprint(images: ImageSet) -> str:
-    """Return a word that changes when the images of a set do, or their order."""
+    """Return a digest of the images of a set and their order."""
     seen = hashlib.sha256(images.labels.numpy().tobytes())
     if images.pixels is not None:
         seen.update(images.pixels.contiguous().numpy().tobytes())

@@ -73,6 +73,20 @@ def open_images(
 
     Raises:
         DataError: Where files are missing or wrong.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from rankwise.data.images import open_images
+        >>> with TemporaryDirectory() as root:
+        ...     for name in ("cat", "dog"):
+        ...         Path(root, name).mkdir()
+        ...         for i in range(10):
+        ...             Image.new("RGB", (8, 8)).save(Path(root, name, f"{i}.png"))
+        ...     splits = open_images("folder", root)
+        >>> len(splits.train), len(splits.validation), len(splits.test)
+        (12, 4, 4)
     """
     require_one_of("kind", kind, KINDS)
     if not 0 < validation_share < 1:
@@ -90,7 +104,22 @@ def open_images(
 
 
 def find_broken(images: ImageSet) -> tuple[BrokenImage, ...]:
-    """Read every image of a set, and return those that cannot be read."""
+    """Read every image of a set, and return the errors of those that cannot be read.
+
+    Args:
+        images: The set.
+
+    Returns:
+        The errors, each with the path and the reason.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import torch
+        >>> from rankwise.data.images import ImageSet, find_broken
+        >>> images = ImageSet("one", torch.tensor([0]), ("cat",), paths=(Path("no-such.png"),))
+        >>> [broken.reason for broken in find_broken(images)]
+        ['there is no such file']
+    """
     found = []
     for i in range(len(images)):
         try:
@@ -138,6 +167,20 @@ def open_classes(
 
     Raises:
         DataError: Where files are missing or wrong.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from PIL import Image
+        >>> from rankwise.data.images import open_classes
+        >>> with TemporaryDirectory() as root:
+        ...     for name in ("cat", "dog"):
+        ...         Path(root, name).mkdir()
+        ...         for i in range(10):
+        ...             Image.new("RGB", (8, 8)).save(Path(root, name, f"{i}.png"))
+        ...     splits = open_classes("folder", root)
+        >>> len(splits.train), len(splits.validation), len(splits.test)
+        (16, 2, 2)
     """
     require_one_of("kind", kind, CLASS_KINDS)
     require_one_of("tail_in", tail_in, ("all", "train"))

@@ -1,9 +1,8 @@
-"""Any objective as a loss of logits: of two classes, of several, or of several labels at once."""
+"""Loss of logits by any objective: two classes, several classes, or several labels per image."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +27,7 @@ _SCALE = 30.0  # of cosines, as LDAM's
 
 
 class ClassificationLoss(nn.Module):
-    """``loss(logits, target)`` of a batch; what an objective wants to know of the data, it is told.
+    """``loss(logits, target)`` of a batch; priors and sizes of a memory follow from the data.
 
     Two classes: one logit, and the batch is one list. Several: each class ranks all items
     (:class:`~rankwise.objectives.OneVsRest`), π is its share of the training images, and a memory
@@ -53,7 +52,7 @@ class ClassificationLoss(nn.Module):
         self.objective: nn.Module | None = None
         hot = target if self.multi_label else nn.functional.one_hot(target, classes)
         _require_both(hot.sum(0), self.items)
-        # A class that nobody has, or everybody, has no list; what it counts as is not looked at.
+        # A class of no image, or of all, has no list: its count is not used, but must not be 0.
         self.counts = hot.sum(0).double().clamp(1, self.items - 1)
         self.register_buffer("weights", None, persistent=False)
         short = chosen.short.strip().lower()
@@ -71,11 +70,12 @@ class ClassificationLoss(nn.Module):
             raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
 
     def _plain(self, short: str) -> None:
-        """Cross-entropy of several classes: a softmax, or a sigmoid for each where labels are."""
+        """Set the cross-entropy of several classes: over a softmax, or a sigmoid per label."""
         if short in _BALANCED:
             spec = parse(self.chosen.name)
-            options: dict[str, Any] = dict(bind(signature_of_objective(find_objective(spec)), spec))
-            beta = float(options.get("beta", 0.9999))
+            options = bind(signature_of_objective(find_objective(spec)), spec)
+            beta = options.get("beta", 0.9999)
+            assert isinstance(beta, (int, float))
             if self.multi_label:
                 pairs = torch.stack([self.items - self.counts, self.counts], 1)
                 rows = [effective_number_weights(pair, beta) for pair in pairs]
@@ -114,7 +114,7 @@ class ClassificationLoss(nn.Module):
         self.objective = found
 
     def begin(self, epoch: int) -> None:
-        """Say which epoch it is, for what waits for one (LDAM's deferred weights)."""
+        """Set the epoch, from which on LDAM uses its deferred weights."""
         if isinstance(self.objective, LDAM):
             self.objective.set_epoch(epoch)
 
@@ -127,7 +127,7 @@ class ClassificationLoss(nn.Module):
         rows: Tensor | None = None,
         previous: Tensor | None = None,
     ) -> Tensor:
-        """The loss of step ``step``; ``previous`` are the logits by the last parameters."""
+        """Return the loss of step ``step``; ``previous`` are the logits by the last parameters."""
         if self.cosine and not isinstance(self.objective, LDAM):  # which has a scale of its own
             logits = _SCALE * logits
             previous = None if previous is None else _SCALE * previous
@@ -150,7 +150,7 @@ class ClassificationLoss(nn.Module):
         return loss
 
     def cross_entropy(self, logits: Tensor, target: Tensor) -> Tensor:
-        """What every ranking loss may be started with."""
+        """Return the loss of the warm start."""
         if self.binary:
             return binary_cross_entropy_with_logits(logits.squeeze(-1), target.to(logits.dtype))
         if self.multi_label:
@@ -158,7 +158,7 @@ class ClassificationLoss(nn.Module):
         return cross_entropy(logits, target)
 
     def _two_sided(self, logits: Tensor) -> Tensor:
-        """Both of two classes: opposite cosines for LDAM, else what a sigmoid is the softmax of."""
+        """Return logits of both of two classes: ± the logit for LDAM, else ± half of it."""
         if not self.binary:
             return logits
         half = logits if isinstance(self.objective, LDAM) else logits / 2

@@ -1,4 +1,4 @@
-"""DetectionDataset with their boxes, changed at random as SSD does it (Liu et al. 2016, §2.2)."""
+"""Random augmentations of images with boxes, as in SSD (Liu et al. 2016, section 2.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Sample = tuple[Tensor, Tensor, Tensor]  # image (3, h, w), boxes (n, 4), labels 
 
 
 def augmented(sample: Sample, how: Augmentations, generator: torch.Generator) -> Sample:
-    """A image in [0, 1] of any size, to one of ``how``; boxes that are cut off are dropped."""
+    """Augment an image in [0, 1] to the size of ``how``; boxes outside of it are dropped."""
     image, boxes, labels = sample
     if how.colors:
         image = colored(image, generator)
@@ -37,7 +37,7 @@ def augmented(sample: Sample, how: Augmentations, generator: torch.Generator) ->
 
 
 def resized(image: Tensor, boxes: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """The image, uint8 or in [0, 1], in (height, width), its boxes stretched with it."""
+    """Resize an image, uint8 or in [0, 1], to (height, width), and its boxes with it."""
     height, width = image.shape[-2:]
     if (height, width) == size:
         return image, boxes
@@ -48,7 +48,7 @@ def resized(image: Tensor, boxes: Tensor, size: tuple[int, int]) -> tuple[Tensor
 
 
 def flipped(image: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:
-    """Left and right exchanged."""
+    """Mirror an image and its boxes."""
     x1, y1, x2, y2 = boxes.unbind(1)
     width = image.shape[-1]
     return image.flip(-1), torch.stack([width - x2, y1, width - x1, y2], 1)
@@ -57,7 +57,7 @@ def flipped(image: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:
 def expanded(
     image: Tensor, boxes: Tensor, most: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The image somewhere on a gray canvas up to ``most`` times as wide and as high."""
+    """Place an image at random on a gray canvas up to ``most`` times as wide and as high."""
     ratio = _between(1.0, most, generator)
     height, width = image.shape[-2:]
     tall, wide = math.ceil(height * ratio), math.ceil(width * ratio)
@@ -69,7 +69,7 @@ def expanded(
 
 
 def cropped(sample: Sample, generator: torch.Generator) -> Sample:
-    """A part of the image with the objects whose middle is in it, cut at its edges.
+    """Crop an image at random, with the objects whose center is inside, cut at its edges.
 
     How much the part must overlap with some object is drawn; where no part is found, another is
     drawn, and one of the draws is the whole image.
@@ -108,7 +108,7 @@ def cropped(sample: Sample, generator: torch.Generator) -> Sample:
 
 
 def colored(image: Tensor, generator: torch.Generator) -> Tensor:
-    """Brightness, contrast, saturation and hue, each changed half of the time."""
+    """Change brightness, contrast, saturation and hue, each with probability ½."""
     if coin(generator):
         image = image + _between(-0.125, 0.125, generator)
     if coin(generator):
@@ -123,7 +123,7 @@ def colored(image: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _turned(image: Tensor, degrees: float) -> Tensor:
-    """Hues turned about the gray axis, in YIQ: one small matrix for all pixels."""
+    """Rotate the hues about the gray axis of YIQ: one matrix for all pixels."""
     to_yiq = torch.tensor(
         [colorsys.rgb_to_yiq(*row) for row in ((1, 0, 0), (0, 1, 0), (0, 0, 1))],
         dtype=torch.float64,
@@ -142,5 +142,5 @@ def _between(low: float, high: float, generator: torch.Generator) -> float:
 
 
 def coin(generator: torch.Generator) -> bool:
-    """One of two, drawn."""
+    """Return True with probability ½."""
     return float(torch.rand((), generator=generator)) < 0.5

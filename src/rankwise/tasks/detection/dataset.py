@@ -1,4 +1,4 @@
-"""DetectionDataset of a set for the network: resized once, changed at random in training."""
+"""Images with boxes for the network: resized once, augmented in training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwise.tasks.detection.augmentation import augmented, resized
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.vision.image_dataset import OnBroken
 
-_MULTIPLE = 32  # sides of a image that is not stretched are padded to
+_MULTIPLE = 32  # to which the sides of an image that is not stretched are padded
 
 Target = dict[str, Tensor]
 
@@ -29,7 +29,7 @@ class DetectionBatch(NamedTuple):
 
 
 class EvaluationImage(NamedTuple):
-    """A image for evaluation, and by what its pixels were stretched (across, down)."""
+    """Image for evaluation, and the factors of its resizing (across, down)."""
 
     image: Tensor
     stretch: tuple[float, float]
@@ -49,12 +49,8 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         seed: int = 0,
         on_broken: OnBroken | None = None,
     ) -> None:
-        self.set, self.augmentations, self.seed, self.on_broken = (
-            images,
-            augmentations,
-            seed,
-            on_broken,
-        )
+        self.set, self.augmentations = images, augmentations
+        self.seed, self.on_broken = seed, on_broken
         self._kept: dict[int, Tensor] = {}
 
     def __len__(self) -> int:
@@ -68,11 +64,11 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         return found, {"boxes": boxes, "labels": labels}
 
     def generator(self, number: int) -> torch.Generator:
-        """What draws the changes of the image that comes at this place of all."""
+        """Return the generator of the augmentation of the image with this number."""
         return torch.Generator().manual_seed(_seed(self.seed, number))
 
     def sample(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
-        """The small image, uint8, with the boxes and labels that are trained on."""
+        """Return the resized image, uint8, with the boxes and labels that are trained on."""
         image = self.small(row)
         boxes, labels = self.set.objects[row].trained()
         width, height = self.set.sizes[row]
@@ -80,7 +76,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         return image, boxes * boxes.new_tensor([across, down, across, down]), labels
 
     def small(self, row: int) -> Tensor:
-        """The image as training has it before it is changed: uint8, (3, h, w)."""
+        """Return the resized image before its augmentation: uint8, (3, h, w)."""
         kept = self._kept.get(row)
         if kept is not None:
             return kept
@@ -91,7 +87,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         return image
 
     def readable(self, row: int) -> tuple[int, Tensor]:
-        """This image or, where it cannot be read, the next that can: its row and pixels."""
+        """Return row and pixels of this image or, where it cannot be read, of the next that can."""
         for further in range(len(self)):
             other = (row + further) % len(self)
             try:
@@ -110,10 +106,10 @@ def training_batches(
     workers: int = 0,
     place: tuple[int, int] = (0, 1),
 ) -> Iterator[DetectionBatch]:
-    """The batches of steps ``step``, ``step`` + 1, … without an end: every image in its turn.
+    """Yield the batches of steps ``step``, ``step`` + 1, … without end, epoch after epoch.
 
-    What is drawn for a image follows from the seed and how many came before it, so that a
-    resumed run goes on with the same numbers. ``place`` is the process and how many there are.
+    The augmentation of an image follows from the seed and the number of images before it, so
+    that a resumed run continues with the same numbers. ``place`` is (rank, world size).
     """
     loader = DataLoader(
         images,
@@ -127,7 +123,7 @@ def training_batches(
 def numbered_rows(
     rows: int, size: int, step: int, seed: int, place: tuple[int, int] = (0, 1)
 ) -> Iterator[list[tuple[int, int]]]:
-    """(row, number) of the images of one batch after the other, from a step on.
+    """Yield (row, number) of the images of each batch, from a step on.
 
     Those of several processes follow each other: together they are one large batch.
     """
@@ -147,7 +143,7 @@ def numbered_rows(
 
 
 class _Places:
-    """The same as something to go through from the start, which a loader wants."""
+    """Batch sampler of a loader, which iterates :func:`numbered_rows` from the start."""
 
     def __init__(self, rows: int, size: int, step: int, seed: int, place: tuple[int, int]) -> None:
         self.asked = (rows, size, step, seed, place)
@@ -157,7 +153,7 @@ class _Places:
 
 
 def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[EvaluationImage]:
-    """DetectionDataset, uint8 of any size, as evaluation shows them: in [0, 1], nothing random.
+    """Return images, uint8 of any size, as evaluation needs them: in [0, 1], nothing random.
 
     Stretched as in training, or with ``test_side`` in their own shape, the shorter side at most
     that long and both padded to a multiple of 32 with nothing.

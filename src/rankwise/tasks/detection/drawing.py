@@ -1,10 +1,9 @@
-"""Boxes with names and scores on a image."""
+"""Drawings of boxes with names and scores on images."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from PIL import Image, ImageDraw, ImageFont
@@ -13,7 +12,7 @@ from torch import Tensor
 from rankwise.data.detection import Objects
 from rankwise.tasks.detection.inference import Detections
 
-# Told apart also by those who do not see red and green apart.
+# Distinguishable without seeing red and green apart.
 COLORS = (
     (0, 121, 107),
     (193, 68, 14),
@@ -26,7 +25,7 @@ _INK = (255, 255, 255)
 
 
 def drawn(image: Tensor, found: Detections, classes: Sequence[str]) -> Image.Image:
-    """What was found on a image, uint8 (3, h, w), with the scores as probabilities."""
+    """Draw detections on an image, uint8 (3, h, w), with the scores as probabilities."""
     words = [
         f"{classes[label]} {score:.2f}"
         for label, score in zip(found.labels.tolist(), found.scores.sigmoid().tolist(), strict=True)
@@ -35,7 +34,7 @@ def drawn(image: Tensor, found: Detections, classes: Sequence[str]) -> Image.Ima
 
 
 def drawn_truth(image: Tensor, objects: Objects, classes: Sequence[str]) -> Image.Image:
-    """What is on a image; an ignored object has a name in brackets."""
+    """Draw the objects of an image; the name of an ignored one is in brackets."""
     words = [
         f"({classes[label]})" if ignored else classes[label]
         for label, ignored in zip(objects.labels.tolist(), objects.ignored.tolist(), strict=True)
@@ -44,8 +43,8 @@ def drawn_truth(image: Tensor, objects: Objects, classes: Sequence[str]) -> Imag
 
 
 def tiled(tiles: Sequence[tuple[str, Image.Image]], columns: int, width: int = 300) -> Image.Image:
-    """DetectionDataset of so many pixels in so many columns, row by row, a title over each."""
-    font, gap, head = _font(13), 6, 20
+    """Arrange images, ``width`` pixels wide, in a grid with a title above each."""
+    font, gap, head = ImageFont.load_default(13), 6, 20
     height = head + max(round(one.height * width / one.width) for _, one in tiles)
     rows = -(-len(tiles) // columns)
     size = (columns * (width + gap) - gap, rows * (height + gap) - gap)
@@ -60,7 +59,7 @@ def tiled(tiles: Sequence[tuple[str, Image.Image]], columns: int, width: int = 3
 
 
 def to_png(image: Image.Image) -> bytes:
-    """The bytes of the file."""
+    """Return the bytes of a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, format="PNG")
     return buffer.getvalue()
@@ -70,7 +69,7 @@ def _marked(pixels: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str])
     image = Image.fromarray(pixels.permute(1, 2, 0).contiguous().numpy())
     pen = ImageDraw.Draw(image)
     side = max(image.size)
-    font, line = _font(max(9, side // 48)), max(1, side // 250)
+    font, line = ImageFont.load_default(max(9, side // 48)), max(1, side // 250)
     worst_first = torch.arange(len(labels)).flip(0).tolist()  # the best is drawn over the others
     for i in worst_first:
         color = COLORS[int(labels[i]) % len(COLORS)]
@@ -83,7 +82,3 @@ def _marked(pixels: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str])
         pen.rectangle((at, over, at + wide, over + tall), fill=color)
         pen.text((at + line - left, over + line - top), words[i], fill=_INK, font=font)
     return image
-
-
-def _font(size: int) -> Any:
-    return ImageFont.load_default(size)

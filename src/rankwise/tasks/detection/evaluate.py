@@ -7,12 +7,12 @@ import math
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from rankwise.data.detection import DetectionSet
+from rankwise.data.detection import DetectionSet, Objects
 from rankwise.extras import require
 from rankwise.tasks.detection.dataset import DetectionDataset
 from rankwise.tasks.detection.feature_cache import Cache, FeatureCache, can_cache
@@ -22,6 +22,7 @@ from rankwise.tasks.detection.settings import Settings
 from rankwise.vision.boxes import iou
 
 _BLOCK = 64  # images that are in memory
+Row = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,21 @@ def evaluate(images: DetectionSet, detections: Sequence[Detections]) -> Result:
         raise ValueError(
             f"detections must be one for each of {len(images)} images, got {len(detections)}"
         )
-    coco, coco_eval = _pycocotools()
+    require("rankwise.tasks.detection", "pycocotools")
+    from pycocotools.coco import COCO  # noqa: PLC0415  (an extra)
+    from pycocotools.cocoeval import COCOeval  # noqa: PLC0415
+
     with redirect_stdout(io.StringIO()):  # it prints its progress
-        truth = coco()
+        truth = COCO()
         truth.dataset = _truth(images)
         truth.createIndex()
-        predicted = coco()
-        predicted.dataset = {**truth.dataset, "annotations": _predictions(detections)}
+        predicted = COCO()
+        predicted.dataset = {
+            **truth.dataset,
+            "annotations": _annotations(detections, score="scores"),
+        }
         predicted.createIndex()
-        evaluation = coco_eval(truth, predicted, "bbox")
+        evaluation = COCOeval(truth, predicted, "bbox")
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()
@@ -142,73 +149,34 @@ def _best_f1(scores: list[float], correct: list[bool], total: int) -> float:
     return float(np.array(scores)[order][int(f1.argmax())])
 
 
-def _truth(images: DetectionSet) -> dict[str, list[dict[str, Any]]]:
-    rows: list[dict[str, Any]] = []
-    for number, one in enumerate(images.objects):
-        for box, label, ignored, size in zip(
-            one.boxes.tolist(),
-            one.labels.tolist(),
-            one.ignored.tolist(),
-            one.areas.tolist(),
-            strict=True,
-        ):
-            rows.append(
-                {
-                    "id": len(rows) + 1,  # 0 would be no match to it
-                    "image_id": number,
-                    "category_id": label,
-                    "bbox": _corner_and_sides(box),
-                    "area": size,
-                    "iscrowd": int(ignored),
-                }
-            )
+def _truth(images: DetectionSet) -> dict[str, list[Row]]:
     return {
         "images": [
             {"id": i, "width": width, "height": height}
             for i, (width, height) in enumerate(images.sizes)
         ],
-        "annotations": rows,
+        "annotations": _annotations(images.objects, area="areas", iscrowd="ignored"),
         "categories": [{"id": i, "name": name} for i, name in enumerate(images.classes)],
     }
 
 
-def _predictions(detections: Sequence[Detections]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for number, one in enumerate(detections):
-        for box, label, score in zip(
-            one.boxes.tolist(), one.labels.tolist(), one.scores.tolist(), strict=True
-        ):
-            sides = _corner_and_sides(box)
-            rows.append(
-                {
-                    "id": len(rows) + 1,
-                    "image_id": number,
-                    "category_id": label,
-                    "bbox": sides,
-                    "area": sides[2] * sides[3],
-                    "iscrowd": 0,
-                    "score": score,
-                }
-            )
+def _annotations(images: Sequence[Objects | Detections], **columns: str) -> list[Row]:
+    """Return a record of COCO for each box, with more columns by the names they have here."""
+    rows: list[Row] = []
+    for number, one in enumerate(images):
+        more = {name: getattr(one, source).tolist() for name, source in columns.items()}
+        for i, (box, label) in enumerate(zip(one.boxes.tolist(), one.labels.tolist(), strict=True)):
+            x, y, width, height = box[0], box[1], box[2] - box[0], box[3] - box[1]
+            row: Row = {"image_id": number, "category_id": label, "bbox": [x, y, width, height]}
+            row |= {"area": width * height, "iscrowd": 0} | {n: v[i] for n, v in more.items()}
+            rows.append({"id": len(rows) + 1, **row})  # an id of 0 would be no match to COCO
     return rows
 
 
-def _corner_and_sides(box: Sequence[float]) -> list[float]:
-    return [box[0], box[1], box[2] - box[0], box[3] - box[1]]
-
-
-def _by_class(classes: Sequence[str], precision: np.ndarray[Any, Any]) -> dict[str, float]:
+def _by_class(classes: Sequence[str], precision: NDArray[np.float64]) -> dict[str, float]:
     found = {}
     for number, name in enumerate(classes):
         own = precision[:, :, number]
         own = own[own > -1]
         found[name] = float(own.mean()) if own.size else math.nan
     return found
-
-
-def _pycocotools() -> tuple[Any, Any]:
-    require("rankwise.tasks.detection", "pycocotools")
-    from pycocotools.coco import COCO  # noqa: PLC0415  (an extra)
-    from pycocotools.cocoeval import COCOeval  # noqa: PLC0415
-
-    return COCO, COCOeval

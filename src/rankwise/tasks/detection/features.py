@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +21,7 @@ from rankwise.vision.backbones import (
 STRIDES = (4, 8, 16, 32)
 _MOBILE = (0, 2, 5, 12, 16)  # layers of MobileNetV2 where a stage begins or ends
 
-Channels = tuple[int, int, int, int]
+Channels = tuple[int, ...]  # of the four strides
 
 
 class Features(nn.Module, ABC):
@@ -32,14 +31,14 @@ class Features(nn.Module, ABC):
 
     @abstractmethod
     def parts(self) -> Sequence[nn.Module]:
-        """The stem, then every stage, in order."""
+        """Return the stem, then every stage, in order."""
 
     @abstractmethod
     def forward(self, images: Tensor) -> list[Tensor]:
-        """The last map of each stride."""
+        """Return the last map of each stride."""
 
     def freeze(self, parts: int) -> None:
-        """Let the first parts stay as they are."""
+        """Freeze the first parts."""
         known = list(self.parts())
         if parts > len(known):
             raise UsageError(
@@ -87,12 +86,12 @@ class SmallFeatures(_Staged):
 class MobileFeatures(_Staged):
     """MobileNetV2 before its last convolution, which is for classes of the whole image."""
 
-    def __init__(self, weights: str | None, options: dict[str, Any]) -> None:
+    def __init__(self, weights: str | None, options: Mapping[str, object]) -> None:
         model = MobileNetV2(weights, options).model
-        layers: list[Any] = list(model.get_submodule("layer").children())
+        layers = list(model.get_submodule("layer").children())
         stages = [nn.Sequential(*layers[start:end]) for start, end in pairwise(_MOBILE)]
-        ends = [layers[end - 1].reduce_1x1.convolution.out_channels for end in _MOBILE[1:]]
-        channels = (int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3]))
+        ends = [layers[end - 1].get_submodule("reduce_1x1.convolution") for end in _MOBILE[1:]]
+        channels = tuple(layer.out_channels for layer in ends if isinstance(layer, nn.Conv2d))
         super().__init__(model.get_submodule("conv_stem"), stages, channels)
 
 
@@ -101,11 +100,12 @@ class TransformersFeatures(Features):
 
     has_config = True
 
-    def __init__(self, kind: str, weights: str | None, options: dict[str, Any]) -> None:
+    def __init__(self, kind: str, weights: str | None, options: Mapping[str, object]) -> None:
         super().__init__()
         wanted = {"out_features": [f"stage{i}" for i in (1, 2, 3, 4)], **options}
         self.model: nn.Module = TransformersBackbone(kind, weights, wanted).model
-        channels: Any = self.model.channels
+        channels = self.model.channels
+        assert isinstance(channels, Sequence)
         if len(channels) != len(STRIDES):
             raise UsageError(f"network.options: {kind} must give the maps of four stages")
         self.channels = tuple(channels)
@@ -113,20 +113,19 @@ class TransformersFeatures(Features):
     def parts(self) -> Sequence[nn.Module]:
         stem = next(p for n, p in self.model.named_children() if n.startswith("embed"))
         stages = self.model.get_submodule("encoder.stages").children()
-        # Some have a norm for the map of every stage, beside the stages.
-        norms: Any = getattr(self.model, "hidden_states_norms", {})
+        # Some have a norm for the map of every stage, which is not part of the stage.
+        norms = getattr(self.model, "hidden_states_norms", {})
         if not norms:
             return [stem, *stages]
         named = ((f"stage{n}", stage) for n, stage in enumerate(stages, 1))
         return [stem, *(nn.ModuleList([stage, norms[name]]) for name, stage in named)]
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        found: Any = self.model(images.contiguous(memory_format=torch.channels_last))
-        return list(found.feature_maps)
+        return list(self.model(images.contiguous(memory_format=torch.channels_last)).feature_maps)
 
 
 def make_features(settings: Network) -> Features:
-    """The backbone of the settings, from scratch by torch's own generator or with its weights."""
+    """Make the backbone of the settings, from torch's global generator or with its weights."""
     kind, weights, options = settings.backbone, settings.weights, settings.options
     if kind == "small":
         found: Features = make_small(SmallFeatures, "is width", weights, options)

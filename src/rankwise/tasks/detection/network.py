@@ -21,7 +21,7 @@ _RARE = 0.01  # the share of anchors with an object that a pointwise loss starts
 
 @dataclass(frozen=True)
 class Dense:
-    """What a dense detector says: of every anchor a score for each class, and a better box."""
+    """Output of a dense detector: for every anchor a score of each class, and its box."""
 
     logits: Tensor  # (B, A, C)
     regression: Tensor  # (B, A, 4): dx, dy, dw, dh from the anchor
@@ -41,7 +41,7 @@ class Pyramid(nn.Module):
         self.further = nn.ModuleList(nn.Conv2d(width, width, 3, 2, 1) for _ in range(further))
 
     def forward(self, maps: list[Tensor]) -> list[Tensor]:
-        """One map for every level, the finest first."""
+        """Return one map for every level, the finest first."""
         found = [layer(one) for layer, one in zip(self.across, maps, strict=True)]
         for i in range(len(found) - 2, -1, -1):
             found[i] = found[i] + interpolate(found[i + 1], size=found[i].shape[-2:])
@@ -74,7 +74,7 @@ class Head(nn.Module):
             nn.init.constant_(self.scores.bias, -math.log((1 - _RARE) / _RARE))
 
     def forward(self, maps: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Scores (B, A, C) and differences (B, A, 4) of all levels, the finest first."""
+        """Return scores (B, A, C) and differences (B, A, 4) of all levels, the finest first."""
         scores, boxes = [], []
         for number, one in enumerate(maps):
             scores.append(_by_anchor(self.scores(self.of_classes(one))))
@@ -101,12 +101,12 @@ class Detector(ImageNetwork):
         return self
 
     def maps(self, images: Tensor) -> list[Tensor]:
-        """What the backbone sees in images, at the strides that the pyramid takes."""
+        """Return the feature maps of images at the strides that the pyramid takes."""
         found: list[Tensor] = self.features(self.standardize(images))
         return [found[i] for i in self.pyramid.taken]
 
     def forward(self, images: Tensor | list[Tensor]) -> Dense:
-        """DetectionDataset, or the :meth:`maps` of them."""
+        """Return the dense output for images, or for their :meth:`maps`."""
         seen = self.maps(images) if isinstance(images, Tensor) else images
         maps = self.pyramid(seen)
         logits, regression = self.head(maps)
@@ -116,7 +116,7 @@ class Detector(ImageNetwork):
 
 
 def make_detector(settings: Network, classes: int, *, rare: bool = True) -> Detector:
-    """The detector of the settings, what is new in it by torch's own generator."""
+    """Make the detector of the settings; what is new in it comes from torch's global generator."""
     return Detector(make_features(settings), settings, classes, rare=rare)
 
 

@@ -1,4 +1,4 @@
-"""A whole run: train, judge on the test images, write."""
+"""A whole run: train, evaluate on the test images, write."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_data(
     run: Path | None = None,
     skip_broken: bool = False,
 ) -> DetectionSplits:
-    """The images of the settings, in their parts; a ``run`` has the same, by lists of files."""
+    """Open the images of the settings, split by their lists of files; ``run`` changes nothing."""
     data = settings.data
     require_data(data, KINDS)
     return open_detection(

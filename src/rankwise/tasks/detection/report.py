@@ -16,7 +16,7 @@ from rankwise.tasks.detection.settings import Settings
 from rankwise.vision import run
 from rankwise.vision.run import History
 
-_SHOWN = 4  # test images on the page
+_SHOWN = 4  # test images in the report
 
 
 def write_report(
@@ -30,7 +30,7 @@ def write_report(
     thresholds: Sequence[float],
     verdict: Verdict,
 ) -> Path:
-    """``index.html``, whose path is returned."""
+    """Write ``index.html``, and return its path."""
     name = settings.objective.short
     shown = [
         image_figure(splits.test, i, {name: detections[i].above(thresholds)})
@@ -65,7 +65,7 @@ def write_report(
 
 
 def results_table(results: Mapping[str, Result]) -> Table:
-    """One row for each detector, as COCO has its columns."""
+    """Return one row for each detector, with the columns of COCO."""
     rows = [
         (name, *map(per_cent, (r.ap, r.ap50, r.ap75, r.small, r.medium, r.large)))
         for name, r in results.items()
@@ -79,7 +79,7 @@ def results_table(results: Mapping[str, Result]) -> Table:
 
 
 def image_figure(images: DetectionSet, row: int, found: Mapping[str, Detections]) -> Figure:
-    """One image with its true boxes, and beside it what each detector finds."""
+    """Return one image with its true boxes, next to the detections of each detector."""
     image, objects, classes = images.load(row), images.objects[row], images.classes
     tiles = [("true", drawn_truth(image, objects, classes))]
     tiles += [(name, drawn(image, boxes, classes)) for name, boxes in found.items()]
@@ -90,13 +90,13 @@ def image_figure(images: DetectionSet, row: int, found: Mapping[str, Detections]
 
 
 def spaced(there: int, wanted: int) -> list[int]:
-    """Rows evenly spaced over so many."""
+    """Return ``wanted`` rows, evenly spaced over ``there`` of them."""
     found = min(there, wanted)
     return [there * i // found for i in range(found)]
 
 
 def per_cent(value: float) -> str:
-    """In per cent, a dash where there is nothing."""
+    """Format a share in per cent; a dash for NaN."""
     return "–" if math.isnan(value) else f"{100 * value:.1f}"
 
 

@@ -138,7 +138,7 @@ class Training(training.Training):
     """Number of steps, batch size, validation, precision and seed."""
 
     steps: Count = Field(90_000, description="Number of training steps.")
-    batch: Count = Field(32, description="DetectionBatch size (images per step).")
+    batch: Count = Field(32, description="Batch size (images per step).")
     validate_every: Count = Field(
         1000, description="Steps between validations; a run can be resumed from the last one."
     )

@@ -1,4 +1,4 @@
-"""Embeddings of images kept in a file, and the nearest of them to another image."""
+"""Index of image embeddings in a file, and the search in it for the nearest images."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Match:
 
 
 def fingerprint(network: EmbeddingNet) -> str:
-    """A word that changes when a weight of the network does, or a statistic it has learned."""
+    """Return a digest of the weights of a network and of the statistics it has learned."""
     seen = hashlib.sha256()
     for name, value in sorted(network.state_dict().items()):
         seen.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
@@ -71,13 +71,13 @@ def make_index(
 
 
 def with_cells(index: Index, recall: float = 0.95) -> tuple[Index, Recall]:
-    """The index with cells for approximate search, and what that finds of the nearest."""
+    """Return the index with cells for approximate search, and the recall of that search."""
     made = ApproximateSearch(index.embeddings, recall=recall)
     return replace(index, cells=made.cells), made.recall()
 
 
 def write_index(path: Path, index: Index) -> Path:
-    """An npz file of plain arrays: nothing in it is ever executed."""
+    """Write an npz file of plain arrays: nothing in it is ever executed."""
     arrays: dict[str, ArrayLike] = {
         "embeddings": index.embeddings,
         "paths": index.paths,
@@ -91,7 +91,7 @@ def write_index(path: Path, index: Index) -> Path:
 
 
 def read_index(path: Path) -> Index:
-    """The index in a file; raise where it is something else."""
+    """Read an index, or raise where the file is something else."""
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
     try:
@@ -122,7 +122,7 @@ def search(
     *,
     exact: bool = False,
 ) -> list[Match]:
-    """The ``top`` images nearest to a image (3, h, w), uint8, the best first.
+    """Return the ``top`` images nearest to an image (3, h, w), uint8, the best first.
 
     An index with cells is searched in some of them, unless ``exact``; one that another network made
     is refused.

@@ -1,4 +1,4 @@
-"""Any objective as a loss of embeddings: every image of the batch is a query."""
+"""Loss of embeddings by any objective: every image of the batch is a query."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RetrievalLoss(nn.Module):
         self.warm = SupCon() if chosen.warm_start else None
 
     def _made(self, labels: Tensor) -> nn.Module:
-        """The objective, told of the data what it wants to know."""
+        """Make the objective; its prior and the sizes of its memory follow from the data."""
         entry = find_objective(parse(self.chosen.name))
         self._by_anchor = entry.memory == "by anchor"
         counts = torch.bincount(labels).double()
@@ -98,7 +98,7 @@ class RetrievalLoss(nn.Module):
         rows: Tensor | None = None,
         previous: Tensor | None = None,
     ) -> Tensor:
-        """The loss of step ``step``; ``previous`` are the embeddings by the last parameters."""
+        """Return the loss of a step; ``previous`` are the embeddings by the last parameters."""
         lists = embedding_scores(embeddings, labels, normalize=False)
         if self.warm is not None and step < self.chosen.warm_start:
             warm: Tensor = self.warm(lists.scores, lists.target, mask=lists.mask)
