@@ -23,25 +23,40 @@ _SMOOTHING = 0.01  # how fast the balance follows the batches
 
 
 class ALRPParts(NamedTuple):
-    """The two parts of the loss; their sum is what is minimized."""
+    """The two parts of the loss, whose sum is minimized."""
 
     ranking: Tensor
     localization: Tensor
 
 
 class ALRP(nn.Module):
-    """mean_{i∈P} (F_i + E_i + Σ_{k∈P, k≠i} E_k·H(s_k − s_i))/rank_i   (Oksuz et al. 2020, "aLRP").
+    """aLRP loss of one-stage detectors: ranking and localization in one loss.
 
-    F_i = Σ_{j∈N} H(s_j − s_i) are the negatives above i, rank_i = 1 + Σ_{k≠i} H(s_k − s_i) all that
-    is above it, H as in :class:`~rankwise.baselines.ErrorDrivenAP`, and E in [0, 1] the error of
-    each positive's box, (1 − GIoU)/2 in detection. The ranking part is F_i/rank_i; its gradient is
-    error-driven, with E_i/rank_i as the aim: a positive goes up by
-    (F_i + Σ_{k≠i} E_k·H)/rank_i, its negatives down by their share H/F_i of that. The rest is the
-    localization part, which has a gradient in E alone.
+    The loss is mean_{i∈P} (F_i + E_i + Σ_{k∈P, k≠i} E_k·H(s_k − s_i))/rank_i. F_i = Σ_{j∈N} H(s_j −
+    s_i) counts the negatives above i, rank_i = 1 + Σ_{k≠i} H(s_k − s_i) all items above it, with H
+    as in :class:`~rankwise.baselines.ErrorDrivenAP`; E in [0, 1] is the localization error of each
+    positive, (1 − GIoU)/2 in detection. The ranking part is F_i/rank_i; its gradient is
+    error-driven, with E_i/rank_i as the target: a positive goes up by (F_i + Σ_{k≠i} E_k·H)/rank_i,
+    its negatives down by their share H/F_i of that. The rest is the localization part, which has a
+    gradient in E alone.
 
-    ``balanced``: the localization part is multiplied by (whole loss)/(localization part), without
-    gradient, so that boxes are not forgotten while the ranks are bad. The paper takes the
-    averages of the last epoch, here they run along and live in a buffer, ``balance``.
+    Args:
+        delta: Half width δ of the step H.
+        balanced: Whether the localization part is multiplied by (whole loss)/(localization part),
+            without gradient, so that it keeps its weight while the ranks are bad. The paper uses
+            the averages of the last epoch; here they are moving averages in a buffer, ``balance``.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines.alrp import ALRP
+        >>> scores, target = torch.tensor([3.0, 0.0, -3.0]), torch.tensor([0, 1, 0])
+        >>> ranking, localization = ALRP(balanced=False)(scores, target, torch.tensor([0.5]))
+        >>> ranking, localization  # rank 2: 1/2 and 0.5/2
+        (tensor(0.5000), tensor(0.2500))
+
+    Reference:
+        Oksuz et al. 2020, "A ranking-based, balanced loss function unifying classification and
+        localisation in object detection".
     """
 
     warned_of_one_class: bool = False
@@ -53,9 +68,16 @@ class ALRP(nn.Module):
 
     @eager_only
     def forward(self, scores: Tensor, target: Tensor, errors: Tensor) -> ALRPParts:
-        """One list: ``scores`` and 0/1 ``target`` (n,), ``errors`` of the positives in their order.
+        """Compute both parts of the loss of one list.
 
-        0 with a graph where there is no positive, and the first time a ``RuntimeWarning``.
+        Args:
+            scores: Shape (n,).
+            target: 0/1 labels, shape (n,).
+            errors: Localization errors of the positives, in their order.
+
+        Returns:
+            Both parts; 0 with a graph where there is no positive, and the first time a
+            ``RuntimeWarning``.
         """
         require_tensor("scores", scores)
         require_list_dimension(scores, None)

@@ -16,11 +16,25 @@ __all__ = ["BlackBoxAP", "SmoothAP"]
 
 
 class SmoothAP(Objective):
-    """1 − mean_{i∈P} R⁺_i / (R⁺_i + R⁻_i)   (Brown et al. 2020, "Smooth-AP").
+    """Smooth-AP: average precision with a sigmoid in place of the step.
 
-    R⁺_i = 1 + Σ_{j∈P, j≠i} G(s_j − s_i), R⁻_i = Σ_{j∈N} G(s_j − s_i) and G(x) = 1/(1 + e^(−x/τ)).
-    The gradient goes through both. The published τ = 0.01 is for cosines. The authors' code holds
-    all differences at once; here they are summed by the engine in n log n.
+    The loss is 1 − mean_{i∈P} R⁺_i / (R⁺_i + R⁻_i) with R⁺_i = 1 + Σ_{j∈P, j≠i} G(s_j − s_i),
+    R⁻_i = Σ_{j∈N} G(s_j − s_i) and G(x) = 1/(1 + e^(−x/τ)). The gradient goes through both. The
+    authors' code holds all differences of a list; here they are summed in n log n.
+
+    Args:
+        tau: Temperature τ of the sigmoid; the published 0.01 is for cosines.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import SmoothAP
+        >>> scores, target = torch.tensor([0.9, 0.8, 0.1]), torch.tensor([0, 1, 0])
+        >>> SmoothAP()(scores, target)  # one positive at rank 2: 1 − 1/2
+        tensor(0.5000)
+
+    Reference:
+        Brown et al. 2020, "Smooth-AP: Smoothing the path towards large-scale image retrieval".
     """
 
     def __init__(self, tau: float = 0.01, *, reduction: Reduction = "mean") -> None:
@@ -36,18 +50,34 @@ class SmoothAP(Objective):
 
 
 class BlackBoxAP(Objective):
-    """1 − mean_{i∈P} rk⁺_i / rk_i with blackbox gradients   (Rolínek et al. 2020, L_AP).
+    """Average precision with exact ranks and blackbox gradients.
 
-    rk_i is the exact rank of positive i among all items, rk⁺_i among the positives, both after the
-    positives were lowered and the negatives raised by ``margin``/2. With g the gradient of a list's
-    loss at its ranks, the gradient of its scores is (rk(s + λg) − rk(s))/λ. As in the authors' code
-    ranks are divided by the length of the list, which is what λ = 4 was chosen for, and rk⁺ has no
-    gradient. This is the AP form of the paper; its recall form is another loss. The code draws the
-    margin at random; the paper's fixed one is taken here. g is that of the list alone, so that
-    neither the number of lists nor a scaled loss changes what λ means.
+    The loss is 1 − mean_{i∈P} rk⁺_i / rk_i. rk_i is the exact rank of positive i among all items,
+    rk⁺_i among the positives, after the margin was applied. With g the gradient of a list's loss at
+    its ranks, the gradient of its scores is (rk(s + λg) − rk(s))/λ. As in the authors' code, ranks
+    are divided by the length of the list, which λ = 4 was chosen for, and rk⁺ has no gradient.
+    Their code draws the margin at random; the paper's fixed one is used here. g is that of the list
+    alone, so that neither the number of lists nor a scaled loss changes the meaning of λ.
 
     Ties count against the ranking (rk_i counts all j with s_j ≥ s_i): with ``margin=0`` the value
-    is 1 − AP as the metric has it, and no order of the input decides anything.
+    is 1 − :func:`~rankwise.metrics.average_precision`, whatever the order of the input.
+
+    Args:
+        lam: Interpolation strength λ of the gradient.
+        margin: Positives are lowered and negatives raised by half of it.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import BlackBoxAP
+        >>> scores = torch.tensor([0.9, 0.8, 0.1], requires_grad=True)
+        >>> loss = BlackBoxAP()(scores, torch.tensor([0, 1, 0]))
+        >>> loss.backward()
+        >>> loss.item(), scores.grad  # rank 2; the gradient swaps the first two
+        (0.5, tensor([ 0.0833, -0.0833,  0.0000]))
+
+    Reference:
+        Rolínek et al. 2020, "Optimizing rank-based metrics with blackbox differentiation", L_AP.
     """
 
     def __init__(

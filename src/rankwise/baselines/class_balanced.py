@@ -21,7 +21,7 @@ Counts = Sequence[float] | Tensor
 
 
 def checked_counts(counts: Counts) -> Tensor:
-    """The counts as (classes,), at least two of them and none below one."""
+    """Return the counts as (classes,); raise unless there are two or more, each >= 1."""
     values = torch.as_tensor(counts, dtype=torch.float64)
     if (
         values.dim() != 1
@@ -36,7 +36,7 @@ def checked_counts(counts: Counts) -> Tensor:
 
 
 def effective_number_weights(counts: Tensor, beta: float) -> Tensor:
-    """(1 − β)/(1 − β^n) of every class, scaled to mean 1   (Cui et al. 2019)."""
+    """Return (1 − β)/(1 − β^n) of every class, scaled to mean 1 (Cui et al. 2019)."""
     if not 0 <= beta < 1:
         raise ValueError(f"beta must be in [0, 1), got {beta!r}")
     base = torch.tensor(beta, dtype=torch.float64)
@@ -45,11 +45,25 @@ def effective_number_weights(counts: Tensor, beta: float) -> Tensor:
 
 
 class ClassBalanced(PointwiseObjective):
-    """mean over items of w_y · cross-entropy, w_y ∝ (1 − β)/(1 − β^{n_y})   (Cui et al. 2019).
+    """Class-balanced cross-entropy: the mean over items of w_y · cross-entropy.
 
-    ``counts`` are how many negatives and positives the training set has, in this order, and the two
-    weights sum to 2; β = 0.9999 is the published choice for long tails (0 is plain cross-entropy,
-    toward 1 it is inverse frequency). A list of one class counts, too.
+    w_y ∝ (1 − β)/(1 − β^{n_y}), and the two weights sum to 2. A list of one class counts, too.
+
+    Args:
+        counts: Number of negatives and of positives in the training set, in this order.
+        beta: β in [0, 1); 0.9999 is the published choice for long tails, 0 is plain cross-entropy,
+            and toward 1 it becomes inverse frequency.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import ClassBalanced
+        >>> loss = ClassBalanced((1, 2), beta=0.5)  # weights 6/5 and 4/5
+        >>> loss(torch.zeros(1), torch.tensor([1]))  # 4/5 · log(2)
+        tensor(0.5545)
+
+    Reference:
+        Cui et al. 2019, "Class-balanced loss based on effective number of samples".
     """
 
     class_weight: Tensor  # of the negatives and of the positives
@@ -74,15 +88,34 @@ class ClassBalanced(PointwiseObjective):
 
 
 class LDAM(ClassObjective):
-    """Softmax cross-entropy of scale·(z − Δ_y at the item's own class)   (Cao et al. 2019).
+    """LDAM: softmax cross-entropy with larger margins for smaller classes.
 
-    Δ_c = max_margin · (n_c / min n)^(−1/4) with the ``counts`` n_c of the training set. The logits
-    z are cosines of features and class vectors (a normalized last layer), for which the published
-    margin 0.5 and scale 30 are meant. A batch of one class counts like any other.
+    The loss is the cross-entropy of scale·(z − Δ_y at the item's own class), with Δ_c = max_margin
+    · (n_c / min n)^(−1/4). The logits z are cosines of features and class vectors (a normalized
+    last layer), which the published margin and scale are meant for. A batch of one class counts
+    like any other.
 
-    Deferred re-weighting (DRW): from epoch ``defer`` on, as told by :meth:`set_epoch`, items are
-    weighted by (1 − β)/(1 − β^{n_y}) and their losses averaged with these weights, as in the
-    authors' code; 160 of 200 epochs is their choice. The epoch is a buffer.
+    Args:
+        counts: Number of items n_c of every class in the training set.
+        max_margin: Margin of the smallest class.
+        scale: Factor of the logits.
+        defer: Epoch of deferred re-weighting (DRW), counted by :meth:`set_epoch`: from then on
+            items are weighted by (1 − β)/(1 − β^{n_y}) and averaged with these weights, as in the
+            authors' code, which chooses 160 of 200 epochs. None never does. The epoch is a buffer.
+        beta: β of these weights.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import LDAM
+        >>> loss = LDAM((16, 1), scale=1.0)
+        >>> loss.margins
+        tensor([0.2500, 0.5000], dtype=torch.float64)
+        >>> loss(torch.zeros(1, 2), torch.tensor([1]))  # log(1 + e^0.5)
+        tensor(0.9741)
+
+    Reference:
+        Cao et al. 2019, "Learning imbalanced datasets with label-distribution-aware margin loss".
     """
 
     margins: Tensor
@@ -113,7 +146,7 @@ class LDAM(ClassObjective):
         self.register_buffer("epoch", torch.zeros((), dtype=torch.long))
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch begins, counted from 0."""
+        """Set the epoch that begins, counted from 0."""
         require_count("epoch", epoch, minimum=0)
         self.epoch.fill_(epoch)
 

@@ -15,14 +15,37 @@ __all__ = ["CrossBatchMemory"]
 
 
 class CrossBatchMemory(ReprFromOptions, nn.Module):
-    """Every embedding is a query that ranks its batch and a memory of ``size`` embeddings.
+    """Cross-batch memory (XBM): an objective over the batch and the embeddings of earlier batches.
 
-    Wang et al. 2020, "Cross-batch memory for embedding learning": embeddings drift slowly, so those
-    of earlier batches serve as positives and negatives, without a gradient. The memory is used and
-    filled from the ``start``-th training batch on; the authors start it after 1 000 batches, when
-    the drift is slow. Called with (embeddings, labels); the lists are cosines. Nothing is
-    remembered in ``eval()``, nor under ``torch.no_grad()``. An objective with a memory by list is
-    made for as many lists as there are classes, and its ``list_ids`` are the label of the query.
+    Every embedding is a query that ranks the rest of its batch and a memory of ``size`` embeddings
+    by cosine. Embeddings drift slowly, so those of earlier batches serve as positives and
+    negatives, without a gradient. The module is called with (embeddings, labels). The memory
+    changes only in training: neither in ``eval()`` nor under ``torch.no_grad()``. An objective with
+    a memory by list needs ``num_lists`` equal to the number of classes; its ``list_ids`` are the
+    labels of the queries.
+
+    Args:
+        objective: Any objective without a memory by item.
+        size: Number of embeddings that are remembered.
+        dimension: Dimension of an embedding.
+        start: Training batch from which the memory is used and filled; the authors start after 1
+            000 batches, when the drift is slow.
+
+    Raises:
+        ValueError: If the objective has a memory by item: remembered embeddings have no item ids.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import Contrastive, CrossBatchMemory
+        >>> loss = CrossBatchMemory(Contrastive(), size=4, dimension=2)
+        >>> embeddings = torch.eye(2).repeat_interleave(2, dim=0)
+        >>> loss(embeddings, torch.tensor([0, 0, 1, 1]))  # the memory is empty
+        tensor(0.)
+        >>> loss(embeddings, torch.tensor([1, 1, 0, 0]))  # (2 · 0.5 + 2)/7 from memory
+        tensor(0.4286)
+
+    Reference:
+        Wang et al. 2020, "Cross-batch memory for embedding learning".
     """
 
     batches: Tensor  # training batches seen so far
@@ -41,7 +64,7 @@ class CrossBatchMemory(ReprFromOptions, nn.Module):
 
     @eager_only
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        """The objective over the batch and, behind it, what was remembered before this batch."""
+        """Compute the objective over the batch and the embeddings remembered before it."""
         gallery, gallery_labels = None, None
         if int(self.batches) >= self.start:
             gallery, gallery_labels = self.bank(embeddings, labels)

@@ -22,10 +22,10 @@ __all__ = ["DistributionalRanking", "ErrorDrivenAP", "ErrorDrivenStep", "ranks"]
 
 @dataclass(frozen=True)
 class ErrorDrivenStep(PiecewisePolynomial):
-    """H(−x), the step from 1 to 0 as a line between −δ and δ, whose derivative *is said* to be −H.
+    """H(−x), the step from 1 to 0 as a line between −δ and δ, with −H as its declared derivative.
 
-    A step tells nothing of which way to go. The error-driven update (Chen et al. 2019, Eq. 11)
-    moves a pair by its own error, here H: all that the chain rule has to be told is this slope.
+    A step has no useful derivative. The error-driven update (Chen et al. 2019, Eq. 11) moves a pair
+    by its own error, here H: declaring this slope lets the chain rule do the rest.
     """
 
     delta: float = 1.0
@@ -51,7 +51,7 @@ class ErrorDrivenStep(PiecewisePolynomial):
 
 
 def ranks(step: ErrorDrivenStep, lists: Lists) -> tuple[Tensor, Tensor]:
-    """How many positives, itself one of them, and how many negatives rank above each positive.
+    """Return the positives (itself included) and the negatives that rank above each positive.
 
     The second carries the error-driven gradient, the first none.
     """
@@ -62,16 +62,32 @@ def ranks(step: ErrorDrivenStep, lists: Lists) -> tuple[Tensor, Tensor]:
 
 
 class ErrorDrivenAP(Objective):
-    """mean_{i∈P} Σ_{j∈N} L_ij, L_ij = H(s_j − s_i)/rank_i: 1 − AP   (Chen et al. 2019, "AP-loss").
+    """AP-loss of one-stage detectors, with the error-driven update as its gradient.
 
-    H is 0 below −δ, 1 above δ and a line between; rank_i = 1 + Σ_{k≠i} H(s_k − s_i) over all items.
-    The gradient is no derivative but the error-driven update: each negative goes down and each
-    positive up by what their pairs have lost, ∂/∂s_j = Σ_i L_ij/n⁺ and ∂/∂s_i = −Σ_j L_ij/n⁺.
+    The loss is 1 − AP = mean_{i∈P} Σ_{j∈N} L_ij, L_ij = H(s_j − s_i)/rank_i. H is 0 below −δ, 1
+    above δ and a line between; rank_i = 1 + Σ_{k≠i} H(s_k − s_i) over all items. The gradient is
+    not a derivative: each negative goes down and each positive up by the error of their pairs,
+    ∂/∂s_j = Σ_i L_ij/n⁺ and ∂/∂s_i = −Σ_j L_ij/n⁺. The authors' code loops over the positives; here
+    both sums and both gradients take n log n.
 
-    ``interpolated``: the authors' code walks the positives from the lowest score up and takes
-    the best precision so far in place of a positive's own (interpolated AP), its L_ij made smaller
-    to match. Their formulas have no such step; without it the value is 1 − AP of those. The code
-    loops over the positives; here both sums and both gradients go through the engine at once.
+    Args:
+        delta: Half width δ of the step.
+        interpolated: Whether to use interpolated AP as the authors' code does: from the lowest
+            score up, the best precision so far replaces a positive's own, and its L_ij shrinks to
+            match. Their formulas have no such step; without it the value is 1 − AP of those.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import ErrorDrivenAP
+        >>> scores = torch.tensor([3.0, 0.0, -3.0], requires_grad=True)
+        >>> loss = ErrorDrivenAP()(scores, torch.tensor([0, 1, 0]))  # one positive at rank 2
+        >>> loss.backward()
+        >>> loss.item(), scores.grad
+        (0.5, tensor([ 0.5000, -0.5000,  0.0000]))
+
+    Reference:
+        Chen et al. 2019, "Towards accurate one-stage object detection with AP-loss".
     """
 
     def __init__(
@@ -90,7 +106,7 @@ class ErrorDrivenAP(Objective):
 
 @torch.no_grad()
 def _interpolation(lists: Lists, error: Tensor) -> Tensor:
-    """The least error at this score or below, as a share of its own, for every positive."""
+    """Return, for every positive, the least error at or below its score over its own error."""
     present = error.masked_fill(lists.positive_weight == 0, torch.inf)
     order = lists.positives.argsort(dim=-1)
     least = present.gather(-1, order).cummin(-1).values
@@ -99,13 +115,32 @@ def _interpolation(lists: Lists, error: Tensor) -> Tensor:
 
 
 class DistributionalRanking(Objective):
-    """τ/L · log(1 + exp(L(P⁻ − P⁺ + γ)))   (Qian et al. 2020, "DR loss").
+    """DR loss of one-stage detectors: the hardest positives ranked above the hardest negatives.
 
-    P⁻ = Σ_j q_j p_j over the negatives with q ∝ exp(p/λ⁻) and P⁺ = Σ_i q_i p_i over the positives
-    with q ∝ exp(−p/λ⁺): the means of the probabilities p = sigmoid(s) under the least favorable
-    distributions at a bounded distance from the uniform one. The gradient goes through q as well.
-    Defaults are those of the released code. For a list without positives that code ranks P⁻ below
-    1; here such a list contributes nothing, as with every ranking objective.
+    The loss is τ/L · log(1 + exp(L(P⁻ − P⁺ + γ))). P⁻ = Σ_j q_j p_j over the negatives with q ∝
+    exp(p/λ⁻) and P⁺ = Σ_i q_i p_i over the positives with q ∝ exp(−p/λ⁺) are the means of the
+    probabilities p = sigmoid(s) under the least favorable distributions at a bounded distance from
+    the uniform one. The gradient goes through q as well. Defaults are those of the released code.
+    For a list without positives that code ranks P⁻ below 1; here such a list contributes nothing,
+    as with every ranking objective.
+
+    Args:
+        positive_lambda: λ⁺, larger for a distribution closer to uniform.
+        negative_lambda: λ⁻, likewise.
+        steepness: L of the smoothed hinge.
+        margin: γ, the distance wanted between the two means.
+        tau: Factor τ of the loss.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import DistributionalRanking
+        >>> scores, target = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
+        >>> DistributionalRanking()(scores, target)  # P⁻ = P⁺: 4/6 · log(1 + e^(6 · 0.5))
+        tensor(2.0324)
+
+    Reference:
+        Qian et al. 2020, "DR loss: Improving object detection by distributional ranking".
     """
 
     def __init__(
@@ -139,7 +174,7 @@ class DistributionalRanking(Objective):
 
 
 def _hardest_mean(scores: Tensor, weight: Tensor, rate: float) -> Tensor:
-    """Σ q·p with q ∝ weight·exp(rate·p), one number for each list."""
+    """Return Σ q·p with q ∝ weight·exp(rate·p), one number for each list."""
     p = torch.sigmoid(scores)
     q = torch.softmax(rate * p + weight.log(), dim=-1)
     return (q * p).sum(-1)

@@ -21,11 +21,11 @@ __all__ = ["FastAP", "HistogramAP"]
 
 
 class SoftHistogramAP(Objective):
-    """1 − Σ_m (H⁺_m / H_m) · h⁺_m / n⁺ over nodes b_1 = high … b_M = low, Δ apart.
+    """Average precision of soft histograms with M nodes b_1 = high … b_M = low, Δ apart.
 
-    h_m = Σ_j max(0, 1 − |s_j − b_m|/Δ), h⁺ has the positives only, and H, H⁺ are their cumulative
-    sums from the top. A score outside [low, high] counts in the last node on its side, without a
-    gradient: give the range of the scores where it is not that of cosines.
+    The loss is 1 − Σ_m (H⁺_m / H_m) · h⁺_m / n⁺. h_m = Σ_j max(0, 1 − |s_j − b_m|/Δ), h⁺ counts the
+    positives only, and H, H⁺ are their cumulative sums from the top. A score outside [low, high]
+    counts in the last node on its side, without a gradient.
     """
 
     def __init__(
@@ -60,10 +60,29 @@ class SoftHistogramAP(Objective):
 
 
 class HistogramAP(SoftHistogramAP):
-    """1 − AP_Q with ``bins`` bins   (Revaud et al. 2019, "Listwise loss"; DIR).
+    """Quantized average precision AP_Q of deep image retrieval (DIR).
 
-    A bin is a node of :class:`SoftHistogramAP`. The paper's 20 bins cover the cosines [−1, 1]; the
-    released code defaults to 25 over [0, 1].
+    The loss is 1 − Σ_m (H⁺_m / H_m) · h⁺_m / n⁺ over soft histograms h of the scores, with
+    cumulative sums H from the highest bin down. A score is shared between the two nearest of
+    ``bins`` bin centers, of which the first and the last are the ends of the range. A score outside
+    the range counts in the last bin on its side, without a gradient.
+
+    Args:
+        bins: Number of bin centers, at least 2. The paper's 20 cover the cosines [−1, 1]; the
+            released code defaults to 25 over [0, 1].
+        low, high: Range of the scores, that of cosines by default.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import HistogramAP
+        >>> scores, target = torch.tensor([1.0, 0.5, -1.0]), torch.tensor([0, 1, 1])
+        >>> HistogramAP(bins=5)(scores, target)  # 1 − (1/2 + 2/3)/2, as the metric
+        tensor(0.4167)
+
+    Reference:
+        Revaud et al. 2019, "Learning with average precision: Training image retrieval with a
+        listwise loss".
     """
 
     def __init__(
@@ -76,10 +95,26 @@ class HistogramAP(SoftHistogramAP):
 
 
 class FastAP(SoftHistogramAP):
-    """1 − FastAP with ``bins`` intervals, that is bins + 1 nodes   (Cakir et al. 2019).
+    """FastAP: average precision of soft histograms over equal intervals.
 
-    The published 10 bins divide the squared distances [0, 4] of unit vectors; the distance is
-    2 − 2s, so that the same bins divide the cosines [−1, 1].
+    It is :class:`HistogramAP` with ``bins`` intervals, that is bins + 1 centers. The published 10
+    bins divide the squared distances [0, 4] of unit vectors; the distance is 2 − 2s, so that the
+    same bins divide the cosines [−1, 1].
+
+    Args:
+        bins: Number of intervals.
+        low, high: Range of the scores, that of cosines by default.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import FastAP
+        >>> scores, target = torch.tensor([1.0, 0.5, -1.0]), torch.tensor([0, 1, 1])
+        >>> FastAP(bins=4)(scores, target)  # 1 − (1/2 + 2/3)/2, as the metric
+        tensor(0.4167)
+
+    Reference:
+        Cakir et al. 2019, "Deep metric learning to rank".
     """
 
     def __init__(

@@ -17,11 +17,24 @@ __all__ = ["InfoNCE", "NTXent", "SupCon"]
 
 
 class InfoNCE(Objective):
-    """mean_{p∈P} −log( e^(s_p/τ) / (e^(s_p/τ) + Σ_{j∈N} e^(s_j/τ)) ), one anchor a list.
+    """InfoNCE loss, one anchor per list.
 
-    Van den Oord et al. 2018; τ = 0.07 as in MoCo (He et al. 2020). Every positive stands against
-    the negatives only, not against the other positives. The sum over the negatives is taken once
-    for all positives, so that a list costs its items, not pairs of them.
+    The loss is mean_{p∈P} −log( e^(s_p/τ) / (e^(s_p/τ) + Σ_{j∈N} e^(s_j/τ)) ). Every positive is
+    compared with the negatives only, not with the other positives. The sum over the negatives is
+    computed once for all positives, so that a list costs n and not n².
+
+    Args:
+        temperature: τ; 0.07 as in MoCo (He et al. 2020).
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import InfoNCE
+        >>> InfoNCE()(torch.zeros(3), torch.tensor([1, 0, 0]))  # log(3)
+        tensor(1.0986)
+
+    Reference:
+        Van den Oord et al. 2018, "Representation learning with contrastive predictive coding".
     """
 
     whole_negatives: ClassVar[bool] = True
@@ -39,9 +52,22 @@ class InfoNCE(Objective):
 
 
 class NTXent(InfoNCE):
-    """InfoNCE over two views, :func:`~rankwise.objectives.two_views`   (SimCLR, Chen et al. 2020).
+    """NT-Xent loss of SimCLR: :class:`InfoNCE` over :func:`~rankwise.objectives.two_views`.
 
-    τ = 0.1 as in the paper's ImageNet runs; its CIFAR-10 runs have 0.5.
+    Args:
+        temperature: τ; 0.1 as in the paper's ImageNet runs, 0.5 in its CIFAR-10 runs.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import NTXent
+        >>> from rankwise.objectives import two_views
+        >>> lists = two_views(torch.eye(2), torch.eye(2))  # two images, two equal views of each
+        >>> NTXent(1.0)(lists.scores, lists.target, mask=lists.mask)  # −log(e/(e + 2))
+        tensor(0.5514)
+
+    Reference:
+        Chen et al. 2020, "A simple framework for contrastive learning of visual representations".
     """
 
     def __init__(self, temperature: float = 0.1, *, reduction: Reduction = "mean") -> None:
@@ -49,11 +75,24 @@ class NTXent(InfoNCE):
 
 
 class SupCon(Objective):
-    """−mean_{p∈P} log( e^(s_p/τ) / Σ_a e^(s_a/τ) ), a over all the items, one anchor a list.
+    """Supervised contrastive loss: all items of a class are positives, one anchor per list.
 
-    Khosla et al. 2020, L_out, the form they recommend; τ = 0.1 as in the paper. The positives stand
-    against each other too. An anchor without a negative, which the paper would count, contributes
-    nothing, as in every objective here.
+    The loss is −mean_{p∈P} log( e^(s_p/τ) / Σ_a e^(s_a/τ) ) with a over all items: L_out, the form
+    that the authors recommend. The positives compete with each other too. An anchor without a
+    negative, which the paper would count, contributes nothing, as in every objective here.
+
+    Args:
+        temperature: τ; 0.1 as in the paper.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import SupCon
+        >>> SupCon()(torch.zeros(4), torch.tensor([1, 1, 0, 0]))  # log(4)
+        tensor(1.3863)
+
+    Reference:
+        Khosla et al. 2020, "Supervised contrastive learning", Eq. 2.
     """
 
     whole_negatives: ClassVar[bool] = True

@@ -37,19 +37,34 @@ class _Items(NamedTuple):
 
 
 class LambdaLoss(Objective):
-    """Σ_{y_i > y_j} (ρ_ij + μδ_ij)·|G_i − G_j|·log₂(1 + e^(−σ(s_i − s_j)))   (Wang et al. 2018).
+    """LambdaLoss for NDCG (NDCG-Loss2++): pairs weighted by the NDCG their order is worth.
 
-    NDCG-Loss2++: with r the current ranks, D(r) = log₂(1 + r) and G the gains divided by the best
-    discounted gain, ρ_ij = |1/D(r_i) − 1/D(r_j)| is LambdaRank's and, with d = |r_i − r_j|,
-    δ_ij = 1/D(d) − 1/D(d + 1) the bound's. Neither carries a gradient. ``mu=0`` is LambdaRank.
-    Tied items have their mean rank and count as one rank apart.
+    The loss is Σ_{y_i > y_j} (ρ_ij + μδ_ij)·|G_i − G_j|·log₂(1 + e^(−σ(s_i − s_j))). With r the
+    current ranks, D(r) = log₂(1 + r) and G the gains divided by the ideal DCG, ρ_ij = |1/D(r_i) −
+    1/D(r_j)| is LambdaRank's weight and, with d = |r_i − r_j|, δ_ij = 1/D(d) − 1/D(d + 1) the
+    bound's. Neither carries a gradient. Tied items have their mean rank and count as one rank
+    apart.
 
-    ``k`` is for NDCG@k: pairs with at least one item among the first k, 1/D = 0 beyond them, and
-    the best gain of k ranks.
+    The weights depend on both ranks, so that the cost is relevant items × items of each list. It is
+    paid in chunks of bounded memory, which the backward pass evaluates again.
 
-    The weights depend on both ranks, so the sum does not fall apart into sums over single items:
-    the cost is relevant items × items of each list, in chunks whose memory is bounded and which the
-    backward pass evaluates again.
+    Args:
+        k: For NDCG@k: pairs with at least one item among the first k, 1/D = 0 beyond them, and the
+            ideal DCG of k ranks. None for whole lists.
+        sigma: Steepness σ of the logistic loss.
+        mu: Weight μ of the bound; 0 is LambdaRank.
+        gain: ``"exponential"`` (2^y − 1) or ``"linear"`` (y).
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import LambdaLoss
+        >>> scores, target = torch.tensor([0.0, 1.0]), torch.tensor([1, 0])
+        >>> LambdaLoss(mu=0.0)(scores, target)  # (1 − 1/log₂(3)) · log₂(1 + e)
+        tensor(0.6993)
+
+    Reference:
+        Wang et al. 2018, "The LambdaLoss framework for ranking metric optimization".
     """
 
     graded: ClassVar[bool] = True
@@ -93,7 +108,7 @@ class LambdaLoss(Objective):
         return torch.cat(risks)
 
     def _pairs(self, upper: _Items, lower: _Items) -> Tensor:
-        """Σ over all pairs of an upper that is more relevant than a lower, (lists,)."""
+        """Sum over all pairs of an upper item that is more relevant than a lower one, (lists,)."""
         i = _Items(*(t.unsqueeze(-1) for t in upper))
         j = _Items(*(t.unsqueeze(-2) for t in lower))
         apart = (i.rank - j.rank).abs().clamp_min(1)
@@ -114,7 +129,7 @@ class LambdaLoss(Objective):
 
 
 def _ranks(scores: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """The rank of every item, the mean of those tied with it, and the mass above it."""
+    """Return the rank of every item, the mean of those tied with it, and the mass above it."""
     ranking = rank_items(scores, torch.zeros_like(scores), weight)
     above = mass_above(ranking.mass)
     rank = above + (ranking.mass + 1) / 2

@@ -19,13 +19,26 @@ __all__ = ["ApproxNDCG", "ListMLE"]
 
 
 class ListMLE(Objective):
-    """Σ_r [log Σ_{t≥r} e^{s_(t)} − s_(r)], items (1), (2), … by relevance   (Xia et al. 2008).
+    """ListMLE: negative log-likelihood of the ideal order under the Plackett–Luce model.
 
-    Minus the log-likelihood that items drawn without replacement with odds e^s come out in that
-    order. The paper has one right order; items of equal relevance stand here in the order of their
-    scores, the most likely one and none that depends on the input. An item of weight w has its term
-    w times and is w·e^s in the sums: for w = 2 the item twice, but for the second copy being drawn
-    when the first is gone. n log n.
+    The loss is Σ_r [log Σ_{t≥r} e^{s_(t)} − s_(r)] with items (1), (2), … by falling relevance: how
+    unlikely that order is if items are drawn without replacement with odds e^s. The paper has one
+    ideal order; items of equal relevance are ordered by their scores here, which is the most likely
+    order and does not depend on the input. An item of weight w has its term w times and is w·e^s in
+    the sums: nearly the item twice for w = 2, except that the second copy is drawn after the first.
+    n log n.
+
+    Args:
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import ListMLE
+        >>> ListMLE()(torch.zeros(3), torch.tensor([2, 1, 0]))  # log(3!): all orders alike
+        tensor(1.7918)
+
+    Reference:
+        Xia et al. 2008, "Listwise approach to learning to rank: Theory and algorithm".
     """
 
     graded: ClassVar[bool] = True
@@ -46,14 +59,14 @@ class ListMLE(Objective):
 
 @torch.no_grad()
 def _right_order(scores: Tensor, relevance: Tensor) -> Tensor:
-    """By relevance and then by score, both falling."""
+    """Return the order by falling relevance, and by falling score within a relevance."""
     by_score = scores.argsort(dim=-1, descending=True)
     ordered = relevance.gather(-1, by_score)
     return by_score.gather(-1, ordered.argsort(dim=-1, descending=True, stable=True))
 
 
 def _shared(scores: Tensor, relevance: Tensor) -> Tensor:
-    """Items that nothing tells apart take their mean score: the same value, an equal gradient."""
+    """Give items of equal score and relevance their mean score: same value, equal gradients."""
     new = (scores[:, 1:] != scores[:, :-1]) | (relevance[:, 1:] != relevance[:, :-1])
     level = torch.nn.functional.pad(new.long().cumsum(-1), (1, 0))
     total = torch.zeros_like(scores).scatter_add(-1, level, scores)
@@ -62,11 +75,25 @@ def _shared(scores: Tensor, relevance: Tensor) -> Tensor:
 
 
 class ApproxNDCG(NDCG):
-    """1 − (1/Z) Σ_i gain(y_i)/log₂(1 + r_i), r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
+    """ApproxNDCG: NDCG with ranks made of sigmoids.
 
-    Qin, Liu and Li 2010: the sigmoid σ is the step that counts who is above i, smoothed over the
-    ``temperature`` T (the paper's 1/α). It is :class:`~rankwise.objectives.ndcg.NDCG` with that
-    surrogate, in n log n.
+    The loss is 1 − (1/Z) Σ_i gain(y_i)/log₂(1 + r_i) with r_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T). It is
+    :class:`~rankwise.objectives.NDCG` with the sigmoid as surrogate, in n log n.
+
+    Args:
+        temperature: T over which the step is smoothed; 1/α in the paper.
+        gain: ``"exponential"`` (2^y − 1) or ``"linear"`` (y).
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import ApproxNDCG
+        >>> ApproxNDCG()(torch.zeros(2), torch.tensor([1, 0]))  # rank 1.5: 1 − 1/log₂(2.5)
+        tensor(0.2435)
+
+    Reference:
+        Qin, Liu and Li 2010, "A general approximation framework for direct optimization of
+        information retrieval measures".
     """
 
     def __init__(

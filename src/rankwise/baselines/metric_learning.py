@@ -15,11 +15,26 @@ __all__ = ["Contrastive", "MultiSimilarity", "Triplet"]
 
 
 class Contrastive(Objective):
-    """( Σ_{i∈P} (1 − s_i) + Σ_{j∈N} (s_j − margin)₊ ) / (n⁺ + n⁻), one query a list.
+    """Contrastive loss on similarities, one query per list.
 
-    Hadsell et al. 2006 in the form of XBM (Wang et al. 2020, margin 0.5): cosines in place of
-    distances. XBM's code takes the sum over the pairs of a query; the mean taken here has the same
-    direction and does not grow with the gallery.
+    The loss is ( Σ_{i∈P} (1 − s_i) + Σ_{j∈N} (s_j − margin)₊ ) / (n⁺ + n⁻): Hadsell et al. in the
+    form of XBM, with cosines in place of distances. XBM's code takes the sum over the pairs of a
+    query; the mean has the same direction and does not grow with the gallery.
+
+    Args:
+        margin: Similarity below which a negative has no loss; 0.5 in XBM.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import Contrastive
+        >>> scores, target = torch.tensor([0.75, 0.75, 0.25]), torch.tensor([1, 0, 0])
+        >>> Contrastive()(scores, target)  # (0.25 + 0.25 + 0)/3
+        tensor(0.1667)
+
+    Reference:
+        Hadsell et al. 2006, "Dimensionality reduction by learning an invariant mapping"; Wang et
+        al. 2020, "Cross-batch memory for embedding learning".
     """
 
     def __init__(self, margin: float = 0.5, *, reduction: Reduction = "mean") -> None:
@@ -36,11 +51,28 @@ class Contrastive(Objective):
 
 
 class Triplet(Objective):
-    """mean_{i∈P, j∈N} (margin − s_i + s_j)₊, one query a list   (Schroff et al. 2015, FaceNet).
+    """Triplet loss on similarities over all triplets, one query per list.
 
-    All triplets of the query in n log n. With ``violating_only`` the mean is over the triplets
-    that are not beyond the margin ("batch all" of Hermans et al. 2017), 0 if all are. The default
-    margin is FaceNet's 0.2 of squared distances, which are 2 − 2s for unit vectors.
+    The loss is mean_{i∈P, j∈N} (margin − s_i + s_j)₊, in n log n.
+
+    Args:
+        margin: Required distance between similarities. The default is FaceNet's 0.2 of squared
+            distances, which are 2 − 2s for unit vectors.
+        violating_only: Whether the mean is over the triplets that are not beyond the margin ("batch
+            all" of Hermans et al. 2017); 0 if all are.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import Triplet
+        >>> scores, target = torch.tensor([0.5, 0.5, 0.25]), torch.tensor([1, 0, 0])
+        >>> Triplet()(scores, target)  # (0.1 + 0)/2
+        tensor(0.0500)
+        >>> Triplet(violating_only=True)(scores, target)
+        tensor(0.1000)
+
+    Reference:
+        Schroff et al. 2015, "FaceNet"; Hermans et al. 2017, "In defense of the triplet loss".
     """
 
     def __init__(
@@ -60,7 +92,7 @@ class Triplet(Objective):
 
     @torch.no_grad()
     def _violating(self, lists: Lists) -> Tensor:
-        """Mass of the triplets with s_i − margin ≤ s_j."""
+        """Return the mass of the triplets with s_i − margin ≤ s_j."""
         # In double precision like the sum itself, lest the shift round a triplet over the edge.
         wanted, negatives = lists.positives.double() - self.hinge.margin, lists.negatives.double()
         above = pair_sum(ZeroOne(), wanted, negatives, weight=lists.negative_weight)
@@ -70,11 +102,27 @@ class Triplet(Objective):
 
 
 class MultiSimilarity(Objective):
-    """1/α log(1 + Σ_P e^(−α(s_i − λ))) + 1/β log(1 + Σ_N e^(β(s_j − λ)))   (Wang et al. 2019).
+    """Multi-similarity loss on mined pairs, one query per list.
 
-    One query a list. The sums have only mined pairs: positives with s_i < max_N s + ε and negatives
-    with s_j > min_P s − ε; ``epsilon=None`` takes all. α = 2, β = 50, ε = 0.1 as in
-    the paper, λ (``base``) = 0.5 as in the authors' code.
+    The loss is 1/α log(1 + Σ_P e^(−α(s_i − λ))) + 1/β log(1 + Σ_N e^(β(s_j − λ))). The sums contain
+    mined pairs only: positives with s_i < max_N s + ε and negatives with s_j > min_P s − ε.
+
+    Args:
+        alpha: Scale α of the positives.
+        beta: Scale β of the negatives.
+        base: Similarity λ at which a pair has exponent 0; 0.5 in the authors' code.
+        epsilon: Margin ε of the mining; None uses all pairs.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import MultiSimilarity
+        >>> scores, target = torch.tensor([0.5, 0.5]), torch.tensor([1, 0])
+        >>> MultiSimilarity()(scores, target)  # log(2)/2 + log(2)/50
+        tensor(0.3604)
+
+    Reference:
+        Wang et al. 2019, "Multi-similarity loss with general pair weighting".
     """
 
     def __init__(
@@ -111,7 +159,7 @@ class MultiSimilarity(Objective):
 
 
 def _log_one_plus_sum(exponent: Tensor, weight: Tensor, chosen: Tensor) -> Tensor:
-    """log(1 + Σ weight · e^exponent) over the chosen ones, in the log domain."""
+    """Return log(1 + Σ weight · e^exponent) over the chosen ones, in the log domain."""
     terms = (exponent + torch.where(chosen, weight, 1).log()).masked_fill(~chosen, -torch.inf)
     one = terms.new_zeros(len(terms), 1)
     return torch.cat([terms, one], dim=-1).logsumexp(-1)

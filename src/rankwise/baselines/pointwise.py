@@ -21,11 +21,11 @@ __all__ = ["CrossEntropy", "Focal", "PointwiseObjective", "toward_truth"]
 
 
 class PointwiseObjective(Objective):
-    """Σ weight·ℓ(item) / Σ weight over the items of a list, the mean over the lists.
+    """Base class of losses that are a weighted mean of ℓ(item) over the items of a list.
 
-    An item has a loss whatever else is in its list, so here a list of one class counts like any
-    other (a ranking objective leaves it out); only a list without items contributes nothing.
-    To write one, give :meth:`item_loss`.
+    An item has a loss independent of its list, so a list of one class counts here like any other (a
+    ranking objective leaves it out); only a list without items contributes nothing. A subclass
+    implements :meth:`item_loss`.
     """
 
     pointwise: ClassVar[bool] = True
@@ -33,7 +33,7 @@ class PointwiseObjective(Objective):
 
     @abstractmethod
     def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
-        """ℓ of items with these logits and labels."""
+        """Return ℓ of items with these logits and labels."""
 
     def risk(self, lists: Lists) -> Tensor:
         assert lists.relevance is not None
@@ -44,7 +44,7 @@ class PointwiseObjective(Objective):
         (require_shares if self.soft else require_binary)(name, target)
 
     def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
-        """All the items on one side, 0 and 1 as their relevance: nothing has to be sorted out.
+        """Return all items as positives, with their 0/1 labels as relevance, without sorting them.
 
         The scores are logits and are not scaled.
         """
@@ -63,7 +63,7 @@ class PointwiseObjective(Objective):
 
 
 def toward_truth(scores: Tensor, target: Tensor) -> Tensor:
-    """The logit of the right answer, s or −s."""
+    """Return the logit of the true class, s or −s."""
     return torch.where(target > 0, scores, -scores)
 
 
@@ -71,9 +71,19 @@ _MEAN = 1  # torch's number for the mean over all items
 
 
 class CrossEntropy(PointwiseObjective):
-    """mean over items of −y log σ(s) − (1−y) log(1 − σ(s)). A list of one class counts, too.
+    """Binary cross-entropy: the mean over items of −y log σ(s) − (1−y) log(1 − σ(s)).
 
-    A label may be any share between 0 and 1: smoothed, mixed, or the word of another model.
+    A label may be any share between 0 and 1: smoothed, mixed, or predicted by another model. A list
+    of one class counts, too.
+
+    Args:
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import CrossEntropy
+        >>> CrossEntropy()(torch.zeros(2), torch.tensor([1, 0]))  # log(2)
+        tensor(0.6931)
     """
 
     soft = True
@@ -107,7 +117,7 @@ class CrossEntropy(PointwiseObjective):
 
 
 def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
-    """The mean over all items; None for what the general way has to look at, or to refuse."""
+    """Return the mean over all items; None for arguments that the general call has to check."""
     dtype, shape = scores.dtype, scores.shape
     if not shape or shape != target.shape or scores.numel() == 0:
         return None
@@ -133,11 +143,24 @@ _eager = eager_only(_of_whole_lists)
 
 
 class Focal(PointwiseObjective):
-    """mean over items of −α_y (1 − p_y)^γ log p_y   (Lin et al. 2017, Eq. 5).
+    """Focal loss: the mean over items of −α_y (1 − p_y)^γ log p_y.
 
-    p_y is the probability σ(±s) of the right answer; α weighs the positives and 1 − α the
-    negatives, None neither. γ = 2 as published (with α = 0.25 for detection, where the sum is
-    divided by the number of positives instead). A list of one class counts, too.
+    p_y = σ(±s) is the probability of the true class. A list of one class counts, too. In detection
+    (α = 0.25) the paper divides the sum by the number of positives instead.
+
+    Args:
+        gamma: Exponent γ ≥ 0; 2 as published, 0 is cross-entropy.
+        alpha: Weight α of the positives, 1 − α of the negatives; None weighs neither.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import Focal
+        >>> Focal()(torch.zeros(2), torch.tensor([1, 0]))  # 0.5² · log(2)
+        tensor(0.1733)
+
+    Reference:
+        Lin et al. 2017, "Focal loss for dense object detection", Eq. 5.
     """
 
     def __init__(

@@ -22,11 +22,11 @@ _STEPS, _HIDDEN = 32, 64
 
 
 class Sorter(nn.Module):
-    """A bidirectional LSTM from scores to their ranks divided by the length, best first.
+    """Bidirectional LSTM from scores to their ranks divided by the length, best first.
 
-    It reads the scores of a list one after the other, in units of their spread, through
-    ``_STEPS`` soft steps and beside the logarithm of the length; what it answers depends (a little,
-    once trained) on their order.
+    It reads the scores of a list in sequence, in units of their spread, through ``_STEPS`` soft
+    steps, together with the logarithm of the length. Once trained, its output depends little on
+    their order.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Sorter(nn.Module):
                     value[_HIDDEN : 2 * _HIDDEN] = 4.0  # the forget gate
 
     def forward(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """About (rank − ½)/length for the first ``lengths`` items of each row."""
+        """Return about (rank − ½)/length for the first ``lengths`` items of each row."""
         size = lengths.unsqueeze(-1)
         read = torch.tanh(self.steps(_in_units_of_spread(scores, size).unsqueeze(-1)))
         length = size.to(read.dtype).log().unsqueeze(-1).expand_as(read[..., :1])
@@ -64,7 +64,7 @@ class Sorter(nn.Module):
 
 
 def _in_units_of_spread(scores: Tensor, size: Tensor) -> Tensor:
-    """Scores less their mean, divided by their spread, neither with a gradient."""
+    """Return scores minus their mean, divided by their spread, both without a gradient."""
     with torch.no_grad():
         present = torch.arange(scores.shape[-1], device=scores.device) < size
         mean = torch.where(present, scores, 0).sum(-1, keepdim=True) / size
@@ -74,13 +74,26 @@ def _in_units_of_spread(scores: Tensor, size: Tensor) -> Tensor:
 
 
 class SoDeepAP(Objective):
-    """mean_{i∈P} rank_i / n with learned ranks   (Engilberge et al. 2019, SoDeep, the mAP loss).
+    """Mean rank of the positives, with ranks from a network trained to sort (SoDeep).
 
-    The ranks come from a bidirectional LSTM trained to sort synthetic lists of up to 128 scores
-    by ``python -m reproductions.train_sodeep`` and then frozen; the gradient reaches the
-    scores through it. As published the loss is the rank of the positives, a proxy of AP and not
-    AP itself. The network reads positives first, then negatives; ``weight`` enters the mean, while
+    The loss is mean_{i∈P} rank_i / n. The ranks come from a bidirectional LSTM that was trained on
+    synthetic lists of up to 128 scores by ``python -m reproductions.train_sodeep`` and is frozen;
+    the gradient reaches the scores through it. As published, the loss is a proxy of AP and not AP
+    itself. The network reads positives first, then negatives; ``weight`` enters the mean, while
     ranks count every item of positive weight once.
+
+    Args:
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import SoDeepAP
+        >>> scores, target = torch.tensor([2.0, 1.0, 0.0, -1.0]), torch.tensor([0, 0, 1, 1])
+        >>> round(SoDeepAP()(scores, target).item(), 1)  # close to (2.5 + 3.5)/2/4
+        0.8
+
+    Reference:
+        Engilberge et al. 2019, "SoDeep: A sorting deep net to learn ranking loss surrogates".
     """
 
     def __init__(self, *, reduction: Reduction = "mean") -> None:
@@ -102,7 +115,7 @@ class SoDeepAP(Objective):
 
 
 def load_sorter() -> Sorter:
-    """The sorter with the weights of this package, frozen."""
+    """Load the sorter with the weights of this package, frozen."""
     with np.load(WEIGHTS, allow_pickle=False) as arrays:
         state = {name: torch.from_numpy(arrays[name]) for name in arrays.files}
     sorter = Sorter()

@@ -25,25 +25,37 @@ __all__ = ["AcrossProcesses"]
 
 
 class AcrossProcesses(nn.Module):
-    """An objective whose batch is spread over processes: the value and memory of one process.
+    """Objective over a batch that is spread over processes: the value and memory of one process.
 
-    >>> model = DistributedDataParallel(model)
-    >>> loss = AcrossProcesses(SOPRC(prior=0.01))
-    >>> loss(model(x), y).backward()
+    One-dimensional scores are parts of *one* list, scores with ``groups`` parts of lists with these
+    ids (``list_ids`` then has one id for each group of this process); with leading dimensions every
+    process has whole lists. With :class:`~rankwise.objectives.OneVsRest` the rows are items of the
+    same classes. Processes may have different numbers of items, or none.
 
-    One-dimensional scores are parts of *one* list, scores with ``groups`` parts of lists known by
-    their id (``list_ids`` then has one id for each group of this process); with leading dimensions
-    every process brings whole lists. Around :class:`~rankwise.objectives.OneVsRest` they are
-    items of the same classes. Processes may have different numbers of items, or none.
+    Whole lists are not sent: each process computes the risk of its own, and receives the memory
+    updates of the others. Lists that are spread over processes are gathered, and all processes
+    evaluate them. Either way memories stay equal if they start equal, and the gradient of a
+    process's scores is multiplied by the number of processes: after ``DistributedDataParallel`` has
+    averaged the gradients, they are those of the value.
 
-    Whole lists stay where they are: each process takes the risk of its own and hears of the others
-    what its memory must learn. Lists that are spread over processes are gathered, and all
-    processes evaluate them. Either way memories stay equal if they start equal, and a process's
-    scores get their gradient times the number of processes: averaged over these, as
-    DistributedDataParallel does, it is the gradient of the value. Every process has to call, in
-    the same mode; one without items calls with what its model makes of an empty batch. Parameters
-    of the objective itself (MinMaxAUC) want their gradients averaged over the processes like the
-    model's: wrap one module that holds both. Without a process group it is the objective itself.
+    Every process has to call, in the same mode; one without items passes the model's output for an
+    empty batch. If the objective has parameters (MinMaxAUC), their gradients have to be averaged
+    like the model's: wrap one module that holds both. Without a process group it is the objective
+    itself.
+
+    Args:
+        objective: The objective.
+
+    Raises:
+        ValueError: On all processes, if the arguments of one are invalid or they disagree.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.distributed import AcrossProcesses
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> loss = AcrossProcesses(PairwiseAUC())
+        >>> loss(torch.tensor([0.5, 0.0]), torch.tensor([1, 0]))  # squared hinge: (1 − 0.5)²
+        tensor(0.2500)
     """
 
     def __init__(self, objective: Objective | OneVsRest) -> None:
@@ -103,9 +115,9 @@ class AcrossProcesses(nn.Module):
         item_ids: Tensor | None = None,
         previous: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
-        """:meth:`rankwise.objectives.XRisk.of_batches` over the anchors of all processes.
+        """Compute :meth:`rankwise.objectives.XRisk.of_batches` over the anchors of all processes.
 
-        ``others`` are this process's to choose: its own, or those of all by
+        ``others`` may be those of this process, or those of all processes from
         :func:`~rankwise.distributed.gather_with_gradient`.
         """
         if not isinstance(self.objective, XRisk):
@@ -129,7 +141,7 @@ class AcrossProcesses(nn.Module):
             self.objective.exchange = None
 
     def _share(self, scores: Tensor, arguments: dict[str, Tensor]) -> Tensor:
-        """The mean over the lists of all processes, each taking the risk of its own."""
+        """Return the mean over the lists of all processes, each computing the risk of its own."""
         if scores.numel() == 0:  # no list, whatever the shape of nothing is
             arguments = {"target": arguments["target"].reshape(0, 1)}
             scores = scores.reshape(0, 1)
@@ -169,7 +181,7 @@ class AcrossProcesses(nn.Module):
 class ProcessGroupExchange:
     """The :class:`~rankwise.objectives.base.Exchange` of the running process group.
 
-    Only what the memory learns travels, a few numbers for each list, never the scores.
+    Only memory updates are sent, a few numbers for each list, never the scores.
     """
 
     def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:

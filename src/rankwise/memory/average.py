@@ -16,10 +16,10 @@ __all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage"]
 class MovingAverage(nn.Module):
     """Exponential moving averages, one row for each id.
 
-    value[id] ← (1 − ema_rate)·value[id] + ema_rate·estimate. An id starts at the first estimate it
-    gets; several estimates of one id in an update are averaged. Only training changes the state:
-    neither ``eval()`` nor ``torch.no_grad()`` does. The state is two buffers, ``value``
-    (num_items, width) and ``seen`` (num_items,).
+    value[id] ← (1 − ema_rate)·value[id] + ema_rate·estimate. An id starts at its first estimate;
+    several estimates of one id in an update are averaged. Only training changes the state: neither
+    ``eval()`` nor ``torch.no_grad()`` does. The state is two buffers, ``value`` (num_items, width)
+    and ``seen`` (num_items,).
 
     Args:
         num_items: Number of ids, 0 … num_items − 1.
@@ -31,6 +31,8 @@ class MovingAverage(nn.Module):
             under the previous parameters; by default 1 − ema_rate (STORM).
 
     Example:
+        >>> import torch
+        >>> from rankwise.memory import MovingAverage
         >>> memory = MovingAverage(3, ema_rate=0.5)
         >>> memory.update(torch.tensor([2, 0]), torch.tensor([[4.0], [1.0]])).squeeze(1)
         tensor([4., 1.])
@@ -139,10 +141,22 @@ class MovingAverage(nn.Module):
 
 
 class DeferredAverage(MovingAverage):
-    """A moving average that an objective updates once, after all the risks of a call.
+    """Moving average that an objective updates once, after all the risks of a call.
 
-    The risk of a list reports what it has to say of a memory as a :class:`MemoryUpdate`; the
-    objective joins those of all lists and processes and calls :meth:`MovingAverage.update`.
+    The risk of a list returns its estimates as a :class:`MemoryUpdate`; the objective joins those
+    of all lists and processes and calls :meth:`MovingAverage.update`.
+
+    Args:
+        num_items, width, ema_rate, log, correction: See :class:`MovingAverage`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.memory import DeferredAverage, MemoryUpdate
+        >>> memory = DeferredAverage(2, ema_rate=0.5)
+        >>> update = MemoryUpdate(memory, torch.tensor([1]), torch.tensor([[3.0]]))
+        >>> _ = memory.update(update.ids, update.estimates)
+        >>> memory.value.squeeze(1)
+        tensor([0., 3.])
     """
 
     @property
@@ -152,7 +166,20 @@ class DeferredAverage(MovingAverage):
 
 
 class MemoryUpdate(NamedTuple):
-    """Estimates for a memory that the risk of some lists reports."""
+    """Estimates for a memory, returned with the risk of some lists.
+
+    Attributes:
+        memory: The memory to update.
+        ids: Which averages the estimates are of, shape (n,).
+        estimates: Shape (n, memory.update_width).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.memory import DeferredAverage, MemoryUpdate
+        >>> memory = DeferredAverage(2, ema_rate=0.5)
+        >>> MemoryUpdate(memory, torch.tensor([1]), torch.tensor([[3.0]])).estimates.shape
+        torch.Size([1, 1])
+    """
 
     memory: DeferredAverage
     ids: Tensor  # (n,)

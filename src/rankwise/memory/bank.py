@@ -11,7 +11,30 @@ __all__ = ["EmbeddingBank"]
 
 
 class EmbeddingBank(nn.Module):
-    """The last ``size`` embeddings with their labels, oldest replaced first, all in buffers."""
+    """Ring buffer of the last embeddings and their labels (cross-batch memory, XBM).
+
+    The module is called with the embeddings (n, dimension) and labels (n,) of a batch and returns
+    what it held before. Only training changes it: neither ``eval()`` nor ``torch.no_grad()`` does.
+    All state is in buffers.
+
+    Args:
+        size: Number of embeddings; the oldest are replaced first.
+        dimension: Dimension of an embedding.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.memory import EmbeddingBank
+        >>> bank = EmbeddingBank(size=2, dimension=1)
+        >>> for step in range(3):
+        ...     embeddings, labels = bank(torch.tensor([[float(step)]]), torch.tensor([step]))
+        >>> labels  # held before the third batch
+        tensor([0, 1])
+        >>> bank.labels  # the third replaced the oldest
+        tensor([2, 1])
+
+    Reference:
+        Wang et al. 2020, "Cross-batch memory for embedding learning".
+    """
 
     embeddings: Tensor
     labels: Tensor
@@ -26,7 +49,7 @@ class EmbeddingBank(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """What the bank held before this batch; in training the batch is then taken in."""
+        """Return what the bank held before this batch; in training, add the batch."""
         size, dimension = self.embeddings.shape
         if embeddings.dim() != 2 or embeddings.shape[1] != dimension:
             raise ValueError(
@@ -53,6 +76,6 @@ class EmbeddingBank(nn.Module):
         self.count += arrived
 
     def extra_repr(self) -> str:
-        """Sizes."""
+        """Return the sizes."""
         size, dimension = self.embeddings.shape
         return f"size={size}, dimension={dimension}"

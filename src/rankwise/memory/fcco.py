@@ -16,17 +16,21 @@ class FCCOAverage(DeferredAverage):
     """Averages u_i in place of the estimates ĝ_i inside a non-linear f.
 
     Finite-sum coupled compositional optimization: f(ĝ_i) of a batch is biased where f is not
-    linear; f(u_i), with u_i the average over all batches that contained i, is not in the limit.
-    Whatever is computed from :meth:`track` has the value f(u_i) and the gradient ∇f(u_i)·∇ĝ_i.
-    The arguments are those of :class:`MovingAverage`.
+    linear; f(u_i), with u_i the average over all batches that contained i, is not in the limit. A
+    value computed from :meth:`track` is f(u_i), with the gradient ∇f(u_i)·∇ĝ_i.
+
+    Args:
+        num_items, width, ema_rate, log, correction: See :class:`MovingAverage`.
 
     Example:
+        >>> import torch
+        >>> from rankwise.memory import FCCOAverage
         >>> memory = FCCOAverage(2, ema_rate=0.25)
-        >>> ids, everyone = torch.tensor([0, 1]), torch.tensor([True, True])
-        >>> u, update = memory.track(ids, torch.tensor([[2.0], [4.0]]), everyone)
+        >>> ids, present = torch.tensor([0, 1]), torch.tensor([True, True])
+        >>> u, update = memory.track(ids, torch.tensor([[2.0], [4.0]]), present)
         >>> _ = memory.update(update.ids, update.estimates)
         >>> g = torch.tensor([[6.0], [4.0]], requires_grad=True)
-        >>> u, _ = memory.track(ids, g, everyone)  # 0.75 · 2 + 0.25 · 6
+        >>> u, _ = memory.track(ids, g, present)  # 0.75 · 2 + 0.25 · 6
         >>> u.detach().squeeze(1)
         tensor([3., 4.])
         >>> u.log().sum().backward()  # 1/u, not 1/g
@@ -34,7 +38,7 @@ class FCCOAverage(DeferredAverage):
         tensor([0.3333, 0.2500])
 
     Reference:
-        EXM 2.3; Wang and Yang 2022.
+        EXM 2.3; Wang and Yang 2022, "Finite-sum coupled compositional stochastic optimization".
     """
 
     @property
@@ -58,6 +62,9 @@ class FCCOAverage(DeferredAverage):
             estimate: ĝ, shape (…, width); logarithms with ``log``.
             present: Shape (…), False for padding, which is left out of the update.
             previous: ĝ under the previous parameters, of the shape of ``estimate``.
+
+        Returns:
+            u, of the shape of ``estimate``, and the update.
         """
         columns = estimate.detach()
         if not self.log:

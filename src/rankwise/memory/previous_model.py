@@ -12,14 +12,29 @@ __all__ = ["PreviousModel"]
 
 
 class PreviousModel(nn.Module):
-    """Scores the current batch with the parameters of the previous call, without a gradient.
+    """Model with the parameters of the previous training call, without a gradient.
 
-    >>> previous = PreviousModel(model)
-    >>> loss(model(x), y, previous_scores=previous(x)).backward()
+    It is called like the model. In training a call returns the scores under the parameters it
+    keeps, then keeps the current ones; the first call uses the current ones. The copies are
+    buffers: saved, loaded and moved with the module. Batch statistics are those of the model and
+    stay unchanged.
 
-    Every training call returns the scores under the parameters kept, then keeps the current ones;
-    the first call knows no earlier parameters and uses the current. The copies are buffers: saved,
-    loaded and moved with the module. Batch statistics are those of the model and stay untouched.
+    Args:
+        model: The model that is trained; it is not saved with this module.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.memory import PreviousModel
+        >>> model = torch.nn.Linear(1, 1, bias=False)
+        >>> previous, x = PreviousModel(model), torch.ones(1, 1)
+        >>> _ = previous(x)  # keeps the current weight
+        >>> before = model(x).item()
+        >>> _ = torch.nn.init.constant_(model.weight, 5.0)  # a training step
+        >>> previous(x).item() == before, previous(x).item()
+        (True, 5.0)
+
+    Reference:
+        StableAP, Eq. 6: ``loss(model(x), y, previous_scores=previous(x))``.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -31,7 +46,7 @@ class PreviousModel(nn.Module):
 
     @torch.no_grad()
     def forward(self, *inputs: Any, **options: Any) -> Tensor:
-        """The model's output for ``inputs`` under the previous parameters."""
+        """Return the model's output for ``inputs`` under the previous parameters."""
         (model,) = self._model
         current = dict(model.named_parameters())
         earlier = {name: self.get_buffer(_key(name)) for name in current}

@@ -18,12 +18,31 @@ def interpolate_quantiles(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> Tensor:
-    """φ: the ``scores`` (lists, n) of every list as ``points`` quantiles   (SOPRC Algorithm 2).
+    """Interpolate quantiles of the scores of every list.
 
-    With u₁ ≤ … ≤ u_n, u₀ = max(2u₁ − u₂, low) and u_{n+1} = min(2u_n − u_{n−1}, high), entry j sits
+    With u₁ ≤ … ≤ u_n, u₀ = max(2u₁ − u₂, low) and u_{n+1} = min(2u_n − u_{n−1}, high), entry j is
     at p = (j − ½)/points, in the cell i = ⌊np⌋ + 1 at a = np − i + 1, and is the mean of the two
-    chords ½[(1−a)u_{i−1} + a u_i] + ½[(1−a)u_i + a u_{i+1}]. Items of ``weight`` 0 are absent, 2 is
-    twice; every list needs one item at least.
+    chords ½[(1−a)u_{i−1} + a u_i] + ½[(1−a)u_i + a u_{i+1}].
+
+    Args:
+        scores: Shape (lists, n); every list needs at least one item of positive weight.
+        weight: Shape (lists, n); 0 for absent items, 2 counts twice.
+        points: Number of quantiles.
+        low: Lower bound of u₀.
+        high: Upper bound of u_{n+1}.
+
+    Returns:
+        φ, shape (lists, points), ascending.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.memory import interpolate_quantiles
+        >>> scores = torch.tensor([[3.0, 0.0, 2.0, 1.0]])
+        >>> interpolate_quantiles(scores, torch.ones(1, 4), 2)
+        tensor([[0.5000, 2.5000]])
+
+    Reference:
+        SOPRC, Algorithm 2.
     """
     if scores.shape[-1] and bool((weight == 1).all()):
         ordered = scores.to(weight.dtype).sort(dim=-1).values
@@ -46,7 +65,7 @@ def interpolate_quantiles(
 
 
 def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Tensor:
-    """The same where every list has n items that count once: then φ is linear but for its ends."""
+    """Interpolate lists of n items of weight 1, where φ is linear but for its ends."""
     n = ordered.shape[-1]
     step = min(1, n - 1)  # one item alone continues itself
     first = (2 * ordered[:, :1] - ordered[:, step : step + 1]).clamp_min(low)
@@ -55,7 +74,7 @@ def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Ten
 
 
 def _chords(n: int, points: int, like: Tensor) -> Tensor:
-    """(n + 2, points): how much of u₀ … u_{n+1} every entry takes."""
+    """Return the weights (n + 2, points) of u₀ … u_{n+1} in every entry."""
     position = n * (torch.arange(points, device=like.device, dtype=like.dtype) + 0.5) / points
     cell = position.floor()
     a, where = position - cell, cell.long().unsqueeze(0)
@@ -68,7 +87,7 @@ def _chords(n: int, points: int, like: Tensor) -> Tensor:
 
 
 def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, whole: Tensor) -> Tensor:
-    """The item at a rank from 1 to n; beyond, the first or the last."""
+    """Return the item at a rank from 1 to n; beyond, the first or the last."""
     inside = torch.minimum(rank.clamp_min(1), whole)
     # The middle of the rank, or the last item there is where all of them weigh less than half.
     middle = torch.minimum(inside - 0.5, reach[:, -1:])
