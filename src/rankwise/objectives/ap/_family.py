@@ -1,4 +1,4 @@
-"""What the losses of the AP family share: the prior, the gain that does not saturate, the scale."""
+"""Base of the losses for average precision: the prior, the annealed gain and the scale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMA_RATE = 0.1  # of the running gain
 
 
 class PrecisionObjective(ScaledObjective):
-    """A loss σ(k · ratio) with the gain k = (1−π)/π of the prior π, and everything about that k.
+    """Base class of losses σ(k · ratio) with the gain k = (1−π)/π of the prior π.
 
     ``prior``: the share of positives in the data set, a number or one per list; None takes that
     of each list itself. ``gain="fixed"`` is the printed gain. On an untrained model
@@ -79,7 +79,7 @@ class PrecisionObjective(ScaledObjective):
             return full, []
         present = ratio.detach().masked_fill(lists.positive_weight == 0, torch.nan)
         median = present.nanmedian(-1, keepdim=True).values
-        # A median of 0 is a ranking without errors, which needs no help.
+        # A median of 0 is a ranking without errors: no need to anneal.
         gain = torch.where(median > 0, torch.minimum(full, 1 / median), full)
         if self.gain_average is None:
             return gain, []

@@ -16,14 +16,36 @@ __all__ = ["AveragePrecision"]
 
 
 class AveragePrecision(PrecisionObjective):
-    """mean_{i∈P} σ( k · FPR_i/TPR_i ), σ(x) = x/(1+x)   (SOPRC 4, 5), stateless.
+    """Loss for average precision from the batch alone: mean_{i∈P} σ( k · FPR_i/TPR_i ).
 
-    FPR_i = mean_{j∈N} ℓ₁(s_i − s_j) and TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i − s_j))/n⁺. ``prior=None``
-    takes the share of positives in the batch, which makes it a surrogate of 1 − AP; a number is the
-    share in the data set, which corrects for how the batch was sampled (AUPRC). With
-    ``gain="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the metric's loss from above. The gradient
-    goes through ℓ₁ only, as in the authors' code, unless ``through_tpr``. The other options are
-    those of :class:`~rankwise.objectives.ap._family.PrecisionObjective`.
+    σ(x) = x/(1+x), FPR_i = mean_{j∈N} ℓ₁(s_i − s_j), TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i − s_j))/n⁺ and k =
+    (1−π)/π. With ``gain="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the loss of the metric from above. It
+    has no memory; with few positives per batch prefer :class:`SOPRC`.
+
+    Args:
+        prior: Share π of positives in the data set, which corrects for how the batch was sampled
+            (AUPRC). None takes the share in each list, for a surrogate of 1 − AP.
+        false_positives: Surrogate ℓ₁ of the false positive rate, or its name.
+        true_positives: Surrogate ℓ₂ of the true positive rate, or its name.
+        gain: ``"fixed"`` is the printed gain k, with which σ is flat on an untrained model.
+            ``"annealed"`` takes min(k, 1/median_i ratio_i), which becomes k in training.
+        score_scale: Number that divides the scores; ``"auto"`` is their spread in the batch.
+        through_tpr: Whether the gradient also goes through ℓ₂; the authors' code does not do that.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import AveragePrecision
+        >>> scores, target = torch.tensor([4.0, 3.0, 2.0, 1.0]), torch.tensor([1, 0, 1, 0])
+        >>> exact = AveragePrecision(
+        ...     false_positives="zero_one", true_positives="zero_one", gain="fixed"
+        ... )
+        >>> exact(scores, target)  # AP is (1/1 + 2/3)/2
+        tensor(0.1667)
+
+    Reference:
+        Wen et al. 2022, "Exploring the Algorithm-Dependent Generalization of AUPRC Optimization
+        with List Stability", Eq. 4 and 5.
     """
 
     def __init__(

@@ -18,13 +18,13 @@ __all__ = [
 
 
 def false_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
-    """mean_{j∈N} ℓ(s_i − s_j) at every positive, (lists, positives)   (SOPRC 4)."""
+    """Return mean_{j∈N} ℓ(s_i − s_j) at every positive, (lists, positives)   (SOPRC 4)."""
     above = pair_sum(surrogate, lists.positives, lists.negatives, weight=lists.negative_weight)
     return above / lists.n_negatives
 
 
 def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
-    """(1 + Σ_{j≠i} ℓ(s_i − s_j))/n⁺ at every positive, the item itself counted once."""
+    """Return (1 + Σ_{j≠i} ℓ(s_i − s_j))/n⁺ at every positive, the item itself counted once."""
     positives = lists.positives
     itself = 1 - surrogate.value(positives.new_zeros(()))  # 1 in place of ℓ(0), which the sum has
     total = pair_sum(surrogate, positives, positives, weight=lists.positive_weight)
@@ -32,12 +32,12 @@ def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
 
 
 def saturating(x: Tensor) -> Tensor:
-    """σ(x) = x/(1+x)."""
+    """Return σ(x) = x/(1+x)."""
     return x / (1 + x)
 
 
 def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
-    """λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻]   (SOPRC 9)."""
+    """Return λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻]   (SOPRC 9)."""
     low = lists.positives - lists.mean_over_positives(lists.positives).unsqueeze(-1)
     high = lists.negatives - lists.mean_over_negatives(lists.negatives).unsqueeze(-1)
     return below * lists.mean_over_positives(low.clamp_max(0) ** 2) + above * (
@@ -47,7 +47,7 @@ def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
 
 @torch.no_grad()
 def stable_weights(surrogate: Surrogate, gap: Tensor, width: float, a: float, t: float) -> Tensor:
-    """w̃(r) = ((1+a)/(r+a))^t with r = ℓ(gap)/B in [0, 1]   (StableAP 5).
+    """Return w̃(r) = ((1+a)/(r+a))^t with r = ℓ(gap)/B in [0, 1]   (StableAP 5).
 
     ``gap`` = s_i − μ⁺ and B is the largest ℓ for scores that differ by at most ``width``.
     """

@@ -1,4 +1,4 @@
-"""SOAP: average precision by moving averages of each positive's own ranks."""
+"""SOAP: average precision by moving averages of the rank of each positive."""
 
 from __future__ import annotations
 
@@ -17,13 +17,31 @@ __all__ = ["SOAP"]
 
 
 class SOAP(PrecisionObjective):
-    """mean_{i∈P} (1 − u¹_i/u²_i), u ← (1−γ)u + γĝ   (EXM 2.3.2, FCCO).
+    """Loss for average precision by moving averages of the rank of each positive.
 
-    ĝ¹_i = π·mean_{j∈P} ℓ(s_i − s_j) and ĝ²_i = ĝ¹_i + (1−π)·mean_{j∈N} ℓ(s_i − s_j) estimate how
-    much of the data set is above positive i, positives and all; with the prior they do so
-    whatever the share of positives in the batch. The value uses the moving averages u, the
-    gradient is ∇f(u)·∇ĝ with f(g) = −g¹/g². ``ema_rate`` is γ; ``item_ids`` is one id per item,
-    below ``num_items``.
+    mean_{i∈P} (1 − u¹_i/u²_i) with u ← (1−γ)u + γĝ: ĝ¹_i = π·mean_{j∈P} ℓ(s_i − s_j) and ĝ²_i =
+    ĝ¹_i + (1−π)·mean_{j∈N} ℓ(s_i − s_j) estimate the share of the data set above positive i, of
+    positives and of all items. With the prior they do so whatever the share of positives in the
+    batch. The value uses the averages u, the gradient is ∇f(u)·∇ĝ with f(g) = −g¹/g² (FCCO).
+
+    Args:
+        prior: Share π of positives in the data set; None takes the share in each list.
+        num_items: Number of items of the data set; the call needs ``item_ids`` below it.
+        ema_rate: γ, the rate of the moving averages.
+        surrogate: Pairwise loss ℓ, or its name.
+        score_scale: Number that divides the scores; ``"auto"`` is their running spread.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import SOAP
+        >>> loss = SOAP(prior=0.5, num_items=4, score_scale=1.0)
+        >>> scores, target = torch.tensor([3.0, 2.0, 1.0, 0.0]), torch.tensor([1, 0, 1, 0])
+        >>> loss(scores, target, item_ids=torch.arange(4))  # (0 + 1 − 2.5/3.5)/2
+        tensor(0.1429)
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.2.
     """
 
     memory_by: MemoryBy = "item"

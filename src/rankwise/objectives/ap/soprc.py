@@ -25,19 +25,46 @@ __all__ = ["SOPRC"]
 
 
 class SOPRC(PrecisionObjective):
-    """mean_{i∈P} σ( k · FPR_i/T_i ) + L_var, T_i by a quantile vector v   (SOPRC 6–9).
+    """Loss for AUPRC with a memory of the positives: mean_{i∈P} σ( k · FPR_i/T_i ) + L_var.
 
-    T_i = (1 + Σ_m ℓ₂(s_i − v_m))/(M+1): v follows the quantiles of the scores of *all* positives of
-    the list, v ← (1−β)v + βφ(s(z⁺)), so that a batch with few positives does not decide the true
-    positive rate. With ``prior`` the data set's share of positives the estimate of AUPRC is then
-    unbiased in the limit, whatever the share in the batch. ℓ₁ is the one-sided Huber loss with
-    ``tau_fpr``, ℓ₂ the one-sided sigmoid with ``tau_tpr``, L_var the semi-variance with its two
-    factors. ``ema_rate`` is β of Eq. 10; ``list_ids`` is one id per list, below ``num_lists``.
+    T_i = (1 + Σ_m ℓ₂(s_i − v_m))/(M+1), where v follows the quantiles of the scores of *all*
+    positives of the list, v ← (1−β)v + βφ(s(z⁺)). So a batch with few positives does not decide the
+    true positive rate. With ``prior`` the estimate of AUPRC is unbiased in the limit, whatever the
+    share of positives in the batch. ℓ₁ of FPR_i is the one-sided Huber loss, ℓ₂ the one-sided
+    sigmoid.
 
-    The lines of the paper's ablation (Table 2): ``prior=None`` is biased, ``points=None`` is
-    without v (the batch's own positives in its place), ``semi_variance=(0, 0)`` without L_var. The
-    published settings, for cosines: ``score_scale=1, tau_fpr=.1, tau_tpr=.001, ema_rate=.001,
-    semi_variance=(1, 5), gain="fixed"``.
+    The ablation of the paper (Table 2): ``prior=None`` is biased, ``points=None`` is without v,
+    ``semi_variance=(0, 0)`` without L_var. The published settings, for cosines: ``score_scale=1,
+    tau_fpr=.1, tau_tpr=.001, ema_rate=.001, semi_variance=(1, 5), gain="fixed"``.
+
+    Args:
+        prior: Share of positives in the data set, a number or one per list; None takes the share in
+            each list.
+        num_lists: Number of lists (classes, queries) of the data set, each with its own v; with
+            more than one the call needs ``list_ids``.
+        points: Number M of quantiles in v; None uses the positives of the batch in place of v.
+        ema_rate: β of Eq. 10, the rate at which v follows the batches.
+        tau_fpr: Width τ of the one-sided Huber loss ℓ₁.
+        tau_tpr: Width τ of the one-sided sigmoid ℓ₂.
+        semi_variance: Weights of L_var for the positives below and the negatives above their mean.
+        gain: ``"annealed"`` or ``"fixed"``, as in :class:`AveragePrecision`.
+        score_scale: Number that divides the scores; ``"auto"`` is their running spread.
+        score_range: Lowest and highest possible score, the ends of the quantiles.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import SOPRC
+        >>> loss = SOPRC(prior=0.01, num_lists=2)
+        >>> # The first list is ranked without errors, the second in the worst order.
+        >>> target = torch.tensor([[1, 0, 0], [1, 0, 0]])
+        >>> scores = torch.tensor([[2.0, 0.0, -1.0], [-1.0, 0.0, 2.0]])
+        >>> [loss(scores[i], target[i], list_ids=torch.tensor(i)).item() > 0 for i in range(2)]
+        [False, True]
+
+    Reference:
+        Wen et al. 2022, "Exploring the Algorithm-Dependent Generalization of AUPRC Optimization
+        with List Stability", Eq. 6–10.
     """
 
     memory_by: MemoryBy = "list"
@@ -90,7 +117,7 @@ class SOPRC(PrecisionObjective):
         return Risk(loss, updates)
 
     def _found(self, lists: Lists) -> Tensor:
-        """The true positive rate at every positive, from all the positives there are."""
+        """Return the true positive rate at every positive, from the remembered positives."""
         lists = lists.detached()
         if lists.remembered is None:
             return true_positive_rate(self.true_positives, lists)

@@ -22,22 +22,49 @@ __all__ = ["StableAP"]
 
 
 class StableAP(PrecisionObjective):
-    """h( ρ · mean_{i∈P} w̃(r_i)·mean_{j∈N} ℓ(s_i − s_j) ), h(x) = √(ε² + x/(1+x))   (StableAP 4–7).
+    """Loss for average precision that no single example can move by much.
 
-    w̃(r) = ((1+a)/(r+a))^t, r_i = ℓ(s_i − μ̂)/B, carries no gradient: the rank of a positive among
-    the positives is replaced by its distance from their mean μ̂, which is tracked over the batches
-    at the rate ``ema_rate`` λ. ``previous_scores`` in the call, the scores of this batch under the
-    previous parameters (:class:`rankwise.memory.PreviousModel`), make that the variance-reduced
-    μ̂_k = μ_k + (1−λ)(μ̂_{k−1} − μ_{k−1}); without them it is a plain moving average. ρ = (1−π)/π;
-    with ``gain="annealed"`` the weights are normalized to mean 1 and the gain is annealed.
+    h( ρ · mean_{i∈P} w̃(r_i)·mean_{j∈N} ℓ(s_i − s_j) ) with h(x) = √(ε² + x/(1+x)) and ρ = (1−π)/π.
+    The weight w̃(r) = ((1+a)/(r+a))^t, r_i = ℓ(s_i − μ̂)/B, carries no gradient: the rank of a
+    positive among the positives is replaced by its distance from their mean μ̂, which is tracked
+    over the batches. ``previous_scores`` in the call, the scores of this batch under the previous
+    parameters (:class:`rankwise.memory.PreviousModel`), reduce its variance, μ̂_k = μ_k +
+    (1−λ)(μ̂_{k−1} − μ_{k−1}); without them it is a plain moving average.
 
-    ``squash`` passes the scores through a sigmoid first, for unbounded scores as in the paper's
-    long-tail runs; by default where the scale is automatic, and then about the middle of the two
-    classes. With an automatic scale μ̂ lives in each list's own units: the scores of the list less
-    its middle, divided by its spread, and the previous scores by their own. So it follows neither
-    a shift nor a growth of the scores. ``width`` is the widest difference of two scores, which
-    sets B. The lines of the ablation (Table 4): ``dynamic=False`` takes the batch's own mean, ``t``
-    the exponent. Settings for cosines: ``score_scale=1, tau=.1, width=2``.
+    With an automatic scale μ̂ lives in the units of each list: scores less the middle of the list,
+    divided by its spread. So it follows neither a shift nor a growth of the scores. Settings for
+    cosines: ``score_scale=1, tau=.1, width=2``.
+
+    Args:
+        prior: Share π of positives in the data set, a number or one per list; None takes the share
+            in each list.
+        num_lists: Number of lists of the data set, each with its own μ̂; with more than one the
+            call needs ``list_ids``.
+        a: Offset of the weights; a small one emphasizes the positives at the top.
+        t: Exponent of the weights; 0 weighs all positives alike.
+        epsilon: ε of h, the value of a ranking without errors.
+        tau: Width of the one-sided Huber loss ℓ.
+        ema_rate: λ, the rate at which μ̂ follows the batches.
+        dynamic: False takes the mean of the batch in place of μ̂ (ablation, Table 4).
+        squash: Whether scores pass through a sigmoid first, for unbounded scores; None does so
+            where the scale is automatic, around the middle of the two classes.
+        width: Largest difference of two scores, which sets B; None chooses it by ``squash`` and
+            scale.
+        gain: ``"fixed"`` is ρ; ``"annealed"`` normalizes the weights to mean 1 and anneals ρ as in
+            :class:`AveragePrecision`.
+        score_scale: Number that divides the scores; ``"auto"`` is their running spread.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import StableAP
+        >>> loss = StableAP(prior=0.5, epsilon=0.2, score_scale=1.0)
+        >>> loss(torch.tensor([1.0, 0.9, -0.8, -1.0]), torch.tensor([1, 1, 0, 0]))  # ε
+        tensor(0.2000)
+
+    Reference:
+        Wen, Xu, Yang and Huang 2025, "Generalizable Stochastic Average Precision Learning via
+        Stable Surrogate Loss", Eq. 4–7.
     """
 
     memory_by: MemoryBy = "list"
@@ -111,7 +138,7 @@ class StableAP(PrecisionObjective):
         return weights
 
     def _own_units(self, lists: Lists) -> Tensor:
-        """The positives where μ̂ lives, free of the shift and the scale of a list's scores."""
+        """Return the positives in the units of μ̂, without the shift and scale of the list."""
         positives = lists.positives.to(lists.positive_weight.dtype)
         center = self._center(lists)
         if self.score_scale == "auto":
@@ -122,7 +149,7 @@ class StableAP(PrecisionObjective):
         return torch.sigmoid(scores - center) if self.squash else scores
 
     def _center(self, lists: Lists) -> Tensor:
-        """Where the sigmoid is steepest: the middle of a list whose scale is automatic, else 0."""
+        """Return the center of the sigmoid: for an automatic scale the middle of the list, or 0."""
         middle = lists.mean_over_positives(lists.positives.detach())
         if self.score_scale != "auto":
             return torch.zeros_like(middle).unsqueeze(-1)
@@ -131,7 +158,7 @@ class StableAP(PrecisionObjective):
 
 
 def _spread(lists: Lists) -> Tensor:
-    """The standard deviation of the scores of every list, (lists, 1); 1 where they are equal."""
+    """Return the standard deviation of the scores of every list, (lists, 1); 1 if all are equal."""
     share = lists.weight / lists.weight.sum(-1, keepdim=True)
     apart = lists.scores - (share * lists.scores).sum(-1, keepdim=True)
     spread = (share * apart**2).sum(-1, keepdim=True).sqrt()

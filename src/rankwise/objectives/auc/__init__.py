@@ -1,4 +1,4 @@
-"""Losses for the area under the ROC curve: of two classes, of several, of an open set, attacked."""
+"""Losses for AUC: of two or several classes, of an open set, and under attack."""
 
 from rankwise._lazy import attach
 

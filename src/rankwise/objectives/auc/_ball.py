@@ -1,4 +1,4 @@
-"""The points near each item of a batch: where an attack may go."""
+"""The ball around each item of a batch that an attack stays in."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Ball:
         self.center, self.radius, self.norm, self.bounds = center, radius, norm, bounds
 
     def points(self, delta: Tensor) -> Tensor:
-        """The items, moved."""
+        """Return the moved items."""
         moved = self.center + delta
         return moved if self.bounds is None else moved.clamp(*self.bounds)
 
     def inside(self, delta: Tensor) -> Tensor:
-        """The nearest way from the center that ends in the ball, cut off at the bounds."""
+        """Project a displacement into the ball and the bounds."""
         if self.norm == "linf":
             delta = delta.clamp(-self.radius, self.radius)
         else:
@@ -48,14 +48,14 @@ class Ball:
         return delta if self.bounds is None else self.points(delta) - self.center
 
     def direction(self, gradient: Tensor) -> Tensor:
-        """The steepest way of length 1; no way where there is no slope."""
+        """Return the direction of steepest ascent, of length 1; 0 where the gradient is 0."""
         if self.norm == "linf":
             return gradient.sign()
         length = _lengths(gradient)
         return torch.where(length > 0, gradient / length, 0)
 
     def random(self, generator: torch.Generator | None) -> Tensor:
-        """A point drawn evenly from the ball."""
+        """Draw a displacement uniformly from the ball."""
         like = self.center
         if self.norm == "linf":
             start = torch.empty_like(like).uniform_(-self.radius, self.radius, generator=generator)
@@ -67,6 +67,6 @@ class Ball:
 
 
 def _lengths(t: Tensor) -> Tensor:
-    """Euclidean length of every item, in a shape that broadcasts with them."""
+    """Return the Euclidean length of every item, in a shape that broadcasts with them."""
     length: Tensor = torch.linalg.vector_norm(t.flatten(1), dim=1)
     return length.reshape(-1, *[1] * (t.dim() - 1))

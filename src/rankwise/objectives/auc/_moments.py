@@ -1,4 +1,4 @@
-"""Means and variances of the two classes: all that the square loss of a pair looks at."""
+"""Means and variances of the two classes, which determine the square loss over all pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankwise.lists import Lists
 
 
 def class_moments(lists: Lists) -> tuple[Tensor, Tensor, Tensor]:
-    """mean_P s, mean_N s and the sum of the two variances of every list, (lists,) each.
+    """Return mean_P s, mean_N s and the sum of the two variances of every list, (lists,) each.
 
     ``lists`` are whole on both sides (``whole_positives``, ``whole_negatives``).
     """
@@ -30,7 +30,7 @@ class _Moments(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores: Tensor, of_above: Tensor, of_below: Tensor):  # type: ignore[no-untyped-def]
         mean_above, mean_below, about = _about(scores, of_above, of_below)
-        # Both are 0 but for rounding, which they make up for.
+        # Both are 0 up to rounding errors, which they correct.
         above, below = (of_above * about).sum(-1), (of_below * about).sum(-1)
         weighed = (of_above + of_below) * about
         spread = (weighed * about).sum(-1)
@@ -42,7 +42,7 @@ class _Moments(torch.autograd.Function):
     @eager_only
     def backward(ctx, above: Tensor, below: Tensor, spread: Tensor):  # type: ignore[no-untyped-def]
         scores, of_above, of_below, weighed = ctx.saved_tensors
-        if torch.is_grad_enabled():  # the gradient is to be differentiated itself
+        if torch.is_grad_enabled():  # for second derivatives
             weighed = (of_above + of_below) * _about(scores, of_above, of_below)[2]
         gradient = of_above * above.unsqueeze(-1)
         gradient = gradient.addcmul(of_below, below.unsqueeze(-1))
@@ -50,7 +50,7 @@ class _Moments(torch.autograd.Function):
 
 
 def _about(scores: Tensor, of_above: Tensor, of_below: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Both means, (lists, 1), and every score less that of its class: nothing large is squared."""
+    """Return both means, (lists, 1), and the scores less the mean of their class."""
     mean_above = (of_above * scores).sum(-1, keepdim=True)
     mean_below = (of_below * scores).sum(-1, keepdim=True)
     return mean_above, mean_below, scores - torch.where(of_above > 0, mean_above, mean_below)

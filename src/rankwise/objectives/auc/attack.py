@@ -1,4 +1,4 @@
-"""Inputs moved a little so that the ranking gets worse, and training against them."""
+"""Adversarial attacks on a ranking, and training against them."""
 
 from __future__ import annotations
 
@@ -32,17 +32,45 @@ def projected_gradient_attack(
     training_mode: bool = False,
     call_arguments: Mapping[str, Any] | None = None,
 ) -> Tensor:
-    """x + δ with ‖δ‖ ≤ radius for every item, moved so that ``loss(model(x + δ), target)`` rises.
+    """Return x + δ with ‖δ‖ ≤ radius for every item, so that ``loss(model(x + δ), target)`` rises.
 
-    Projected gradient ascent (Madry et al. 2018): ``steps`` steps of length ``step`` along the sign
-    of the gradient (``norm="linf"``) or its direction (``"l2"``, of each item, the first
-    dimension), each followed by the way back into the ball and into ``bounds``. It starts at a
-    random point of the ball, drawn with ``generator``, or at x. A ranking loss couples the items:
-    all are moved at once against the same ranking. ``call_arguments`` are further
-    arguments of the loss, such as ``weight`` or ``item_ids``.
+    Projected gradient ascent: each step is followed by a projection into the ball and into
+    ``bounds``. A ranking loss couples the items: all of them are moved together against the same
+    ranking. Nothing is trained: only x gets a gradient, and the loss is in evaluation mode
+    throughout.
 
-    Nothing learns from it: only x gets a gradient, the loss is in evaluation mode throughout, and
-    the model too, or with ``training_mode`` in the mode it is in but on copies of its buffers.
+    Args:
+        model: Function or module from inputs to scores.
+        x: Inputs, shape (items, …).
+        target: Labels, as the loss takes them.
+        loss: Objective that the attack increases.
+        radius: Radius of the ball around each item.
+        step: Length of a step.
+        steps: Number of steps.
+        norm: ``"linf"`` steps along the sign of the gradient, ``"l2"`` along its direction, item by
+            item.
+        random_start: Whether to start at a random point of the ball rather than at x.
+        bounds: Lowest and highest value of an input, such as (0, 1) for images.
+        generator: Generator of the random start.
+        training_mode: Whether the model keeps the mode it is in, on copies of its buffers. By
+            default it is in evaluation mode.
+        call_arguments: Further arguments of the loss, such as ``weight`` or ``item_ids``.
+
+    Returns:
+        The moved inputs, of the shape of ``x``.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.objectives.auc import projected_gradient_attack
+        >>> x, target = torch.tensor([[0.5], [0.0]]), torch.tensor([1, 0])
+        >>> model = torch.nn.Flatten(0)  # the scores are the inputs
+        >>> projected_gradient_attack(model, x, target, PairwiseAUC(), radius=0.1, step=0.05)
+        tensor([[0.4000],
+                [0.1000]])
+
+    Reference:
+        Madry et al. 2018, "Towards Deep Learning Models Resistant to Adversarial Attacks".
     """
     require_positive("step", step)
     require_count("steps", steps)
@@ -68,14 +96,35 @@ def adversarial_loss(
     call_arguments: Mapping[str, Any] | None = None,
     **attack: Any,
 ) -> Tensor:
-    """min over the model of max over δ: the objective on a batch attacked by itself.
+    """Compute the objective on a batch that is attacked with the same objective.
 
-    >>> adversarial_loss(model, x, y, MinMaxAUC(), radius=8 / 255, step=2 / 255).backward()
+    Minimized over the model, it is the min-max problem of adversarial training. The model and the
+    objective learn from the attacked batch alone. With :class:`MinMaxAUC` each item is attacked
+    separately, by a, b and α (AdAUC); with any other objective, against the ranking of its batch.
 
-    ``attack`` are the options of :func:`projected_gradient_attack`. The model and the objective
-    learn from the attacked batch alone. With :class:`~rankwise.objectives.auc.MinMaxAUC` each item
-    is attacked for itself, by a, b and α (AdAUC, Hou et al. 2022); with any other objective against
-    the ranking of its batch.
+    Args:
+        model: Function or module from inputs to scores.
+        x: Inputs, shape (items, …).
+        target: Labels, as the objective takes them.
+        objective: Objective that is attacked and minimized.
+        call_arguments: Further arguments of the objective, such as ``weight`` or ``item_ids``.
+        **attack: Options of :func:`projected_gradient_attack`: ``radius``, ``step`` and others.
+
+    Returns:
+        The loss, differentiable in the parameters of the model and of the objective.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> from rankwise.objectives.auc import adversarial_loss
+        >>> x, target = torch.tensor([[0.5], [0.0]]), torch.tensor([1, 0])
+        >>> model = torch.nn.Flatten(0)  # the scores are the inputs
+        >>> adversarial_loss(model, x, target, PairwiseAUC(), radius=0.1, step=0.05)  # (1 − 0.3)²
+        tensor(0.4900)
+
+    Reference:
+        Hou et al. 2022, "AdAUC: End-to-end Adversarial AUC Optimization Against Long-tail
+        Problems".
     """
     attacked = projected_gradient_attack(
         model, x, target, objective, call_arguments=call_arguments, **attack
@@ -85,7 +134,7 @@ def adversarial_loss(
 
 @contextmanager
 def _evaluating(*parts: object) -> Iterator[None]:
-    """Modules in evaluation mode, each submodule put back into its own mode afterwards."""
+    """Put modules into evaluation mode, and each submodule back into its own mode afterwards."""
     modules = [m for part in parts if isinstance(part, nn.Module) for m in part.modules()]
     modes = [m.training for m in modules]
     try:
@@ -98,7 +147,7 @@ def _evaluating(*parts: object) -> Iterator[None]:
 
 
 def _on_copies_of_buffers(model: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The model in its own mode; running statistics are those of copies, which are thrown away."""
+    """Return the model in its own mode, with running statistics updated on copies only."""
     if not isinstance(model, nn.Module):
         return model
 

@@ -1,4 +1,4 @@
-"""The area under the ROC curve by the means and variances of the two classes."""
+"""AUC from the means and variances of the two classes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,31 @@ Outer = Literal["squared_hinge", "square"]
 
 
 class CompositionalAUC(Objective):
-    """mean_P (s − a)² + mean_N (s − b)² + f(mean_N s − mean_P s)   (EXM 2.3.1).
+    """Loss for AUC from the means and variances of the two classes, in linear time.
 
-    a and b are at their optimum, the class means, so the first two terms are the variances of the
-    classes: the gradient of the score is the same whether a and b follow the scores or stand still.
-    ``f="square"`` is the pairwise loss with ``Square(margin)``; ``"squared_hinge"`` stops pushing
-    the means apart once the margin is met and is the more robust. Linear time.
+    mean_P (s − a)² + mean_N (s − b)² + f(mean_N s − mean_P s) with a and b at their optimum, the
+    class means: the first two terms are the variances of the classes. f of a mean is not linear in
+    the batch, so the hinge is biased where batches are small; :class:`MinMaxAUC` is the same
+    problem without that bias.
 
-    f of a mean is not linear in the batch, so the hinge is biased where batches are small;
-    :class:`~rankwise.objectives.auc.MinMaxAUC` is the same problem without that bias.
+    Args:
+        f: ``"square"`` is f(t) = (t + c)², the same as ``PairwiseAUC(Square(c))``.
+            ``"squared_hinge"`` is (t + c)₊², which stops pushing the means apart once the margin is
+            met; it is the more robust one.
+        margin: The margin c.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import CompositionalAUC, PairwiseAUC
+        >>> scores, target = torch.tensor([2.0, 1.0, 1.0, 0.0]), torch.tensor([1, 1, 0, 0])
+        >>> CompositionalAUC()(scores, target)  # variances 0.25 and 0.25, the means are 1 apart
+        tensor(0.5000)
+        >>> PairwiseAUC("square")(scores, target)
+        tensor(0.5000)
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.1.
     """
 
     whole_positives: ClassVar[bool] = True

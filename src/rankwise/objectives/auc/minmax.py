@@ -1,4 +1,4 @@
-"""The area under the ROC curve as a saddle point, for any optimizer."""
+"""AUC as a saddle point, for any optimizer."""
 
 from __future__ import annotations
 
@@ -19,23 +19,39 @@ __all__ = ["MinMaxAUC"]
 
 
 class MinMaxAUC(Objective):
-    """min_{a,b} max_α mean_P (s−a)² + mean_N (s−b)² + 2α(c + mean_N s − mean_P s) − α².
+    """Loss for AUC as a saddle point, unbiased for any batch size, in linear time.
 
-    The dual of :class:`~rankwise.objectives.auc.CompositionalAUC`, since (t+c)² is the largest
-    2α(t+c) − α² and (t+c)₊² the largest with α ≥ 0: ``f="squared_hinge"`` is AUCM (Yuan et al.
-    2021), ``"square"`` with a free α the form of Ying et al. 2016. At the saddle a and b are the
-    class means and α = c + b − a, 0 at least for the hinge. Every term is a mean over items, so a
-    batch gives an unbiased gradient whatever its size.
+    min_{a,b} max_α mean_P (s−a)² + mean_N (s−b)² + 2α(c + mean_N s − mean_P s) − α² is the dual of
+    :class:`CompositionalAUC`, since (t+c)² is the largest 2α(t+c) − α² and (t+c)₊² the largest with
+    α ≥ 0. At the saddle a and b are the class means and α = c + b − a, for the hinge at least 0.
+    Every term is a mean over items, so a batch gives an unbiased gradient.
 
-    a, b and α are parameters of the loss: hand ``loss.parameters()`` to the optimizer together
-    with the model's, any optimizer. The gradient of α arrives negated, so what descends for the
-    others ascends for α, and α ≥ 0 is restored in every training call. They start at 0, one of
-    each for all lists, or with ``num_lists`` one for each list by its ``list_ids`` (classes in
-    ``OneVsRest``).
+    a, b and α are parameters of the loss: pass ``loss.parameters()`` to the optimizer together with
+    those of the model. The gradient of α is negated, so that any optimizer that descends for the
+    others ascends for α; α ≥ 0 is restored in every training call.
 
-    The means are those of each class, so the share π of the positives does not enter and ``prior``
-    is not needed. AUCM as published takes means over all items, which is this loss times π(1−π);
-    ``prior=π`` multiplies by that constant, so that published step sizes carry over.
+    Args:
+        margin: The margin c.
+        prior: Share π of positives in the data set. AUCM as published takes means over all items,
+            which is this loss times π(1−π): ``prior`` multiplies by that constant, so that
+            published learning rates carry over. None does not.
+        num_lists: Number of lists of the data set, each with its own a, b and α; with more than one
+            the call needs ``list_ids``. With 1, all lists share them.
+        f: ``"squared_hinge"`` is AUCM, ``"square"`` with a free α the form of Ying et al.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import MinMaxAUC
+        >>> model, loss = torch.nn.Linear(3, 1), MinMaxAUC()
+        >>> optimizer = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
+        >>> scores, target = torch.tensor([2.0, 1.0, 1.0, 0.0]), torch.tensor([1, 1, 0, 0])
+        >>> loss(scores, target).item()  # a, b and α start at 0: (4 + 1)/2 + (1 + 0)/2
+        3.0
+
+    Reference:
+        Yuan et al. 2021, "Large-scale Robust Deep AUC Maximization"; Ying, Wen and Lyu 2016,
+        "Stochastic Online AUC Maximization".
     """
 
     whole_positives: ClassVar[bool] = True
@@ -64,7 +80,7 @@ class MinMaxAUC(Objective):
 
     @property
     def lowest(self) -> float | None:
-        """The least α may be, None where it is free."""
+        """The lower bound of α, None where it is free."""
         return 0.0 if self.f == "squared_hinge" else None
 
     def risk(self, lists: Lists) -> Tensor:
@@ -72,7 +88,7 @@ class MinMaxAUC(Objective):
         a, b = (self._of(p, lists).to(spread.dtype) for p in (self.a, self.b))
         ascending: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
         alpha = self._of(ascending, lists).to(spread.dtype)
-        # mean (s − a)² is the variance and what the mean is away from a.
+        # mean (s − a)² is the variance plus (mean − a)².
         value = spread + (above - a) ** 2 + (below - b) ** 2
         value = value + alpha * (2 * (self.margin + below - above) - alpha)
         if self.prior is not None:
@@ -81,18 +97,18 @@ class MinMaxAUC(Objective):
 
     @staticmethod
     def _of(parameter: Tensor, lists: Lists) -> Tensor:
-        """The value for every list."""
+        """Return the value for every list."""
         return parameter if lists.list_ids is None else parameter[lists.list_ids]
 
     def project(self) -> None:
-        """Bring α back to where it may be, which is where the risk was taken."""
+        """Clamp α to its lower bound, where the risk was evaluated."""
         if self.lowest is not None:
             with torch.no_grad():
                 self.alpha.clamp_(min=self.lowest)
 
 
 class _Ascending(torch.autograd.Function):
-    """The parameter where it may be; its gradient there, negated: who descends then ascends."""
+    """The parameter at or above its lower bound, with a negated gradient: descent ascends."""
 
     @staticmethod
     def forward(ctx, parameter: Tensor, lowest: float | None) -> Tensor:  # type: ignore[no-untyped-def]

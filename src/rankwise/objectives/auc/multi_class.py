@@ -1,4 +1,4 @@
-"""The area under the ROC curve of several classes: each against each, or against the rest."""
+"""AUC of several classes: one against one, or one against the rest."""
 
 from __future__ import annotations
 
@@ -18,19 +18,31 @@ __all__ = ["MultiClassAUC"]
 
 
 class MultiClassAUC(ClassObjective):
-    """mean_{a≠b} mean_{i∈a, j∈b} ℓ(f_a(i) − f_a(j))   (MAUC, Yang et al. 2021).
+    """Pairwise loss for the AUC of several classes: mean_{a≠b} mean_{i∈a, j∈b} ℓ(f_a(i) − f_a(j)).
 
-    ``scheme="ovo"``: every class against every other, all pairs of classes alike however many
-    items they have; ``"ovr"``: mean_a mean_{i∈a, j∉a} ℓ, each class against all the others
-    together. f is the softmax of the logits, or with ``softmax=False`` the logits themselves; f_a
-    scores how much an item is of class a. Means are over the classes that the list has; a list of
-    one class contributes nothing. Published (one-vs-one, ``Square``), the sum is half of this.
+    The targets are class ids, and f_a scores how much an item is of class a. Means are over the
+    classes of the list; a list of one class contributes nothing. Published (one-vs-one,
+    ``Square``), the sum is half of this. The time is classes × items · log items, and linear in the
+    items for ``Square`` and ``Exponential``. For several labels per item, use
+    ``OneVsRest(PairwiseAUC(surrogate))``, which also takes missing labels.
 
-    Class a is one list, its negatives weighted by 1/n_b for one-vs-one: a pair sum for each class,
-    classes × items · log items, and linear for ``Square`` and ``Exponential``.
+    Args:
+        surrogate: Pairwise loss ℓ, one of :mod:`rankwise.pairs` or its name.
+        scheme: ``"ovo"`` ranks every class against every other, each pair of classes with the same
+            weight. ``"ovr"`` ranks each class against all others together, mean_a mean_{i∈a, j∉a}
+            ℓ.
+        softmax: Whether f is the softmax of the logits; False takes the logits.
+        reduction: See :class:`~rankwise.objectives.Objective`.
 
-    The targets are class ids. For several labels by item, take
-    ``OneVsRest(PairwiseAUC(surrogate))``, which also knows labels that are missing.
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import MultiClassAUC
+        >>> logits, target = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 1])
+        >>> MultiClassAUC("square", softmax=False)(logits, target)  # ((1 − 2)² + (1 − 1)²)/2
+        tensor(0.5000)
+
+    Reference:
+        Yang et al. 2021, "Learning with Multiclass AUC: Theory and Algorithms".
     """
 
     def __init__(
@@ -48,7 +60,7 @@ class MultiClassAUC(ClassObjective):
     needs: ClassVar[str] = "two classes"
 
     def counts(self, lists: ClassLists) -> Tensor:
-        """Which lists have two classes at least."""
+        """Return which lists have at least two classes."""
         return (_mass(lists) > 0).sum(-1) > 1
 
     def require_classes(self, classes: int) -> None:
@@ -72,6 +84,6 @@ class MultiClassAUC(ClassObjective):
 
 
 def _mass(lists: ClassLists) -> Tensor:
-    """Weight of every class, (lists, classes)."""
+    """Return the weight of every class, (lists, classes)."""
     total = lists.weight.new_zeros(len(lists.weight), lists.scores.shape[-1])
     return total.scatter_add(1, lists.target, lists.weight)

@@ -1,4 +1,4 @@
-"""OpenAUC: known classes told apart, and ranked below what belongs to none of them."""
+"""OpenAUC: classification of known classes, ranked below the items of unknown ones."""
 
 from __future__ import annotations
 
@@ -27,18 +27,34 @@ __all__ = ["OpenAUC", "open_auc"]
 
 
 class OpenAUC(ClassObjective):
-    """mean_i CE_i + λ · mean_{i, j} 1[i classified correctly]·ℓ(r_j − r_i)   (Wang et al. 2022).
+    """Loss for open-set recognition: classify the known classes, rank the open set above them.
 
-    i runs over the items of known classes and j over the open set, whose target is the number of
-    classes, ``logits.shape[-1]``; −1 leaves an item out. r says how open an item is: −max logit,
-    or ``open_scores`` in the call. The second mean is accuracy × the pairwise AUC loss of the open
-    set against those classified correctly: n log n, and linear for ``Square``. Who is correct
-    carries no gradient, the cross-entropy CE does that; a tie for the highest logit is not correct.
-    λ is ``open_weight``.
+    mean_i CE_i + λ · mean_{i, j} 1[i classified correctly]·ℓ(r_j − r_i), where i runs over the
+    items of known classes and j over the open set, whose target is the number of classes,
+    ``logits.shape[-1]``; −1 leaves an item out. The open score r is −max logit, or ``open_scores``
+    in the call. The second mean is accuracy × the pairwise AUC loss of the open set against the
+    items classified correctly: n log n, and linear for ``Square``. The indicator carries no
+    gradient, which the cross-entropy CE provides; a tie for the highest logit is not correct.
 
     Where ℓ ≥ ℓ₀₁ and λ ≥ log 2, the loss divided by log 2 bounds 1 − OpenAUC from above. A list
     without an open item has only its first term, one without a known item contributes nothing. The
-    authors make open items by mixing features of two classes; any source will do.
+    authors make open items by mixing features of two classes; any other source works, too.
+
+    Args:
+        surrogate: Pairwise loss ℓ, one of :mod:`rankwise.pairs` or its name.
+        open_weight: The weight λ of the ranking term.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import OpenAUC
+        >>> logits = torch.tensor([[2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+        >>> target = torch.tensor([0, 1, 2])  # 2: of neither class
+        >>> OpenAUC("hinge")(logits, target)  # log(1 + e⁻²): the open item is ranked right
+        tensor(0.1269)
+
+    Reference:
+        Wang et al. 2022, "OpenAUC: Towards AUC-Oriented Open-Set Recognition".
     """
 
     def __init__(
@@ -65,7 +81,17 @@ class OpenAUC(ClassObjective):
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
     ) -> Tensor:
-        """The mean risk over the lists that have an item of a known class."""
+        """Compute the risk of the lists that have an item of a known class.
+
+        Args:
+            scores: Logits of the known classes, shape (…, items, classes).
+            target: Class ids, shape (…, items); ``scores.shape[-1]`` for the open set.
+            open_scores: Open score of each item, of the shape of ``target``; None: −max logit.
+            mask, groups, weight, list_ids, item_ids: See :meth:`Objective.forward`.
+
+        Returns:
+            One number; with ``reduction="none"`` one per list.
+        """
         with_open = _with_open_scores(scores, target, open_scores)
         return super().forward(
             with_open,
@@ -80,7 +106,7 @@ class OpenAUC(ClassObjective):
     needs: ClassVar[str] = "an item of a known class"
 
     def counts(self, lists: ClassLists) -> Tensor:
-        """Which lists have an item of a known class."""
+        """Return which lists have an item of a known class."""
         return _known_weight(lists).sum(-1) > 0
 
     def risk(self, lists: ClassLists) -> Tensor:
@@ -105,13 +131,34 @@ def open_auc(
     weight: Array | None = None,
     ties: Ties = "standard",
 ) -> Array:
-    """mean_{i, j} 1[i classified correctly]·1[r_i < r_j]   (OpenAUC, Wang et al. 2022), exactly.
+    """Compute OpenAUC, mean_{i, j} 1[i classified correctly]·1[r_i < r_j], exactly.
 
-    i over the items of known classes, j over the open set (target ``logits.shape[-1]``), r as in
-    :class:`OpenAUC`. It is the accuracy times the AUROC of the open set against the correctly
-    classified. ``ties="standard"``: a pair of equal r counts half, and an item whose class is one
-    of m with the highest logit counts 1/m, as if drawn by lot; ``"against"``: they are errors.
-    NaN, with a warning, without a known or without an open item. A torch tensor or a numpy array.
+    It is the accuracy times the AUROC of the open set against the items classified correctly, with
+    i, j and r as in :class:`OpenAUC`. Without a known or without an open item it is NaN, with a
+    warning.
+
+    Args:
+        logits: Scores of the known classes, a torch tensor or a numpy array of shape (items,
+            classes).
+        target: Class ids, shape (items,); ``logits.shape[-1]`` for the open set, −1 to leave an
+            item out.
+        open_scores: Open score r of each item, shape (items,); None takes −max logit.
+        weight: Weight of each item, shape (items,).
+        ties: ``"standard"`` counts a pair of equal r as one half, and an item whose class is one of
+            m with the highest logit as 1/m; ``"against"`` counts both as errors.
+
+    Returns:
+        One number, of the library of ``logits``.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives.auc import open_auc
+        >>> logits = torch.tensor([[2.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+        >>> open_auc(logits, torch.tensor([0, 1, 2])).item()  # accuracy 1/2, AUROC 1
+        0.5
+
+    Reference:
+        Wang et al. 2022, "OpenAUC: Towards AUC-Oriented Open-Set Recognition".
     """
     z, classes = to_tensor(logits), to_tensor(target)
     given = None if open_scores is None else to_tensor(open_scores)
@@ -126,18 +173,18 @@ def open_auc(
     is_open = _is_open(items)
     weigh = torch.where(is_open, items.weight.double(), correct)
     if known.sum() > 0 and items.weight[is_open].sum() > 0 and correct.sum() == 0:
-        return from_tensor(correct.sum(), logits)  # nobody to rank, but a value
+        return from_tensor(correct.sum(), logits)  # no item to rank, yet the value is known: 0
     area = auroc(r, is_open, weight=weigh, ties=ties)
     return from_tensor(correct.sum() / known.sum() * area, logits)
 
 
 def _with_open_scores(logits: Tensor, target: Tensor, open_scores: Tensor | None) -> Tensor:
-    """The open score as one more column, that of the class which open items are given."""
+    """Append the open score as one more column, that of the class of the open items."""
     require_floating("scores", logits)
     if logits.dim() < 2 or logits.shape[-1] == 0:
         raise ValueError(f"scores must have shape (…, items, classes), got {tuple(logits.shape)}")
     if open_scores is None:
-        # Items left out may hold NaN; where it counts, the logits themselves are looked at later.
+        # Items left out may hold NaN; the logits of the others are checked later.
         open_scores = -logits.nan_to_num().amax(-1)
     else:
         require_same_shape("open_scores", open_scores, "target", target)
@@ -151,13 +198,13 @@ def _is_open(lists: ClassLists) -> Tensor:
 
 
 def _known_weight(lists: ClassLists) -> Tensor:
-    """Weight of the items of known classes, 0 for the others."""
+    """Return the weight of the items of known classes, 0 for the others."""
     return lists.weight.masked_fill(_is_open(lists), 0)
 
 
 @torch.no_grad()
 def _hits(lists: ClassLists) -> Tensor:
-    """1 where an item's own logit alone is the highest, 1/m where it is one of m, else 0."""
+    """Return 1 where the logit of the item's class alone is highest, 1/m for one of m, else 0."""
     logits = lists.scores[..., :-1]
     highest = logits == logits.amax(-1, keepdim=True)
     own = lists.target.clamp_max(logits.shape[-1] - 1).unsqueeze(-1)

@@ -1,4 +1,4 @@
-"""The area under the ROC curve by pairs, with any surrogate."""
+"""AUC as a mean over pairs, with any surrogate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,26 @@ __all__ = ["PairwiseAUC", "pair_mean"]
 
 
 class PairwiseAUC(Objective):
-    """mean_{i∈P, j∈N} ℓ(s_i − s_j), a surrogate of 1 − AUC   (EXM 2.3.1).
+    """Pairwise loss for AUC: mean_{i∈P, j∈N} ℓ(s_i − s_j).
 
-    ℓ is any surrogate of :mod:`rankwise.pairs`, those of EXM Table 2.3 among them. The time is
-    n log n, and linear for ``Square`` and ``Exponential``. Where ℓ ≥ ℓ₀₁ it bounds 1 − AUC from
-    above; with ``ZeroOne`` it is 1 − AUC, ties against the ranking.
+    Where ℓ ≥ ℓ₀₁ it bounds 1 − AUC from above; with ``"zero_one"`` it is 1 − AUC, ties counted as
+    errors. The time is n log n, and linear for ``Square`` and ``Exponential``.
+
+    Args:
+        surrogate: Pairwise loss ℓ, one of :mod:`rankwise.pairs` or its name.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import PairwiseAUC
+        >>> scores, target = torch.tensor([1.0, 0.0, 0.5, 2.0]), torch.tensor([1, 0, 0, 0])
+        >>> PairwiseAUC("zero_one")(scores, target)  # one of three pairs is wrong
+        tensor(0.3333)
+        >>> PairwiseAUC("hinge(margin=1)")(scores, target)  # (0 + 0.5 + 2)/3
+        tensor(0.8333)
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.1 and Table 2.3.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Losses for partial AUC: over a range of false positive rates, and with a least true one."""
+"""Losses for partial AUC: over a range of false positive rates, or with a lowest TPR as well."""
 
 from rankwise._lazy import attach
 

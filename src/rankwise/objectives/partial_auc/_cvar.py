@@ -16,7 +16,7 @@ from rankwise.pairs.rows import accumulating, result_dtype
 
 
 def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:
-    """Beyond a threshold only these two are again sums that the engine has."""
+    """Raise on other surrogates: only the excess of these two is again a sum of the engine."""
     if not isinstance(surrogate, Hinge | SquaredHinge):
         raise ValueError(
             f"surrogate must be Hinge or SquaredHinge for form='cvar', got {surrogate!r}; "
@@ -28,7 +28,7 @@ def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:
 def excess(
     surrogate: Hinge | SquaredHinge, lists: Lists, threshold: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """mean_{j∈N} (ℓ_ij − λ_i)₊ and mean_{j∈N} 1[ℓ_ij > λ_i] at every positive, in n log n.
+    """Return mean_{j∈N} (ℓ_ij − λ_i)₊ and mean_{j∈N} 1[ℓ_ij > λ_i] at every positive, in n log n.
 
     ``threshold`` is λ ≥ 0, (lists, positives). The hinge (c − x)₊ is above λ by (c − x − λ)₊: a
     hinge of the positive moved up by λ. The squared hinge, with t = √λ and z = (c − x − t)₊ the
@@ -106,7 +106,7 @@ class CVaROverNegatives(nn.Module):
         return value.to(result_dtype(lists.positives)), [update]
 
     def _at_first(self, lists: Lists) -> tuple[Tensor, Tensor]:
-        """The best λ of every positive in this batch, and the value with it."""
+        """Return the optimal λ of every positive in this batch, and its value."""
         hard = ranked_negatives(lists, 0.0, self.level, rounded=False)
         least = hard.negatives.detach().masked_fill(hard.negative_weight == 0, torch.inf)
         gap = accumulating(lists.positives.detach()) - accumulating(least.amin(-1, keepdim=True))

@@ -1,4 +1,4 @@
-"""The three forms of a partial AUC: what is made of one positive and its negatives."""
+"""The three forms of a partial AUC, each a value of one positive against the negatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Form = Literal["direct", "cvar", "kl"]
 
 
 def require_form(form: Form, *, num_items: int | None, **temperatures: float | None) -> None:
-    """The form is one of the three, and is given nothing that is for another."""
+    """Raise on an unknown form, or an option of another form."""
     require_one_of("form", form, get_args(Form))
     if num_items is not None:
         require_count("num_items", num_items)
@@ -40,7 +40,7 @@ def over_negatives(
     ema_rate: float,
     threshold_rate: float,
 ) -> nn.Module:
-    """The module that gives every positive its value, from lists to (lists, positives)."""
+    """Return the module from lists to the value of every positive, (lists, positives)."""
     if surrogate is None:
         surrogate = Hinge(1.0) if form == "kl" else SquaredHinge(1.0)
     surrogate = as_surrogate(surrogate)
@@ -49,7 +49,7 @@ def over_negatives(
         return SelectedNegatives(surrogate, low, high, rounded=True)
     if low != 0:
         raise ValueError(
-            f"min_fpr must be 0 for form={form!r}, which looks at the hardest negatives, "
+            f"min_fpr must be 0 for form={form!r}, which uses the hardest negatives, "
             f"got {low!r}; form='direct' takes any range"
         )
     if form == "kl":

@@ -15,7 +15,7 @@ from rankwise.pairs.rows import accumulating
 
 
 def temperature_for(name: str, temperature: float | None, share: float) -> float:
-    """The temperature given, or τ = 1/√(2 log 1/share), which looks at about that share of items.
+    """Return the given temperature, or τ = 1/√(2 log 1/share), for about that share of items.
 
     τ log mean e^{ℓ/τ} is the mean of ℓ under weights e^{ℓ/τ}, less τ·KL of these weights from
     equal ones. Equal weights on a share q of the items, and none on the others, have KL = log 1/q;
@@ -53,7 +53,7 @@ class KLOverNegatives(nn.Module):
         """Return one value for each positive, (lists, positives)."""
         updates: list[MemoryUpdate] = []
         weight = accumulating(lists.negative_weight)
-        # Shares inside the sum, and no log n⁻ taken off it: at high temperatures nothing cancels.
+        # Shares inside the sum rather than minus log n⁻, which would cancel at high temperatures.
         log_mean = pair_logsumexp(
             self.surrogate,
             lists.positives,
@@ -63,7 +63,7 @@ class KLOverNegatives(nn.Module):
         )
         if self.average is not None:
             assert lists.item_ids is not None
-            # As the memory will keep it: of what is seen for the first time ĝ/u is then exactly 1.
+            # In the dtype of the memory: at the first visit ĝ/u is then exactly 1.
             estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
             present = lists.positive_weight > 0
             log_u, update = self.average.track(lists.item_ids, estimate, present)

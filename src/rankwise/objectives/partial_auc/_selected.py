@@ -1,4 +1,4 @@
-"""The pairs that a partial AUC looks at: negatives by their rank, the lowest positives."""
+"""Selection of the pairs of a partial AUC: negatives by rank, the lowest positives."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rankwise.pairs.rows import accumulating
 def ranked_negatives(
     lists: Lists, min_fpr: float, max_fpr: float, *, rounded: bool = True
 ) -> Lists:
-    """The lists with those negatives only that are ranked k₁+1 … k₂ from the top.
+    """Return the lists with only the negatives ranked k₁+1 … k₂ from the top.
 
     k₁ = ⌈n⁻·min_fpr⌉ and k₂ = ⌊n⁻·max_fpr⌋, at least one negative, as
-    :func:`rankwise.metrics.partial_auroc` has it; where weights are not whole numbers, or without
-    ``rounded``, the mass from n⁻·min_fpr to n⁻·max_fpr, the last item in part. A sum over pairs
-    then costs what is selected and not what is there.
+    in :func:`rankwise.metrics.partial_auroc`; where weights are not whole numbers, or without
+    ``rounded``, the mass from n⁻·min_fpr to n⁻·max_fpr, the last item in part. The cost
+    of a sum over pairs is then that of the selected negatives.
     """
     n = accumulating(lists.negative_weight).sum(-1, keepdim=True)
     low, high = n * min_fpr, n * max_fpr
@@ -38,7 +38,7 @@ def ranked_negatives(
 
 
 def _counts(lists: Lists) -> Tensor:
-    """Whether all weights of a list are whole numbers, (lists, 1): its masses are counts."""
+    """Return whether all weights of a list are whole numbers, (lists, 1)."""
     return (lists.weight == lists.weight.round()).all(-1, keepdim=True)
 
 
@@ -61,7 +61,7 @@ class SelectedNegatives(nn.Module):
 class SelectedPositives(nn.Module):
     """The mean of one value per positive over the ⌈n⁺(1 − min_tpr)⌉ lowest positives.
 
-    As :func:`rankwise.metrics.two_way_partial_auroc` has it; over the mass n⁺(1 − min_tpr) itself
+    As in :func:`rankwise.metrics.two_way_partial_auroc`; over the mass n⁺(1 − min_tpr) itself
     where weights are not whole numbers, or without ``rounded``.
     """
 

@@ -1,4 +1,4 @@
-"""Partial AUC with a least true positive rate and a largest false one."""
+"""Partial AUC with a lowest true positive rate and a highest false positive rate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TwoWayPartialAUC"]
 
 
 class TwoWayPartialAUC(Objective):
-    """1 − AUC where TPR ≥ ``min_tpr`` and FPR ≤ ``max_fpr``: the lowest positives   (EXM 2.3.3).
+    """Loss for AUC where TPR ≥ ``min_tpr`` and FPR ≤ ``max_fpr``.
 
     The forms are those of :class:`PartialAUC`, over the positives as over the negatives:
 
@@ -24,16 +24,40 @@ class TwoWayPartialAUC(Objective):
       ⌊n⁻·max_fpr⌋ highest negatives, those of :func:`rankwise.metrics.two_way_partial_auroc`.
     - ``form="cvar"``: min_ν { ν + (1/α)·mean_P (v_i − ν)₊ }, α = 1 − ``min_tpr``, v_i the value of
       each positive in the one-way form: the mean of the largest of them, a share α.
-    - ``form="kl"``: τ₁ log mean_P (mean_N exp(ℓ_ij/τ₂))^{τ₂/τ₁}, with ``temperature`` τ₂ and
-      ``positive_temperature`` τ₁; by default those of the shares ``max_fpr`` and 1 − ``min_tpr``.
+    - ``form="kl"``: τ₁ log mean_P (mean_N exp(ℓ_ij/τ₂))^{τ₂/τ₁}.
 
-    With ``num_items`` the inner λ_i or mean_N is remembered by item as there, for ``cvar`` also v_i
-    (at the rate ``ema_rate``), and the outer ν (steps of ``threshold_rate``) or mean_P (SOTA-s, at
-    the rate ``positive_ema_rate``) beside them: one number for all lists, so that several lists
-    have their hardest positives chosen together.
+    With ``num_items`` the inner λ_i or mean_N is remembered by item, for ``cvar`` also v_i. The
+    outer ν or mean_P (SOTA-s) is remembered as one number for all lists, so that the hardest
+    positives of several lists are chosen together. The published SOTA-s is ``form="kl",
+    surrogate="squared_hinge", temperature=1.0, positive_temperature=1.0``.
 
-    The published SOTA-s is ``form="kl", surrogate=SquaredHinge(1.0), temperature=1.0,
-    positive_temperature=1.0``.
+    Args:
+        min_tpr: Lowest true positive rate, in [0, 1).
+        max_fpr: Highest false positive rate, in (0, 1].
+        form: ``"direct"``, ``"cvar"`` or ``"kl"``.
+        surrogate: Pairwise loss ℓ, or its name; None as in :class:`PartialAUC`.
+        temperature: τ₂ of ``kl``, of the negatives; None chooses it by ``max_fpr``.
+        positive_temperature: τ₁ of ``kl``, of the positives; None chooses it by 1 − ``min_tpr``.
+        num_items: Number of items of the data set, for the memory of ``cvar`` and ``kl``; the call
+            then needs ``item_ids``. None keeps no memory.
+        ema_rate: Rate of the averages by item.
+        positive_ema_rate: Rate of the average of mean_P of ``kl``.
+        threshold_rate: Step size of λ_i and ν of ``cvar``.
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.objectives import TwoWayPartialAUC
+        >>> scores = torch.tensor([4.0, 1.0, 3.0, 2.0, 0.0, -1.0])
+        >>> target = torch.tensor([1, 1, 0, 0, 0, 0])
+        >>> loss = TwoWayPartialAUC(min_tpr=0.5, max_fpr=0.5, surrogate="hinge")
+        >>> loss(scores, target)  # the positive 1 and the negatives 3 and 2: (3 + 2)/2
+        tensor(2.5000)
+
+    Reference:
+        Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.3; Zhu et al.
+        2022, "When AUC meets DRO: Optimizing Partial AUC for Deep Learning with Non-Convex
+        Convergence Guarantee".
     """
 
     def __init__(
