@@ -214,7 +214,7 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
     if whole:
         low, high = value.aminmax()
         return low.item() >= 0 and high.item() <= 1
-    # In blocks, since a copy of a large batch may not fit beside it.
+    # In blocks, since a copy of a large batch may not fit into memory.
     blocks = value.flatten().split(_BLOCK) if value.is_contiguous() else (value,)
     for block in blocks:
         # v − v² is 0 for no other number, rounded or not; comparing v² with v would let ∞ pass.

@@ -14,7 +14,7 @@ from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.pairs import Surrogate, pair_sum
+from rankwise.pairs import Surrogate, as_surrogate, pair_sum
 
 __all__ = ["Inner", "Outer", "XRisk"]
 
@@ -36,10 +36,10 @@ class XRisk(Objective):
     u_i.
 
     Args:
-        inner: ℓ, a surrogate of :mod:`rankwise.pairs` (n log n) or any function of a tensor of
-            differences (all pairs, in chunks). Or ĝ itself, a function of two batches (anchors,
-            others) that returns (n,) or (n, ``width``): of the scores of one list at a time, or by
-            :meth:`of_batches` of anything that has rows, such as embeddings.
+        inner: ℓ, a surrogate of :mod:`rankwise.pairs` or its string (n log n), or any function of a
+            tensor of differences (all pairs, in chunks). Or ĝ itself, a function of two batches
+            (anchors, others) that returns (n,) or (n, ``width``): of the scores of one list at a
+            time, or by :meth:`of_batches` of anything that has rows, such as embeddings.
         outer: f, from (…), or (…, width) where the width is not 1, to values (…).
         num_items: Number of anchors in the data set; the call then needs ``item_ids``. None keeps
             no averages: u_i = ĝ_i.
@@ -69,7 +69,7 @@ class XRisk(Objective):
 
     def __init__(
         self,
-        inner: Inner,
+        inner: Inner | str,
         outer: Outer,
         num_items: int | None = None,
         ema_rate: float = 0.9,
@@ -81,6 +81,8 @@ class XRisk(Objective):
     ) -> None:
         super().__init__(reduction=reduction)
         require_one_of("over", over, ("negatives", "all"))
+        if isinstance(inner, str):
+            inner = as_surrogate(inner, "inner")
         self.of_two = _takes_two(inner)
         if width != 1 and not self.of_two:
             raise ValueError(
@@ -175,10 +177,11 @@ class XRisk(Objective):
         if not self.of_two:
             total = pair_sum(self.inner, lists.positives, others, weight=weight)
             return (total / weight.sum(-1, keepdim=True)).unsqueeze(-1)
-        if bool(((weight != 0) & (weight != 1)).any()):
+        unusable = weight[(weight != 0) & (weight != 1)]
+        if len(unusable):
             raise ValueError(
-                "weight must be 0 or 1 for an inner function of two batches, which cannot be told "
-                f"of weights such as {weight[(weight != 0) & (weight != 1)][0].item()}"
+                "weight must be 0 or 1 for an inner function of two batches, which takes no "
+                f"weights, got values such as {unusable[0].item()}; pass a mask, or a surrogate"
             )
         rows = []
         for row, here in enumerate(lists.positive_weight > 0):

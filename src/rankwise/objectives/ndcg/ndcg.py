@@ -18,7 +18,7 @@ from rankwise.objectives.ndcg._formulas import (
     share_at_the_top,
     surrogate_rank,
 )
-from rankwise.pairs import Logistic, Surrogate
+from rankwise.pairs import Logistic, Surrogate, as_surrogate
 
 __all__ = ["NDCG"]
 
@@ -48,7 +48,7 @@ class NDCG(Objective):
 
     Args:
         k: Number of ranks that count; None for all.
-        surrogate: Pairwise loss ℓ.
+        surrogate: Pairwise loss ℓ, or its string.
         gain: ``"exponential"``, 2^y − 1, or ``"linear"``, y.
         softness: Temperature T of the selector, in units of the scores. An item then counts by σ((s
             − λ)/T), with λ such that k items count in all, and both have a gradient (Eq. 5 of
@@ -79,7 +79,7 @@ class NDCG(Objective):
     def __init__(
         self,
         k: int | None = None,
-        surrogate: Surrogate = Logistic(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = Logistic(1.0),  # noqa: B008  (surrogates are frozen)
         gain: Gain = "exponential",
         *,
         softness: float | None = None,
@@ -96,7 +96,8 @@ class NDCG(Objective):
         if softness is not None:
             require_positive("softness", softness)
         self.softness = softness
-        self.k, self.surrogate, self.gain, self.length = k, surrogate, gain, length
+        self.k, self.gain, self.length = k, gain, length
+        self.surrogate = as_surrogate(surrogate)
         self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
@@ -139,7 +140,7 @@ def _size(lists: Lists, length: int) -> Tensor:
 
 
 def _repeated(lists: Lists, times: Tensor) -> Lists:
-    """Every item of a list so many times, (lists, 1)."""
+    """Repeat every item of a list ``times`` times, (lists, 1), by its weight."""
     return replace(
         lists,
         positive_weight=lists.positive_weight * times,

@@ -7,7 +7,7 @@ from torch import Tensor, inf
 from rankwise.checks import require_count
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
-from rankwise.pairs import Square, Surrogate, pair_sum
+from rankwise.pairs import Square, Surrogate, as_surrogate, pair_sum
 
 __all__ = ["AUTKC"]
 
@@ -24,7 +24,7 @@ class AUTKC(ClassObjective):
 
     Args:
         k: Number K of ranks.
-        surrogate: Pairwise loss ℓ.
+        surrogate: Pairwise loss ℓ, or its string.
         softmax: Whether f is the softmax of the logits; else f are the logits. On logits the square
             penalizes a class that is ahead by more than its margin: choose ``Logistic`` there.
         reduction: See :class:`Objective`.
@@ -44,14 +44,14 @@ class AUTKC(ClassObjective):
     def __init__(
         self,
         k: int,
-        surrogate: Surrogate = Square(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = Square(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         softmax: bool = True,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
         require_count("k", k)
-        self.k, self.surrogate, self.softmax = k, surrogate, softmax
+        self.k, self.surrogate, self.softmax = k, as_surrogate(surrogate), softmax
 
     def require_classes(self, classes: int) -> None:
         require_several_classes(classes)

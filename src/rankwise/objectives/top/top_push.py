@@ -6,7 +6,7 @@ from torch import Tensor, inf
 
 from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction
-from rankwise.pairs import SquaredHinge, Surrogate, pair_sum
+from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum
 
 __all__ = ["TopPush"]
 
@@ -19,7 +19,7 @@ class TopPush(Objective):
     tied at the top share the subgradient evenly.
 
     Args:
-        surrogate: Pairwise loss ℓ.
+        surrogate: Pairwise loss ℓ, or its string.
         reduction: See :class:`Objective`.
 
     Example:
@@ -35,12 +35,12 @@ class TopPush(Objective):
 
     def __init__(
         self,
-        surrogate: Surrogate = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
         *,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        self.surrogate = surrogate
+        self.surrogate = as_surrogate(surrogate)
 
     def risk(self, lists: Lists) -> Tensor:
         present = lists.negatives.masked_fill(lists.negative_weight == 0, -inf)
