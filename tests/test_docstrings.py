@@ -25,6 +25,7 @@ CHECKED = (
     "rankwise.data.images",
     "rankwise.distributed",
     "rankwise.estimators",
+    "rankwise.functional",
     "rankwise.lists",
     "rankwise.memory",
     "rankwise.metrics",
