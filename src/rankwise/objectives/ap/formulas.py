@@ -18,13 +18,53 @@ __all__ = [
 
 
 def false_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
-    """Return mean_{j∈N} ℓ(s_i − s_j) at every positive, (lists, positives)   (SOPRC 4)."""
+    """Compute the surrogate false positive rate mean_{j∈N} ℓ(s_i − s_j) at every positive.
+
+    Args:
+        surrogate: Pairwise loss ℓ.
+        lists: Lists with both classes.
+
+    Returns:
+        One rate per positive, shape (lists, positives).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import false_positive_rate, split_lists
+        >>> from rankwise.pairs import Sigmoid
+        >>> lists = split_lists(torch.tensor([2.0, 0.0, 1.0, -1.0]), torch.tensor([1, 1, 0, 0]))
+        >>> false_positive_rate(Sigmoid(20.0), lists).round(decimals=4)  # 0 and 1 of 2 above
+        tensor([[0.0000, 0.5000]])
+
+    Reference:
+        SOPRC, Eq. 4.
+    """
     above = pair_sum(surrogate, lists.positives, lists.negatives, weight=lists.negative_weight)
     return above / lists.n_negatives
 
 
 def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
-    """Return (1 + Σ_{j≠i} ℓ(s_i − s_j))/n⁺ at every positive, the item itself counted once."""
+    """Compute the surrogate true positive rate (1 + Σ_{j≠i} ℓ(s_i − s_j))/n⁺ at every positive.
+
+    The item itself counts once, so that the rate of the highest positive is not 0.
+
+    Args:
+        surrogate: Pairwise loss ℓ.
+        lists: Lists with both classes.
+
+    Returns:
+        One rate per positive, shape (lists, positives).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import split_lists, true_positive_rate
+        >>> from rankwise.pairs import Sigmoid
+        >>> lists = split_lists(torch.tensor([2.0, 0.0, 1.0, -1.0]), torch.tensor([1, 1, 0, 0]))
+        >>> true_positive_rate(Sigmoid(100.0), lists)  # 1 and 2 of 2 positives
+        tensor([[0.5000, 1.0000]])
+
+    Reference:
+        SOPRC, Eq. 4, with the item itself as in the authors' code.
+    """
     positives = lists.positives
     itself = 1 - surrogate.value(positives.new_zeros(()))  # 1 in place of ℓ(0), which the sum has
     total = pair_sum(surrogate, positives, positives, weight=lists.positive_weight)
@@ -32,12 +72,47 @@ def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
 
 
 def saturating(x: Tensor) -> Tensor:
-    """Return σ(x) = x/(1+x)."""
+    """Compute σ(x) = x/(1 + x), which turns FPR/TPR odds into 1 − precision.
+
+    Args:
+        x: Numbers ≥ 0 of any shape.
+
+    Returns:
+        Numbers in [0, 1) of the same shape.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import saturating
+        >>> saturating(torch.tensor([0.0, 1.0, 3.0]))
+        tensor([0.0000, 0.5000, 0.7500])
+
+    Reference:
+        SOPRC, Eq. 3.
+    """
     return x / (1 + x)
 
 
 def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
-    """Return λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻]   (SOPRC 9)."""
+    """Compute the penalty λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻].
+
+    Args:
+        lists: Lists with both classes.
+        below: λ₁, for positives below their mean.
+        above: λ₂, for negatives above their mean.
+
+    Returns:
+        One number per list, shape (lists,).
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import semi_variance, split_lists
+        >>> lists = split_lists(torch.tensor([2.0, 0.0, 3.0, 1.0]), torch.tensor([1, 1, 0, 0]))
+        >>> semi_variance(lists, below=1.0, above=5.0)  # 1 · 1²/2 + 5 · 1²/2
+        tensor([3.])
+
+    Reference:
+        SOPRC, Eq. 9.
+    """
     low = lists.positives - lists.mean_over_positives(lists.positives).unsqueeze(-1)
     high = lists.negatives - lists.mean_over_negatives(lists.negatives).unsqueeze(-1)
     return below * lists.mean_over_positives(low.clamp_max(0) ** 2) + above * (
@@ -47,9 +122,27 @@ def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
 
 @torch.no_grad()
 def stable_weights(surrogate: Surrogate, gap: Tensor, width: float, a: float, t: float) -> Tensor:
-    """Return w̃(r) = ((1+a)/(r+a))^t with r = ℓ(gap)/B in [0, 1]   (StableAP 5).
+    """Compute the weights w̃(r) = ((1+a)/(r+a))^t with r = ℓ(gap)/B in [0, 1], without a gradient.
 
-    ``gap`` = s_i − μ⁺ and B is the largest ℓ for scores that differ by at most ``width``.
+    Args:
+        surrogate: Pairwise loss ℓ.
+        gap: s_i − μ⁺ of any shape.
+        width: Largest difference of two scores; B is the largest ℓ within it.
+        a: a > 0, which bounds the weights.
+        t: Exponent t ≥ 0.
+
+    Returns:
+        Weights between 1 and ((1+a)/a)^t, of the shape of ``gap``.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import stable_weights
+        >>> from rankwise.pairs import OneSidedHuber
+        >>> stable_weights(OneSidedHuber(1.0), torch.tensor([1.0, -1.0]), width=1.0, a=0.1, t=2.0)
+        tensor([121.,   1.])
+
+    Reference:
+        StableAP, Eq. 4.
     """
     r = (surrogate.value(gap) / surrogate.maximum(-width, width)).clamp(0, 1)
     return ((1 + a) / (r + a)) ** t
