@@ -15,7 +15,7 @@ from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import make_optimizer, milestone_rate
-from rankwise.vision.mixup import draw_mixing, mix_features
+from rankwise.vision.augmentations import draw_mixing, mix_features
 from reproductions.retrieval.features import Features
 
 

@@ -1,12 +1,23 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 
 import pytest
 import torch
+from tests.tasks.classification.cases import images
 
 from rankwise.errors import UsageError
-from rankwise.vision.augmentations import center_crop, make_augmentation, resize
+from rankwise.tasks.classification.task import ShuffledBatches
+from rankwise.vision.augmentations import (
+    center_crop,
+    draw_mixing,
+    make_augmentation,
+    make_fast_augmentation,
+    mix_features,
+    resize,
+)
+from rankwise.vision.image_dataset import ImageDataset, training_batches
 from rankwise.vision.settings import Augmentations
 
 CPU = torch.device("cpu")
@@ -126,3 +137,97 @@ def test_without_kornia_it_says_what_to_install(monkeypatch):
         match=r'rankwise.vision needs kornia: pip install "rankwise\[vision\]"',
     ):
         make_augmentation(SQUARE)
+
+
+def test_by_hand():
+    features = torch.tensor([[1.0, 0.0], [0.0, 1.0], [4.0, 4.0], [8.0, 0.0]])
+    weights = torch.tensor([[[0.5, 0.5], [0.25, 0.75]], [[1.0, 0.0], [0.0, 1.0]]])
+    expected = [
+        [1.0, 0.0],
+        [0.0, 1.0],
+        [0.9 * 1 + 0.1 * 0.5, 0.1 * 0.5],
+        [0.1 * 0.25, 0.9 * 1 + 0.1 * 0.75],
+        [4.0, 4.0],
+        [8.0, 0.0],
+        [4.0, 4.0],  # its own weight is 1: nothing changes
+        [8.0, 0.0],
+    ]
+    torch.testing.assert_close(mix_features(features, weights, 0.9), torch.tensor(expected))
+
+
+def test_weights_double_from_stage_to_stage_and_rows_sum_to_one():
+    torch.manual_seed(0)
+    drawn = draw_mixing(5, 4, 2, torch.zeros(()))
+    assert [tuple(v.shape) for v in drawn] == [(5, 4, 4), (5, 8, 8)]
+    for v in drawn:
+        torch.testing.assert_close(v.sum(-1), torch.ones(v.shape[:2]))
+        assert v.min() >= 0
+    assert not torch.equal(drawn[0][0, 0], drawn[0][0, 1])
+
+
+@pytest.mark.parametrize("shape", [(6, 3, 4, 5), (6, 7, 3)])
+def test_classes_do_not_meet_and_any_shape_of_features_goes(shape):
+    torch.manual_seed(0)
+    features = torch.randn(shape)
+    (v,) = draw_mixing(3, 2, 1, features)
+    whole = mix_features(features, v, 0.9)
+    assert whole.shape == (12, *shape[1:])
+    torch.testing.assert_close(mix_features(features[2:4], v[1:2], 0.9), whole[4:8])
+
+
+def test_a_batch_of_another_size_is_refused():
+    with pytest.raises(UsageError, match="3 classes of 2 images make 6, got 5"):
+        mix_features(torch.zeros(5, 2), torch.zeros(3, 2, 2), 0.9)
+
+
+CPU = torch.device("cpu")
+
+
+def test_every_view_is_a_cut_of_its_picture_maybe_flipped():
+    pictures = torch.randint(0, 256, (40, 3, 6, 6), dtype=torch.uint8)
+    found = make_fast_augmentation(Augmentations(resize=6, crop=4))(pictures, CPU)
+    assert found.shape == (40, 3, 4, 4)
+    flips, places = set(), set()
+    for picture, view in zip(pictures, found, strict=True):
+        cuts = {
+            (flip, top, left): (cut.flip(2) if flip else cut).float() / 255
+            for flip in (False, True)
+            for top in range(3)
+            for left in range(3)
+            for cut in [picture[:, top : top + 4, left : left + 4]]
+        }
+        (where,) = [key for key, cut in cuts.items() if torch.equal(cut, view)]
+        flips.add(where[0])
+        places.add(where[1:])
+    assert flips == {False, True}
+    assert len(places) == 9
+
+
+def test_without_flip_and_room_it_is_the_picture():
+    pictures = torch.randint(0, 256, (5, 3, 6, 6), dtype=torch.uint8)
+    view = make_fast_augmentation(Augmentations(resize=6, crop=6, flip=False))
+    assert torch.equal(view(pictures, CPU), pictures.float() / 255)
+    assert torch.equal(view(list(pictures), CPU), pictures.float() / 255)
+
+
+def test_what_is_more_is_left_to_retrieval():
+    pictures = torch.randint(0, 256, (5, 3, 6, 6), dtype=torch.uint8)
+    assert make_fast_augmentation(Augmentations(resize=6, crop=4, rotation=20))(
+        pictures, CPU
+    ).shape == (
+        5,
+        3,
+        4,
+        4,
+    )
+
+
+def test_batches_from_memory_are_those_of_the_loader():
+    pictures = ImageDataset(images("train").images, Augmentations(resize=9, crop=8))
+    sampler = ShuffledBatches(24, 5, seed=2)
+    quick = list(islice(training_batches(pictures, sampler, 3, 0), 9))  # into the third epoch
+    pictures.held = None  # read one by one
+    usual = list(islice(training_batches(pictures, ShuffledBatches(24, 5, seed=2), 3), 9))
+    for one, other in zip(quick, usual, strict=True):
+        assert torch.equal(one.rows, other.rows)
+        assert torch.equal(one.images, torch.stack(other.images))

@@ -13,9 +13,9 @@ from torch import nn
 from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.task import new_network
+from rankwise.vision.augmentations import draw_mixing, mix_features
 from rankwise.vision.backbones import Backbone
 from rankwise.vision.image_dataset import ImageDataset
-from rankwise.vision.mixup import draw_mixing, mix_features
 
 PICTURES = torch.rand(6, 3, 5, 5, generator=torch.manual_seed(0))
 

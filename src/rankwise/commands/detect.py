@@ -59,8 +59,7 @@ def evaluate(  # noqa: PLR0917
         from rankwise.settings import require_choice  # noqa: PLC0415
         from rankwise.tasks.detection.evaluate import detect_all  # noqa: PLC0415
         from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
-        from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
-        from rankwise.tasks.detection.pipeline import open_data  # noqa: PLC0415
+        from rankwise.tasks.detection.pipeline import load_run, open_data  # noqa: PLC0415
         from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
         from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
         from rankwise.vision.files import CONFIG  # noqa: PLC0415
@@ -92,7 +91,7 @@ def predict(
 ) -> None:
     """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
     with one_line(debug=debug):
-        from rankwise.tasks.detection.files import load_run  # noqa: PLC0415
+        from rankwise.tasks.detection.pipeline import load_run  # noqa: PLC0415
         from rankwise.tasks.detection.predict import predict as draw_boxes  # noqa: PLC0415
         from rankwise.tasks.detection.predict import require_places  # noqa: PLC0415
 

@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from rankwise.baselines.alrp import ALRP
 from rankwise.checks import require_finite, require_one_of
 from rankwise.objectives import Objective
-from rankwise.vision._matching import Assign, Matches, Target, match
-from rankwise.vision.anchors import Anchors, atss
+from rankwise.vision.anchors import Anchors, Assign, Matches, Target, atss, match
 from rankwise.vision.boxes import decode_boxes, giou
 from rankwise.vision.classification_loss import ClassificationLoss, one_hot
 

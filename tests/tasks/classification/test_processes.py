@@ -8,8 +8,7 @@ from tests.tasks.classification.cases import settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.training.processes import run_two
 
-from rankwise.tasks.classification.batches import ShuffledBatches
-from rankwise.tasks.classification.task import ClassificationTask, train
+from rankwise.tasks.classification.task import ClassificationTask, ShuffledBatches, train
 from rankwise.training import Learner
 from rankwise.vision.image_dataset import ImageBatch
 

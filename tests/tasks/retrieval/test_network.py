@@ -7,7 +7,7 @@ from tests.vision.test_backbones_pretrained import TINY
 from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network
-from rankwise.vision.mixup import draw_mixing, mix_features
+from rankwise.vision.augmentations import draw_mixing, mix_features
 
 SMALL = Network(options={"width": 2}, dimension=5)
 PICTURES = torch.rand(6, 3, 32, 32, generator=torch.manual_seed(0))

@@ -9,8 +9,7 @@ import torch
 
 from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
-from rankwise.data.images._listing import Part
-from rankwise.data.images._text_files import located, read_fields
+from rankwise.data.images._listing import Part, located, read_fields
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Effusion", "Infiltration", "Mass", "Nodule",
             "Pneumonia", "Pneumothorax", "Consolidation", "Edema", "Emphysema", "Fibrosis",

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 from rankwise.data.errors import DataError
-from rankwise.data.images._listing import Listing, Part, by_halves, in_order
-from rankwise.data.images._text_files import Once, located, read_fields, require_unseen
+from rankwise.data.images._listing import (
+    Listing,
+    Once,
+    Part,
+    by_halves,
+    in_order,
+    located,
+    read_fields,
+    require_unseen,
+)
 from rankwise.extras import require
 
 _SOP_LINE = "image_id class_id super_class_id path"

@@ -8,8 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from rankwise.data.errors import DataError
-from rankwise.data.images._listing import Listing, Part, in_order
-from rankwise.data.images._text_files import Once
+from rankwise.data.images._listing import Listing, Once, Part, in_order
 
 PARTS: dict[str, Part] = {
     "train": "train",

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
-from rankwise.data.images._listing import Listing, Part, by_halves
-from rankwise.data.images._text_files import located, read_fields
+from rankwise.data.images._listing import Listing, Part, by_halves, located, read_fields
 
 _ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
 _FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")

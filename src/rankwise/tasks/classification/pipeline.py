@@ -9,12 +9,11 @@ import torch
 
 from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_classes
 from rankwise.report.verdict import verdict
-from rankwise.tasks.classification.batches import fit_batches
 from rankwise.tasks.classification.evaluate import Evaluation, evaluate, write_results
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.report import write_report
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.task import new_classifier, train
+from rankwise.tasks.classification.task import fit_batches, new_classifier, train
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.run import (

@@ -1,21 +1,25 @@
-"""A whole run: train, evaluate on the test images, write."""
+"""A whole run: train, evaluate on the test images, write, and load what was written."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
+from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.feature_cache import Cache
-from rankwise.tasks.detection.files import write_model
+from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.report import write_report
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
+from rankwise.vision import files
+from rankwise.vision.files import CONFIG
 from rankwise.vision.run import (
     ImageOptions,
     RunResult,
@@ -25,6 +29,47 @@ from rankwise.vision.run import (
     require_data,
     validation_of,
 )
+
+_CLASSES = "classes.json"
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """Settings, detector, names of the classes, and the logit from which each class is drawn."""
+
+    settings: Settings
+    network: Detector
+    classes: tuple[str, ...]
+    thresholds: tuple[float, ...]
+
+
+def write_model(
+    out: Path, network: Detector, classes: tuple[str, ...], thresholds: list[float]
+) -> None:
+    """Write ``model.safetensors``, and ``classes.json`` with names and thresholds."""
+    write_json(out / _CLASSES, {"classes": list(classes), "thresholds": thresholds})
+    files.write_model(out, network, network.features)
+
+
+def load_run(out: Path) -> FinishedRun:
+    """Load the detector of a finished run, in evaluation mode."""
+    files.require_finished(out, _CLASSES)
+    settings = Settings.read(out / CONFIG)
+    try:
+        known = json.loads((out / _CLASSES).read_text())
+        classes = tuple(map(str, known["classes"]))
+        thresholds = tuple(map(float, known["thresholds"]))
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{out / _CLASSES}: does not have classes and thresholds") from None
+    if len(classes) != len(thresholds):
+        raise UsageError(
+            f"{out / _CLASSES}: must have a threshold for each of its {len(classes)} classes, "
+            f"got {len(thresholds)}"
+        )
+    network = files.load_model(
+        out, settings.network, lambda chosen, _: make_detector(chosen, len(classes))
+    )
+    return FinishedRun(settings, network, classes, thresholds)
 
 
 @dataclass(frozen=True)

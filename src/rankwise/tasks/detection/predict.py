@@ -12,8 +12,8 @@ from rankwise.data.images.image_file import read_image
 from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 from rankwise.tasks.detection.drawing import drawn, to_png
-from rankwise.tasks.detection.files import FinishedRun
 from rankwise.tasks.detection.inference import detect
+from rankwise.tasks.detection.pipeline import FinishedRun
 
 
 @dataclass(frozen=True)

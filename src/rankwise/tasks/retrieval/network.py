@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from rankwise.tasks.retrieval.settings import Network
+from rankwise.vision.augmentations import mixed_stages
 from rankwise.vision.backbones import Backbone, make_backbone
-from rankwise.vision.mixup import mixed_stages
 from rankwise.vision.network import ImageNetwork
 
 
@@ -29,7 +29,7 @@ class EmbeddingNet(ImageNetwork):
         """Return unit vectors (n, dimension).
 
         With ``mixing``, one set of weights by class for each of the last stages, class after class
-        of equal size (:mod:`rankwise.vision.mixup`), each of them doubles the images.
+        of equal size (:mod:`rankwise.vision.augmentations`), each of them doubles the images.
         """
         standard = self.standardize(images)
         with mixed_stages(self.backbone.stages if mixing else (), mixing, u):

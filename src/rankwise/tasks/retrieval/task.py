@@ -20,9 +20,8 @@ from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
-from rankwise.vision.augmentations import make_augmentation
+from rankwise.vision.augmentations import draw_mixing, make_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
-from rankwise.vision.mixup import draw_mixing
 from rankwise.vision.run import FitOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask, require_validation
 
