@@ -7,7 +7,17 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    ClassVar,
+    Literal,
+    Self,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+)
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
@@ -52,6 +62,11 @@ class Section(BaseModel):
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
     )
     section: ClassVar[str] = ""  # prefix of the names in errors
+
+    def __init_subclass__(cls, section: str | None = None, **options: Unpack[ConfigDict]) -> None:
+        super().__init_subclass__(**options)
+        if section is not None:
+            cls.section = section
 
     def __init__(self, **values: object) -> None:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Lt
 from pydantic import Field, field_validator
@@ -15,10 +15,8 @@ __all__ = ["EarlyStoppedTraining", "Optimizer", "Precision", "Training"]
 Precision = Literal["float32", "bfloat16", "float16", "32", "bf16", "16"]
 
 
-class Optimizer(Section):
+class Optimizer(Section, section="optimizer"):
     """Optimizer and learning rate schedule."""
-
-    section: ClassVar[str] = "optimizer"
 
     name: Literal["sgd", "adam", "adamw"] = Field("sgd", description="sgd, adam or adamw.")
     learning_rate: Positive = Field(0.01, description="Initial learning rate.")
@@ -42,10 +40,8 @@ class Optimizer(Section):
         return steps
 
 
-class Training(Section):
+class Training(Section, section="training"):
     """Number of steps, validation, precision and seed."""
-
-    section: ClassVar[str] = "training"
 
     steps: Count = Field(1000, description="Number of training steps.")
     validate_every: Count = Field(

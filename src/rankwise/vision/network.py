@@ -7,7 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from rankwise.vision.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN
+from rankwise.vision.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN, Backbone
 
 _BATCH_NORM = nn.modules.batchnorm._BatchNorm
 
@@ -65,3 +65,15 @@ class ImageNetwork(nn.Module):
     def standardize(self, images: Tensor) -> Tensor:
         """Return images in [0, 1] with mean 0 and deviation 1 by the statistics."""
         return (images - self.mean) / self.deviation
+
+
+class ProjectedNetwork(ImageNetwork):
+    """Base class of a backbone with a linear map of its features."""
+
+    def __init__(
+        self, backbone: Backbone, outputs: int, *, freeze_batch_norm: bool = False
+    ) -> None:
+        super().__init__(freeze_batch_norm=freeze_batch_norm)
+        self.backbone = backbone
+        self.projection = nn.Linear(backbone.channels, outputs)
+        self.freeze()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, Self, TypedDict, TypeVar, Unpack
+from typing import Generic, TypedDict, TypeVar, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -40,37 +40,28 @@ _BATCH_NORM = ("small", "resnet", "mobilenet_v2")
 
 Result = TypeVar("Result")
 Network = TypeVar("Network", bound=nn.Module)
-
-
-class History(Protocol):
-    """The course of a training (:class:`~rankwise.training.Fitted`)."""
-
-    @property
-    def history(self) -> list[dict[str, float]]: ...
-    @property
-    def best_step(self) -> int: ...
-    @property
-    def start(self) -> float: ...
+Network_co = TypeVar("Network_co", bound=nn.Module, covariant=True)
 
 
 @dataclass(frozen=True)
-class Trained(Generic[Network]):
+class Trained(Generic[Network_co]):
     """The network of the best validation, and the history of its training."""
 
-    network: Network
+    network: Network_co
     history: list[dict[str, float]]  # a row for every validation
     best_step: int  # 0: the network before training
     start: float = math.nan  # value of the validation before training
     best_value: float = math.nan
     last: dict[str, Tensor] = field(default_factory=dict)  # weights after the last step
 
-    @classmethod
-    def of(cls, network: Network, fitted: Fitted) -> Self:
-        """Return the result of a training of this network."""
-        best = fitted.best_step, fitted.start, fitted.best_value
-        return cls(network, fitted.history, *best, fitted.last)
+
+def as_trained(network: Network, fitted: Fitted) -> Trained[Network]:
+    """Return the result of a training of this network."""
+    best = fitted.best_step, fitted.start, fitted.best_value
+    return Trained(network, fitted.history, *best, fitted.last)
 
 
+History = Trained[nn.Module]
 Course = TypeVar("Course", bound=History)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,20 +12,16 @@ from rankwise.settings import CountFromZero, NonNegative, Section, Seed
 _RESIZE = {"small": 64}  # the other backbones were trained on crops of 224
 
 
-class ImageData(Section):
+class ImageData(Section, section="data"):
     """Images and their split."""
-
-    section: ClassVar[str] = "data"
 
     kind: str = Field("folder", description="Layout of the data.")
     root: str = Field("", description="Folder or file of the data.")
     seed: Seed = Field(0, description="Random seed of the split.")
 
 
-class Backbone(Section):
+class Backbone(Section, section="network"):
     """Backbone of the network."""
-
-    section: ClassVar[str] = "network"
 
     backbone: Literal["small", "resnet", "convnext", "vit", "dinov2", "mobilenet_v2"] = Field(
         "small", description="Architecture of the backbone."
@@ -42,10 +38,8 @@ class Backbone(Section):
     )
 
 
-class Augmentations(Section):
+class Augmentations(Section, section="augmentations"):
     """Sizes and random changes of the images."""
-
-    section: ClassVar[str] = "augmentations"
 
     resize: CountFromZero = Field(
         0, description="Side in pixels before the crop; 0 for 64 (small) or 256 (the others)."
@@ -90,10 +84,8 @@ class Augmentations(Section):
         return self.replace(resize=resize, crop=self.crop or max(1, resize * 7 // 8))
 
 
-class NamedObjective(Section):
+class NamedObjective(Section, section="objective"):
     """Objective that is minimized, by its name."""
-
-    section: ClassVar[str] = "objective"
 
     name: str = Field(description="Name of the objective with its options.")
     warm_start: CountFromZero = Field(

@@ -241,7 +241,7 @@ def test_labels_above_one_in_columns(tmp_path):
 def test_files_that_are_none(tmp_path):
     with pytest.raises(DataError, match="there is no such file or folder"):
         medmnist(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"exactly one \.npz, got none"):
+    with pytest.raises(DataError, match=r"exactly one \.npz file, got none"):
         medmnist(tmp_path)
     (tmp_path / "a.npz").write_bytes(b"no zip at all")
     with pytest.raises(DataError, match="cannot be read as npz without pickles"):

@@ -134,6 +134,19 @@ def located(root: Path, usual: str, *markers: str) -> Path:
     )
 
 
+def single_file(root: Path, suffix: str) -> Path:
+    """Return ``root`` where it is a file, else the only file with this suffix in the folder."""
+    if not root.exists():
+        raise DataError(f"{root}: there is no such file or folder")
+    if root.is_file():
+        return root
+    files = sorted(root.glob(f"*{suffix}"))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
+        raise DataError(f"{root}: a folder must hold exactly one {suffix} file, got {names}")
+    return files[0]
+
+
 def read_fields(
     path: Path, fields: int, layout: str, *, header: bool = False
 ) -> Iterator[tuple[int, list[str]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from rankwise.data.errors import DataError
-from rankwise.data.images._listing import Listing, Once, Part, in_order
+from rankwise.data.images._listing import Listing, Once, Part, in_order, single_file
 
 PARTS: dict[str, Part] = {
     "train": "train",
@@ -150,7 +150,7 @@ def csv_listing(root: Path) -> Listing:
 
     ``split`` is train, validation (val) or test; without it the settings divide the images.
     """
-    file = _the_csv(root)
+    file = single_file(root, ".csv")
     once = Once()
     labels: list[str] = []
     parts: list[Part] = []
@@ -189,15 +189,3 @@ def _row(
     if has_split and split.lower() not in PARTS:
         raise DataError(f"{where}: split must be {', '.join(PARTS)}, got {split!r}")
     return label, path, PARTS[split.lower()] if has_split else "train"
-
-
-def _the_csv(root: Path) -> Path:
-    if not root.exists():
-        raise DataError(f"{root}: there is no such file")
-    if root.is_file():
-        return root
-    found = sorted(root.glob("*.csv"))
-    if len(found) != 1:
-        what = ", ".join(path.name for path in found) or "none"
-        raise DataError(f"{root}: a folder must hold exactly one .csv file, got {what}")
-    return found[0]

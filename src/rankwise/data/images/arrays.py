@@ -17,7 +17,14 @@ from torch import Tensor
 
 from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
-from rankwise.data.images._listing import Listing, Part, by_halves, located, read_fields
+from rankwise.data.images._listing import (
+    Listing,
+    Part,
+    by_halves,
+    located,
+    read_fields,
+    single_file,
+)
 
 _ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
 _FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")
@@ -221,7 +228,7 @@ def medmnist(root: Path) -> ClassListing:
     Labels are a column of class numbers, or a column of 0 and 1 for every finding; classes have
     no names in the file and are called by their numbers.
     """
-    path = _the_npz(root)
+    path = single_file(root, ".npz")
     pixels: list[NDArray[np.uint8]] = []
     labels: list[NDArray[np.int64]] = []
     parts: list[Part] = []
@@ -261,15 +268,3 @@ def _checked(
         )
     channels_first = x[:, None] if gray else x.transpose(0, 3, 1, 2)
     return np.ascontiguousarray(channels_first), y.astype(np.int64)
-
-
-def _the_npz(root: Path) -> Path:
-    if not root.exists():
-        raise DataError(f"{root}: there is no such file or folder")
-    if root.is_file():
-        return root
-    arrays = sorted(root.glob("*.npz"))
-    if len(arrays) != 1:
-        names = ", ".join(path.name for path in arrays) or "none"
-        raise DataError(f"{root}: a folder must hold exactly one .npz, got {names}")
-    return arrays[0]

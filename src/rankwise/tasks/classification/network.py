@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import linear, normalize
 
 from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.backbones import Backbone, make_backbone
-from rankwise.vision.network import ImageNetwork
+from rankwise.vision.network import ProjectedNetwork
 
 
-class Classifier(ImageNetwork):
+class Classifier(ProjectedNetwork):
     """Images in [0, 1] to features by a backbone, and those to logits by a linear map.
 
     With ``cosine`` a logit is the cosine of the features and its class's vector, for which the
@@ -25,10 +25,8 @@ class Classifier(ImageNetwork):
         cosine: bool = False,
         freeze_batch_norm: bool = False,
     ) -> None:
-        super().__init__(freeze_batch_norm=freeze_batch_norm)
-        self.backbone, self.cosine = backbone, cosine
-        self.projection = nn.Linear(backbone.channels, logits)
-        self.freeze()
+        super().__init__(backbone, logits, freeze_batch_norm=freeze_batch_norm)
+        self.cosine = cosine
 
     def forward(self, images: Tensor) -> Tensor:
         """Return logits (n, logits)."""

@@ -55,10 +55,8 @@ class Network(vision.Backbone):
     )
 
 
-class Batches(Section):
+class Batches(Section, section="batches"):
     """Images of a step."""
-
-    section: ClassVar[str] = "batches"
 
     size: Annotated[int, Ge(2)] = Field(64, description="Batch size (images per step).")
     positives: Count | None = Field(

@@ -25,7 +25,7 @@ from rankwise.tasks.classification.settings import Batches, Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
 from rankwise.vision.augmentations import make_fast_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
-from rankwise.vision.run import FitOptions, Trained, fit_images
+from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
 from rankwise.vision.task import ImageTask, require_validation
 
 
@@ -202,4 +202,4 @@ def train(
         )
 
     task, fitted = fit_images(make, out, "classify", settings.training.precision, **options)
-    return Trained.of(task.network, fitted)
+    return as_trained(task.network, fitted)

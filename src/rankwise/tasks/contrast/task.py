@@ -17,7 +17,7 @@ from rankwise.tasks.contrast.data import Images, make_views
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.training import Moment, Place, Record, RunFolder, Stage, Task, cosine_rate
-from rankwise.vision.run import FitOptions, Trained, fit_images
+from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
 
 
 def new_network(images: Images, settings: Settings) -> ContrastNet:
@@ -98,4 +98,4 @@ def train(
     """Train as :func:`~rankwise.vision.run.fit_images` does, an epoch between checkpoints."""
     make = partial(ContrastTask, images, settings)
     task, fitted = fit_images(make, out, "contrast", **options)
-    return Trained.of(task.network, fitted)
+    return as_trained(task.network, fitted)

@@ -78,10 +78,8 @@ class Network(vision.Backbone):
         return self
 
 
-class Augmentations(Section):
+class Augmentations(Section, section="augmentations"):
     """Sizes and random changes of the images and their boxes."""
-
-    section: ClassVar[str] = "augmentations"
 
     height: _Side = Field(512, description="Height of a training image in pixels.")
     width: _Side = Field(512, description="Width of a training image in pixels.")
@@ -119,10 +117,8 @@ class Objective(vision.NamedObjective):
     )
 
 
-class Selection(Section):
+class Selection(Section, section="selection"):
     """Boxes that are returned for an image."""
-
-    section: ClassVar[str] = "selection"
 
     candidates: Count = Field(1000, description="Number of top scored boxes before suppression.")
     max_iou: Annotated[float, Ge(0), Le(1)] = Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Unpack
 
@@ -162,8 +162,8 @@ def train(
     if fitted.best_row < len(fitted.history) or not detections:
         detections = detect_all(task.network, splits.validation, settings, cache=cache)
     value = max(-1.0, fitted.best_value)  # where the validation images have no object
-    trained = TrainedDetector.of(task.network, fitted)
-    return replace(trained, best_value=value, detections=detections)
+    best = fitted.best_step, fitted.start, value
+    return TrainedDetector(task.network, fitted.history, *best, fitted.last, detections)
 
 
 def fingerprint(images: DetectionSet) -> str:

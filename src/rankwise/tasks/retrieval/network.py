@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from rankwise.tasks.retrieval.settings import Network
 from rankwise.vision.augmentations import mixed_stages
-from rankwise.vision.backbones import Backbone, make_backbone
-from rankwise.vision.network import ImageNetwork
+from rankwise.vision.backbones import make_backbone
+from rankwise.vision.network import ProjectedNetwork
 
 
-class EmbeddingNet(ImageNetwork):
+class EmbeddingNet(ProjectedNetwork):
     """Images in [0, 1] to features by a backbone, and those by a linear map to unit vectors."""
-
-    def __init__(
-        self, backbone: Backbone, dimension: int, *, freeze_batch_norm: bool = False
-    ) -> None:
-        super().__init__(freeze_batch_norm=freeze_batch_norm)
-        self.backbone = backbone
-        self.projection = nn.Linear(backbone.channels, dimension)
-        self.freeze()
 
     def forward(self, images: Tensor, mixing: Sequence[Tensor] = (), u: float = 0.9) -> Tensor:
         """Return unit vectors (n, dimension).

@@ -37,10 +37,8 @@ class Network(vision.Backbone):
     dimension: Count = Field(512, description="Dimension of the embedding.")
 
 
-class Batches(Section):
+class Batches(Section, section="batches"):
     """Images of a step, sampled by class."""
-
-    section: ClassVar[str] = "batches"
 
     classes: Annotated[int, Ge(2)] = Field(28, description="Number of classes per batch.")
     per_class: Annotated[int, Ge(2)] = Field(4, description="Number of images per class.")
@@ -58,19 +56,15 @@ class Objective(vision.Objective):
     )
 
 
-class Memory(Section):
+class Memory(Section, section="memory"):
     """Cross-batch memory: embeddings of the last batches are ranked as well."""
-
-    section: ClassVar[str] = "memory"
 
     size: CountFromZero = Field(0, description="Number of embeddings kept; 0 for no memory.")
     start: CountFromZero = Field(1000, description="Number of first steps without the memory.")
 
 
-class Mixup(Section):
+class Mixup(Section, section="mixup"):
     """Deep feature mixup (StableAP, Section 7.1)."""
-
-    section: ClassVar[str] = "mixup"
 
     stages: CountFromZero = Field(
         0, description="Number of last stages before which features are mixed; 0 for none."

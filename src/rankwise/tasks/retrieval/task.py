@@ -22,7 +22,7 @@ from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
 from rankwise.vision.augmentations import draw_mixing, make_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
-from rankwise.vision.run import FitOptions, Trained, fit_images
+from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
 from rankwise.vision.task import ImageTask, require_validation
 
 
@@ -153,7 +153,7 @@ def train(
         return RetrievalTask(splits, settings, place=place, workers=workers, on_broken=on_broken)
 
     task, fitted = fit_images(make, out, "retrieval", settings.training.precision, **options)
-    return Trained.of(task.network, fitted)
+    return as_trained(task.network, fitted)
 
 
 def _sampler(labels: Tensor, settings: Settings, place: Place) -> ClassBatches:
