@@ -150,7 +150,7 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
 
 
 def _nearest(anchors: Anchors, centers: Tensor, k: int) -> Tensor:
-    """The anchors with the nearest centers on every level, (boxes, candidates)."""
+    """Return the anchors with the nearest centers on every level, (boxes, candidates)."""
     # In place of the distance its square: the order is the same.
     distance = (anchors.centers - centers.unsqueeze(1)).square().sum(-1)
     start, nearest = 0, []

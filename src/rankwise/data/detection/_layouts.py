@@ -17,7 +17,7 @@ Row = dict[str, Any]  # a record of a json file
 
 
 def coco(root: Path, name: str) -> ImageList:
-    """``annotations/instances_NAME.json`` with the images in ``NAME``; or a json by its path.
+    """Read ``annotations/instances_NAME.json`` and the images in ``NAME``, or a json by its path.
 
     Images of a json that is named itself are looked for in its folder.
     """
@@ -73,7 +73,7 @@ def _read(file: Path) -> dict[str, list[Row]]:
 
 
 def _categories(file: Path, rows: list[Row]) -> dict[object, str]:
-    """Names by id, in the order of the ids."""
+    """Return the names by id, in the order of the ids."""
     found = {_has(file, row, "a category", "id"): str(row.get("name") or "") for row in rows}
     bare = [str(key) for key, name in found.items() if not name]
     if bare:
@@ -118,7 +118,7 @@ _WITHIN = ("", "VOC*", "VOCdevkit/VOC*", "*")  # where the folders may be, below
 
 
 def voc(root: Path, name: str) -> ImageList:
-    """The images of one list: ``trainval``, or ``VOC2007/trainval`` below a folder of years."""
+    """Read the images of a list: ``trainval``, or ``VOC2007/trainval`` below a folder of years."""
     within, _, part = name.rpartition("/")
     folder = _voc_folder(root / within)
     file = folder / "ImageSets" / "Main" / f"{part}.txt"

@@ -1,4 +1,4 @@
-"""ChestX-ray14: fourteen findings in X-ray images, several or none at once."""
+"""ChestX-ray14: fourteen findings in X-ray images, several or none per image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TABLE, _IMAGE, _LABELS, _PATIENT = (
 
 
 def chestxray(root: Path) -> ClassListing:
-    """``Data_Entry_2017.csv``, ``train_val_list.txt`` and ``test_list.txt`` (Wang et al. 2017).
+    """Read ``Data_Entry_2017.csv``, ``train_val_list.txt``, ``test_list.txt`` (Wang et al. 2017).
 
     The images are in ``images`` or in ``images_001/images`` to ``images_012/images``, as the
     archives have them. An image with ``No Finding`` has no label. Validation is drawn by patient:
@@ -65,7 +65,7 @@ def chestxray(root: Path) -> ClassListing:
 
 
 def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
-    """Labels as 0 and 1, and the patient, of every image of the table."""
+    """Return the labels as 0 and 1, and the patient, of every image of the table."""
     found: dict[str, tuple[list[int], str]] = {}
     try:
         with file.open(encoding="utf-8-sig", newline="") as text:
@@ -88,7 +88,7 @@ def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
 
 
 def _places(folder: Path) -> dict[str, Path]:
-    """Where the image files are, by their names."""
+    """Return the paths of the image files by their names."""
     folders = [folder / "images", *sorted(folder.glob("images_[0-9]*"))]
     found = {}
     for place in folders:

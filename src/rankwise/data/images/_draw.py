@@ -1,4 +1,4 @@
-"""Test and validation images drawn from a data set that does not say itself which they are."""
+"""Test and validation images drawn at random, for data sets without a split of their own."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def single_images(names: Iterable[str]) -> list[str]:
 
 
 def validation_count(classes: int, share: float) -> int:
-    """⌈share · classes⌉, which for 13 164 vehicles and a tenth is the paper's 1 317.
+    """Return ⌈share · classes⌉, which for 13 164 vehicles and a tenth is the paper's 1 317.
 
     One class at least stays to train on.
     """
@@ -105,7 +105,7 @@ def validation_count(classes: int, share: float) -> int:
 def validation_classes(
     classes: Iterable[str], families: Mapping[str, str], share: float, seed: int
 ) -> frozenset[str]:
-    """The classes to choose by: ⌈share⌉ of every super-class, drawn by ``seed``.
+    """Draw the validation classes: ⌈share⌉ of every super-class, by ``seed``.
 
     There are at least two, as retrieval needs classes to confuse. The draw does not
     depend on the order of ``classes``.
@@ -133,7 +133,7 @@ def validation_classes(
 
 
 def _wanted(listing: Listing, how: Draw) -> list[Part]:
-    """The parts that are to be drawn; raise for settings that would change nothing."""
+    """Return the parts that are to be drawn; raise for settings that would change nothing."""
     has_test, has_validation = ("test" in listing.parts), ("validation" in listing.parts)
     wanted: list[Part] = [] if has_test else ["test"]
     if how.validation and not has_validation:
@@ -169,7 +169,7 @@ def _classes(drawable: list[str], wanted: list[Part], how: Draw) -> dict[str, Pa
 
 
 def _images(name: str, classes: list[list[int]], wanted: list[Part], how: Draw) -> dict[int, Part]:
-    """Two images or more of a class in every part that has any of it."""
+    """Draw images of every class; a part has at least two images of a class, or none."""
     shares = {
         "test": TEST_SHARE if how.test_share is None else how.test_share,
         "validation": how.validation_share,

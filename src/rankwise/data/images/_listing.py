@@ -52,7 +52,7 @@ class Listing:
     lists: Mapping[str, Sequence[int]] = field(default_factory=dict)  # test images by gallery
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)  # images found so on reading
     base: Path | None = None  # what recorded paths are relative to; None: nothing is recorded
-    remarks: Sequence[str] = ()  # for the user: what was passed over, and where parts come from
+    remarks: Sequence[str] = ()  # for the user: skipped files, and where parts come from
     final: bool = False  # the division is a recorded one: nothing is left to draw
 
 
@@ -122,7 +122,7 @@ _WIDE = 80  # characters of a line that a message shows
 
 
 def located(root: Path, usual: str, *markers: str) -> Path:
-    """The folder that holds one of ``markers``: ``root``, or the folder ``usual`` in it."""
+    """Return the folder that holds one of ``markers``: ``root``, or the folder ``usual`` in it."""
     if not root.exists():
         raise DataError(f"{root}: there is no such folder")
     for folder in (root, root / usual):
@@ -150,7 +150,7 @@ def single_file(root: Path, suffix: str) -> Path:
 def read_fields(
     path: Path, fields: int, layout: str, *, header: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and the fields of every line; empty lines are passed over.
+    """Yield the number and the fields of every line; empty lines are skipped.
 
     ``layout`` is how a line should look, for the message. The last field may have blanks in it.
     With ``header`` the first line must be ``layout`` itself.

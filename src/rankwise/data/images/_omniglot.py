@@ -36,7 +36,7 @@ class _Drawing:
 
 
 def omniglot(root: Path) -> Listing:
-    """The zips of Lake et al. 2015, or the folders they unpack to: alphabet/character/drawing.
+    """Read the zips of Lake et al. 2015, or the folders they unpack to: alphabet/character/drawing.
 
     The alphabets of ``images_evaluation`` are to test on; where it is not there, the second half
     of the alphabets by name. A drawing that is in several archives counts once.

@@ -27,7 +27,7 @@ _INAT_IMAGES = "train_val2018"
 
 
 def sop(root: Path) -> Listing:
-    """``Ebay_train.txt`` and ``Ebay_test.txt`` (Song et al. 2016), images beside them."""
+    """Read ``Ebay_train.txt`` and ``Ebay_test.txt`` (Song et al. 2016), next to the images."""
     folder = located(root, "Stanford_Online_Products", "Ebay_train.txt", "Ebay_test.txt")
     labels: list[str] = []
     parts: list[Part] = []
@@ -51,7 +51,7 @@ def sop(root: Path) -> Listing:
 
 
 def vehicleid(root: Path) -> Listing:
-    """``train_test_split/train_list.txt`` and the test lists of 800, 1 600 and 2 400 vehicles.
+    """Read ``train_test_split/train_list.txt`` and the test lists of 800, 1 600 and 2 400 vehicles.
 
     (Liu et al. 2016.) A line is an image number and a vehicle; the file is ``image/<number>.jpg``.
     Every list is a gallery of its own, in which each image is asked for the others, as in Table 1
@@ -87,9 +87,9 @@ def vehicleid(root: Path) -> Listing:
 
 
 def inaturalist(root: Path) -> Listing:
-    """``Inaturalist_train_set1.txt`` and ``…_test_set1.txt`` (Brown et al. 2020), a path a line.
+    """Read ``Inaturalist_train_set1.txt`` and ``…_test_set1.txt`` (Brown et al. 2020).
 
-    The path ends in super-class/class/file; from ``train_val2018`` on it is looked for in ``root``.
+    A line is a path ending in super-class/class/file, below ``root`` from ``train_val2018`` on.
     """
     first, second = "Inaturalist_train_set1.txt", "Inaturalist_test_set1.txt"
     split = located(root, "Inat_dataset_splits", first, second)
@@ -133,7 +133,7 @@ def _require_unseen(labels: list[str], parts: list[Part], files: dict[Part, Path
 
 
 def cub200(root: Path) -> Listing:
-    """``images.txt``, ``image_class_labels.txt`` and ``classes.txt`` (Wah et al. 2011)."""
+    """Read ``images.txt``, ``image_class_labels.txt`` and ``classes.txt`` (Wah et al. 2011)."""
     folder = located(root, "CUB_200_2011", "images.txt", "image_class_labels.txt")
     names = _numbered(folder / "classes.txt", "class_id class_name")
     images = _numbered(folder / "images.txt", "image_id path")
@@ -162,8 +162,8 @@ def cars196(root: Path) -> Listing:
     ``cars_annos.mat`` beside ``car_ims``; or ``devkit`` with ``cars_train_annos.mat`` and
     ``cars_meta.mat``, beside ``cars_test_annos_withlabels.mat``, ``cars_train`` and ``cars_test``.
     """
-    whole, parted = "cars_annos.mat", "devkit/cars_train_annos.mat"
-    folder = located(root, "stanford_cars", whole, parted)
+    whole, split = "cars_annos.mat", "devkit/cars_train_annos.mat"
+    folder = located(root, "stanford_cars", whole, split)
     if (folder / whole).exists():
         names = _class_names(folder / whole)
         found = _annotations(folder / whole, "relative_im_path", folder, len(names))
@@ -173,7 +173,7 @@ def cars196(root: Path) -> Listing:
         test = folder / labeled
         if not test.exists() and (folder / "devkit" / labeled).exists():
             test = folder / "devkit" / labeled
-        found = _annotations(folder / parted, "fname", folder / "cars_train", len(names))
+        found = _annotations(folder / split, "fname", folder / "cars_train", len(names))
         found += _annotations(test, "fname", folder / "cars_test", len(names))
     labels = [names[number - 1] for number, _ in found]
     return Listing("cars196", labels, by_halves(labels, names), [path for _, path in found])
@@ -189,7 +189,7 @@ def _numbered(file: Path, layout: str) -> dict[str, str]:
 
 
 def _annotations(file: Path, path: str, folder: Path, classes: int) -> list[tuple[int, Path]]:
-    """Class numbers from 1 and files, from the struct array ``annotations``."""
+    """Return class numbers from 1 and files, from the struct array ``annotations``."""
     found = []
     for number, entry in enumerate(np.atleast_1d(_matlab(file, "annotations")), start=1):
         if not isinstance(entry, Mapping) or path not in entry or "class" not in entry:

@@ -1,4 +1,4 @@
-"""The images of a data set in three parts: to train on, to choose by, to test on."""
+"""Split of a retrieval data set into training, validation and test images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwise.data.images.image_set import ImageSet, RetrievalSplits
 
 
 def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits:
-    """The three parts; missing files end it, or are left out after the parts were drawn."""
+    """Split the images; missing files raise, or are left out after the parts were drawn."""
     broken = {**listing.broken, **absent(listing.paths)}
     if broken and not skip_broken:
         raise DataError(
@@ -25,8 +25,8 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
     parts, remarks = _parts(listing, how)
     if skip_broken and listing.paths is not None:
         # In training another image stands in for one that cannot be read; here none can.
-        judged_by = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
-        broken |= _unreadable(listing.paths, judged_by)
+        evaluated = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
+        broken |= _unreadable(listing.paths, evaluated)
     kept = [i for i in range(len(listing.labels)) if i not in broken]
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
     whole = ImageSet(
@@ -63,7 +63,7 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
 
 
 def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
-    """The part of every image, and remarks on it."""
+    """Return the part of every image, and remarks on it."""
     if listing.final:
         return list(listing.parts), []
     if not how.validation:
@@ -112,6 +112,6 @@ def _unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenI
 
 
 def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
-    """The rows whose files are not there, are empty or are no images."""
+    """Return the errors of files that are missing, empty or not images, by row."""
     looked_at = ((i, damage(path)) for i, path in enumerate(paths or ()))
     return {i: broken for i, broken in looked_at if broken is not None}

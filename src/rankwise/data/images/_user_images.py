@@ -52,7 +52,7 @@ def _has_parts(inside: dict[str, Path]) -> bool:
 
 
 class _Found:
-    """What has been read so far."""
+    """Images, remarks and skipped files that have been read so far."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -90,7 +90,7 @@ class _Found:
             )
 
     def listing(self) -> Listing:
-        """Everything, with what was passed over."""
+        """Return all images, with remarks on what was skipped."""
         if self.empty:
             what = "folder has no images and is" if len(self.empty) == 1 else (
                 "folders have no images and are"
@@ -134,7 +134,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _images(root: Path) -> tuple[list[Path], list[Path]]:
-    """Files that are called like images that can be read, and the others, each in order."""
+    """Return the files whose names end as those of readable images, and all others, in order."""
     Image.init()
     endings = {
         ending for ending, kind in Image.registered_extensions().items() if kind in Image.OPEN
@@ -146,7 +146,7 @@ def _images(root: Path) -> tuple[list[Path], list[Path]]:
 
 
 def csv_listing(root: Path) -> Listing:
-    """Columns ``path`` and ``label``, maybe ``split``; paths are seen from the file's folder.
+    """Read columns ``path`` (relative to the file), ``label`` and maybe ``split``.
 
     ``split`` is train, validation (val) or test; without it the settings divide the images.
     """

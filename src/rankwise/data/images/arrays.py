@@ -35,7 +35,7 @@ _PIXELS = 3 * 32 * 32
 
 
 def cifar(root: Path) -> Listing:
-    """All images (Krizhevsky 2009): the first half of the classes trains, the second half tests.
+    """Read all images (Krizhevsky 2009): the first half of the classes is to train on.
 
     ``root`` is an npz with ``x_train``, ``y_train``, ``x_test``, ``y_test`` and ``classes``, or
     the folder of the binary version. The Python version is made of pickles, which can run any code
@@ -171,7 +171,7 @@ _UNSIGNED_BYTES = 0x08
 
 
 def fashion_mnist(root: Path) -> Listing:
-    """All 70 000 images (Xiao et al. 2017): classes 0–4 are to train on, 5–9 to test on."""
+    """Read all 70 000 images (Xiao et al. 2017): classes 0–4 are to train on, 5–9 to test on."""
     first = "train-images-idx3-ubyte"
     folder = located(root, "fashion_mnist", first, f"{first}.gz")
     pixels: list[NDArray[np.uint8]] = []
@@ -195,7 +195,7 @@ def fashion_mnist(root: Path) -> Listing:
 
 
 def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
-    """The bytes of an idx file, packed or not, in the shape that its head gives."""
+    """Read the bytes of an idx file, compressed or not, in the shape of its header."""
     try:
         data = path.read_bytes()
         if path.suffix == ".gz":
@@ -223,7 +223,7 @@ _PARTS: dict[str, Part] = {"train": "train", "val": "validation", "test": "test"
 
 
 def medmnist(root: Path) -> ClassListing:
-    """``train_images``, ``train_labels``, ``val_…``, ``test_…`` of an npz (Yang et al. 2023).
+    """Read ``train_images``, ``train_labels``, ``val_…``, ``test_…`` of an npz (Yang et al. 2023).
 
     Labels are a column of class numbers, or a column of 0 and 1 for every finding; classes have
     no names in the file and are called by their numbers.

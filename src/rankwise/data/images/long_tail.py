@@ -12,7 +12,7 @@ from rankwise.data.errors import DataError
 
 
 def long_tail_counts(largest: int, classes: int, imbalance: float) -> list[int]:
-    """n_c = ⌊n · μ^{c/(C−1)}⌋ with μ = 1/``imbalance``, one at least   (Cui et al. 2019)."""
+    """Return n_c = ⌊n · μ^{c/(C−1)}⌋ with μ = 1/``imbalance``, at least one (Cui et al. 2019)."""
     if not (math.isfinite(imbalance) and imbalance >= 1):
         raise ValueError(f"imbalance must be a number >= 1, got {imbalance!r}")
     last = max(1, classes - 1)
@@ -21,7 +21,7 @@ def long_tail_counts(largest: int, classes: int, imbalance: float) -> list[int]:
 
 
 def long_tail_rows(labels: Tensor, classes: int, imbalance: float, seed: int) -> Tensor:
-    """The rows of a long-tailed set, in their order: class 0 stays whole, the last has n/imbalance.
+    """Return the rows of a long-tailed set: class 0 stays whole, the last one has n/imbalance.
 
     n is the size of the largest class; a class that has fewer images than its share keeps them
     all. Which ones are kept follows from the seed and the class alone.
@@ -37,7 +37,7 @@ def long_tail_rows(labels: Tensor, classes: int, imbalance: float, seed: int) ->
 
 
 def rare_positive_rows(target: Tensor, share: float, seed: int) -> Tensor:
-    """All negatives, and as many positives, drawn by ``seed``, as make ``share`` of the whole."""
+    """Return all negatives, and positives drawn by ``seed`` that make ``share`` of the whole."""
     if not 0 < share < 1:
         raise ValueError(f"share must be between 0 and 1, got {share!r}")
     positives = (target == 1).nonzero().flatten().numpy()
@@ -55,7 +55,7 @@ def rare_positive_rows(target: Tensor, share: float, seed: int) -> Tensor:
 def as_binary(
     labels: Tensor, classes: tuple[str, ...], positive: tuple[str, ...]
 ) -> tuple[Tensor, tuple[str, str]]:
-    """Some classes against all the others: targets of 0 and 1, and the names of the two sides."""
+    """Return targets of some classes (1) against the rest (0), and the names of the two."""
     if unknown := [name for name in positive if name not in classes]:
         raise DataError(
             f"there is no class {', '.join(unknown)}; the classes are {', '.join(classes)}"

@@ -74,7 +74,7 @@ def fit_batches(settings: Settings, train: LabeledImages) -> tuple[Settings, lis
 def make_sampler(
     target: Tensor, classes: int, batches: Batches, seed: int, place: Place
 ) -> EpochBatches:
-    """The sampler of the settings for the targets of a training set."""
+    """Make the sampler of the settings for the targets of a training set."""
     binary = target.ndim == 1 and classes == 2
     if batches.positives is not None and not binary:
         raise UsageError("batches.positives is for two classes; use batches.per_class for several")

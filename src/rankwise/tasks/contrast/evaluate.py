@@ -29,7 +29,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Both numbers of one network."""
+    """Metrics of one network."""
 
     probe: Share  # accuracy of the linear classifier
     retrieval: Share  # mean average precision

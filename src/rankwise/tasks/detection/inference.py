@@ -1,4 +1,4 @@
-"""From scores of anchors to the boxes that are given out."""
+"""Detections of a network: boxes selected from the scores of the anchors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK = 16  # images
 
 @dataclass(frozen=True)
 class Detections:
-    """The boxes found in one image, in its own pixels, best first; scores are logits."""
+    """Boxes detected in one image, in its own pixels, best first; scores are logits."""
 
     boxes: Tensor  # (n, 4)
     scores: Tensor  # (n,)
@@ -29,7 +29,7 @@ class Detections:
         return len(self.scores)
 
     def above(self, least: float | Sequence[float]) -> Detections:
-        """Those with a score of at least this logit, or that of their class."""
+        """Return the boxes with a score of at least this logit, or that of their class."""
         lowest = torch.as_tensor(least)
         kept = self.scores >= (lowest[self.labels] if lowest.dim() else lowest)
         return Detections(self.boxes[kept], self.scores[kept], self.labels[kept])
@@ -39,7 +39,7 @@ class Detections:
 def select(
     dense: Dense, sizes: Sequence[tuple[int, int]], selection: Selection
 ) -> list[Detections]:
-    """The best of every image: the highest scores, cut at its edges, without near copies.
+    """Select the boxes of every image: the top scores, clipped at its edges, after suppression.
 
     ``sizes`` are (width, height) of the images in the pixels that the network saw. Scores stay
     logits: as probabilities in single precision those above 17 would all be 1, and tied.
@@ -60,7 +60,7 @@ def select(
 
 
 def _highest(logits: Tensor, selection: Selection) -> tuple[Tensor, Tensor, Tensor]:
-    """The highest of all scores (A, C), or of each class: scores, places and labels."""
+    """Return scores, anchors and labels of the top scores (A, C), of all or of each class."""
     if selection.per_class:
         best = logits.topk(min(selection.candidates, len(logits)), dim=0)
         labels = torch.arange(logits.shape[1], device=logits.device).expand_as(best.indices)
@@ -71,7 +71,7 @@ def _highest(logits: Tensor, selection: Selection) -> tuple[Tensor, Tensor, Tens
 
 
 def _first(kept: Tensor, labels: Tensor, selection: Selection) -> Tensor:
-    """The first of these, or the first of each class."""
+    """Return the first of these, or the first of each class."""
     if not selection.per_class:
         return kept[: selection.maximum]
     before = torch.zeros_like(kept)
@@ -83,7 +83,7 @@ def _first(kept: Tensor, labels: Tensor, selection: Selection) -> Tensor:
 
 @torch.no_grad()
 def detect_cached(maps: FeatureCache, network: Detector, selection: Selection) -> list[Detections]:
-    """The boxes in all images whose maps are kept, in the images' own pixels."""
+    """Detect objects in all images with cached features; boxes are in pixels of the images."""
     results: list[Detections] = []
     how, sizes = maps.dataset.augmentations, maps.dataset.set.sizes
     rows = list(range(len(sizes)))
@@ -102,7 +102,7 @@ def detect_cached(maps: FeatureCache, network: Detector, selection: Selection) -
 def detect(
     network: Detector, images: Sequence[Tensor], how: Augmentations, selection: Selection
 ) -> list[Detections]:
-    """The boxes in images, uint8 (3, h, w) of any size, in their own pixels."""
+    """Detect objects in images, uint8 (3, h, w) of any size; boxes are in their pixels."""
     results: list[Detections] = []
     device, was_training = network.mean.device, network.training
     network.eval()
