@@ -1,7 +1,7 @@
-"""Teach the SoDeep sorter to sort: ``python -m reproductions.train_sodeep``.
+"""Train the SoDeep sorter: ``python -m reproductions.train_sodeep``.
 
-Synthetic lists of random length, the L1 distance to their true ranks (Engilberge et al. 2019),
-Adam with a cosine schedule; a few minutes on one core.
+It writes the weights that rankwise ships. Synthetic lists of random length, the L1 distance to
+their true ranks (Engilberge et al. 2019), Adam with a cosine schedule; a few minutes on one core.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RATE = 5e-3
 
 
 def rank_fractions(scores: Tensor) -> Tensor:
-    """(rank − ½)/n of every score of a row, the highest first, ties in the middle of theirs."""
+    """Return (rank − ½)/n of every score of a row, highest first; ties share their mean rank."""
     n = scores.shape[-1]
     ordered = scores.sort(dim=-1).values
     below = torch.searchsorted(ordered, scores, right=False)
@@ -31,7 +31,7 @@ def rank_fractions(scores: Tensor) -> Tensor:
 
 
 def synthetic_lists(rows: int, items: int, generator: torch.Generator) -> Tensor:
-    """Scores as models give them: uniform, normal, evenly spaced, and two classes in two blocks."""
+    """Draw scores: uniform, normal, evenly spaced, and two classes in two blocks."""
     shape = rows, items
     uniform = 2 * torch.rand(shape, generator=generator) - 1
     normal = torch.randn(shape, generator=generator)
@@ -45,7 +45,7 @@ def synthetic_lists(rows: int, items: int, generator: torch.Generator) -> Tensor
 
 
 def train(steps: int, rows: int = 64, seed: int = 0, *, report: int = 250) -> Sorter:
-    """A sorter trained for ``steps`` batches of ``rows`` lists."""
+    """Train a sorter for ``steps`` batches of ``rows`` lists."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     sorter = Sorter()

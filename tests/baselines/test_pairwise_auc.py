@@ -23,7 +23,9 @@ def test_three_pairs_worked_by_hand():
 
 
 def test_bad_options_are_named():
-    with pytest.raises(ValueError, match="surrogate must be one of rankwise"):
-        PairwiseAUC("hinge")
+    with pytest.raises(
+        ValueError, match=r"surrogate must be one of rankwise\.pairs or its name, got 3"
+    ):
+        PairwiseAUC(3)
     with pytest.raises(ValueError, match="tau must be a finite number > 0"):
         AUCHuber(-1.0)

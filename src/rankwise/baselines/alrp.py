@@ -18,8 +18,8 @@ from rankwise.pairs import pair_sum
 
 __all__ = ["ALRP", "ALRPParts"]
 
-_NO_ERRORS = 1e-5  # negatives above a positive, below which it counts as well ranked
-_SMOOTHING = 0.01  # how fast the balance follows the batches
+_NO_ERRORS = 1e-5  # negatives above a positive below which it counts as well ranked
+_SMOOTHING = 0.01  # rate of the moving averages of the balance
 
 
 class ALRPParts(NamedTuple):
@@ -102,7 +102,7 @@ class ALRP(nn.Module):
             missed = above.detach()
             rank = right + missed
             positives = lists.positives.detach()
-            # H(0) = ½ of the item itself stands in the sum.
+            # The sum contains H(0) = ½ of the item itself.
             others = pair_sum(self.step, positives, positives, weight=errors) - errors / 2
             wrong = missed > _NO_ERRORS
             lost = torch.where(wrong, (missed + others.detach()) / missed, 0) / rank
@@ -115,6 +115,6 @@ class ALRP(nn.Module):
         if self.balance is None:
             return localization
         parts = torch.stack([ranking + localization, localization]).detach().unsqueeze(0)
-        key = torch.zeros(1, dtype=torch.long, device=parts.device)
-        whole, part = self.balance.update(key, parts)[0].unbind()
+        row = torch.zeros(1, dtype=torch.long, device=parts.device)
+        whole, part = self.balance.update(row, parts)[0].unbind()
         return localization * torch.where(part > 0, whole / part, 1).to(localization.dtype)

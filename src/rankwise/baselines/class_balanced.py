@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from rankwise.baselines.pointwise import PointwiseObjective, toward_truth
+from rankwise.baselines.pointwise import PointwiseObjective, true_class_logit
 from rankwise.checks import require_count, require_positive
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective
@@ -84,7 +84,7 @@ class ClassBalanced(PointwiseObjective):
 
     def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
         weight = self.class_weight.to(scores.dtype)[target.long()]
-        return -logsigmoid(toward_truth(scores, target)) * weight
+        return -logsigmoid(true_class_logit(scores, target)) * weight
 
 
 class LDAM(ClassObjective):

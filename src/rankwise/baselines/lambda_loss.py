@@ -20,7 +20,7 @@ from rankwise.objectives.ndcg._formulas import normalized_gains
 
 __all__ = ["LambdaLoss"]
 
-_CHUNK = 1 << 20  # pairs evaluated at once
+_CHUNK = 1 << 20  # pairs evaluated in one chunk
 
 
 class _Items(NamedTuple):
@@ -90,17 +90,18 @@ class LambdaLoss(Objective):
         everything = self._items(lists.widened())
         rows, relevant = lists.positives.shape
         items = lists.scores.shape[-1]
-        lists_at_once = max(1, _CHUNK // (relevant * items))
-        if lists_at_once >= rows:
+        lists_per_chunk = max(1, _CHUNK // (relevant * items))
+        if lists_per_chunk >= rows:
             return self._pairs(everything.part(slice(None), slice(relevant)), everything)
-        uppers_at_once = max(1, _CHUNK // items)
+        uppers_per_chunk = max(1, _CHUNK // items)
         risks = []
-        for row in range(0, rows, lists_at_once):
-            some = slice(row, row + lists_at_once)
+        for row in range(0, rows, lists_per_chunk):
+            some = slice(row, row + lists_per_chunk)
             lower = everything.part(some, slice(None))
             total = lower.scores.new_zeros(len(lower.scores))
-            for start in range(0, relevant, uppers_at_once):
-                upper = lower.part(slice(None), slice(start, min(relevant, start + uppers_at_once)))
+            for start in range(0, relevant, uppers_per_chunk):
+                stop = min(relevant, start + uppers_per_chunk)
+                upper = lower.part(slice(None), slice(start, stop))
                 total = total + checkpoint(
                     self._pairs, upper, lower, use_reentrant=False, preserve_rng_state=False
                 )

@@ -17,7 +17,10 @@ from rankwise.objectives import Objective
 from rankwise.objectives._batch import Batch, CallArguments
 from rankwise.objectives.base import Reduction
 
-__all__ = ["CrossEntropy", "Focal", "PointwiseObjective", "toward_truth"]
+__all__ = ["CrossEntropy", "Focal", "PointwiseObjective", "true_class_logit"]
+
+
+_MEAN = 1  # torch's number for the mean over all items
 
 
 class PointwiseObjective(Objective):
@@ -62,12 +65,9 @@ class PointwiseObjective(Objective):
         return (lists, None) if bool(counts.all()) else (lists.select(counts), counts)
 
 
-def toward_truth(scores: Tensor, target: Tensor) -> Tensor:
+def true_class_logit(scores: Tensor, target: Tensor) -> Tensor:
     """Return the logit of the true class, s or −s."""
     return torch.where(target > 0, scores, -scores)
-
-
-_MEAN = 1  # torch's number for the mean over all items
 
 
 class CrossEntropy(PointwiseObjective):
@@ -103,11 +103,11 @@ class CrossEntropy(PointwiseObjective):
         item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
     ) -> Tensor:
-        """The mean over the items of every list, and over the lists."""
-        # Whole lists of one length are one call of torch's own loss: all there is to gain here.
+        """Compute the mean over items and lists; see :meth:`Objective.forward`."""
+        # Whole lists of one length are one call of torch's own loss, which is faster.
         plain = all(given is None for given in (mask, groups, weight, previous_scores))
         if plain and self.exchange is None and self.reduction == "mean":
-            # A graph can hold it where no value is looked at.
+            # It compiles into one graph if no value is checked.
             breaks = torch.compiler.is_dynamo_compiling() and values_are_checked()
             value = (_eager if breaks else _of_whole_lists)(scores, target)
             if value is not None:
@@ -133,7 +133,7 @@ def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
     if not values_are_checked():
         return value
     low, high = truth.aminmax()
-    # A score that is no finite number shows in the value.
+    # A score that is not finite makes the value so.
     if low.item() >= 0 and high.item() <= 1 and math.isfinite(value.item()):
         return value
     return None
@@ -173,7 +173,7 @@ class Focal(PointwiseObjective):
         self.gamma, self.alpha = gamma, alpha
 
     def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
-        toward = toward_truth(scores, target)
+        toward = true_class_logit(scores, target)
         # In the log domain: a power of 1 − p has no finite gradient at p = 1 when γ < 1.
         loss = -logsigmoid(toward) * (self.gamma * logsigmoid(-toward)).exp()
         if self.alpha is None:

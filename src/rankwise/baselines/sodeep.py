@@ -16,7 +16,7 @@ from rankwise.objectives.base import Reduction
 __all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
 
 WEIGHTS = Path(__file__).with_name("sodeep_sorter.npz")
-"""Where ``python -m reproductions.train_sodeep`` puts what the sorter has learned."""
+"""File of the sorter's weights, written by ``python -m reproductions.train_sodeep``."""
 
 _STEPS, _HIDDEN = 32, 64
 
@@ -34,7 +34,7 @@ class Sorter(nn.Module):
         self.steps = nn.Linear(1, _STEPS)
         self.lstm = nn.LSTM(_STEPS + 1, _HIDDEN, batch_first=True, bidirectional=True)
         self.out = nn.Linear(2 * _HIDDEN + _STEPS, 1)
-        # To rank is to count: start with steps all over the range and a memory that keeps.
+        # Ranking is counting: start with steps over the whole range and an open forget gate.
         with torch.no_grad():
             self.steps.weight.fill_(4.0)
             self.steps.bias.copy_(-4 * torch.linspace(-2.5, 2.5, _STEPS))
@@ -105,7 +105,7 @@ class SoDeepAP(Objective):
         scores = torch.cat([lists.positives, lists.negatives], dim=-1)
         weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
         absent = weight == 0
-        order = absent.to(torch.int8).argsort(dim=-1, stable=True)  # those present to the front
+        order = absent.to(torch.int8).argsort(dim=-1, stable=True)  # present items first
         sorter_dtype = self.sorter.out.weight.dtype
         ranks = self.sorter(scores.gather(-1, order).to(sorter_dtype), (~absent).sum(-1))
         positive = order < lists.positives.shape[-1]

@@ -1,4 +1,4 @@
-"""Any objective on the batch that all processes have together."""
+"""Objectives over the joined batch of all processes."""
 
 from __future__ import annotations
 
@@ -80,17 +80,16 @@ class AcrossProcesses(nn.Module):
         previous_scores: Tensor | None = None,
     ) -> Tensor:
         """Compute the objective of the joined batch; see :meth:`Objective.forward`."""
-        given = {"mask": mask, "groups": groups, "weight": weight}
-        given |= {"list_ids": list_ids, "item_ids": item_ids}
-        given |= {"previous_scores": previous_scores}
-        arguments = {"target": target} | {n: t for n, t in given.items() if t is not None}
+        given = {"target": target, "mask": mask, "groups": groups, "weight": weight}
+        given |= {"list_ids": list_ids, "item_ids": item_ids, "previous_scores": previous_scores}
+        arguments = {name: value for name, value in given.items() if value is not None}
         loss: Tensor
         if not is_distributed():
             loss = self.objective(scores, **arguments)
             return loss
         message = self._message({"scores": scores, **arguments})
         if message.facts["kind"] == "lists":
-            # Whole lists stay where they are: the others hear only whether all is well with them.
+            # Whole lists are not sent: other processes only need to know whether they are valid.
             message = replace(message, columns=first_items(message.columns))
         messages = all_gather(message, scores.device)
         check_agreement(messages)
@@ -142,7 +141,7 @@ class AcrossProcesses(nn.Module):
 
     def _share(self, scores: Tensor, arguments: dict[str, Tensor]) -> Tensor:
         """Return the mean over the lists of all processes, each computing the risk of its own."""
-        if scores.numel() == 0:  # no list, whatever the shape of nothing is
+        if scores.numel() == 0:  # no lists, whatever the shape
             arguments = {"target": arguments["target"].reshape(0, 1)}
             scores = scores.reshape(0, 1)
             if getattr(self.objective, "memory_by", None) == "list":
@@ -158,7 +157,7 @@ class AcrossProcesses(nn.Module):
         return loss
 
     def _message(self, arguments: dict[str, Tensor]) -> Message:
-        # What does not fit is sent as well: the others wait for this process and must hear of it.
+        # Errors are sent, too: the other processes wait for this one and have to raise as well.
         problem, kind, columns = None, None, {"scores": arguments["scores"].new_empty(0)}
         try:
             kind, columns = read_columns(self.objective, arguments)

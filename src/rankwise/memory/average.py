@@ -1,4 +1,4 @@
-"""Moving averages by id: one for each list, class or item that comes and goes with the batches."""
+"""Moving averages by id: one for each list, class or item of the data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bank of the last embeddings (cross-batch memory, XBM): more negatives than a batch holds."""
+"""Embeddings of the last batches: more negatives than one batch has."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EmbeddingBank(nn.Module):
 
     embeddings: Tensor
     labels: Tensor
-    count: Tensor  # embeddings taken in so far, ever
+    count: Tensor  # embeddings added so far
 
     def __init__(self, size: int, dimension: int) -> None:
         super().__init__()

@@ -1,8 +1,6 @@
-"""The model of one step ago, for estimates that follow a moving model (StableAP 6)."""
+"""Scores of the model under the parameters of the previous step (StableAP, Eq. 6)."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,13 +37,13 @@ class PreviousModel(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self._model = [model]  # in a list: the model is not ours to save
+        self._model = [model]  # in a list, so that the model is not saved as a submodule
         for name, parameter in model.named_parameters():
             self.register_buffer(_key(name), parameter.detach().clone())
         self.register_buffer("started", torch.zeros((), dtype=torch.bool))
 
     @torch.no_grad()
-    def forward(self, *inputs: Any, **options: Any) -> Tensor:
+    def forward(self, *inputs: object, **options: object) -> Tensor:
         """Return the model's output for ``inputs`` under the previous parameters."""
         (model,) = self._model
         current = dict(model.named_parameters())

@@ -1,4 +1,4 @@
-"""The quantile vector of SOPRC: what the scores of all positives look like, seen batch by batch."""
+"""Quantile vector of SOPRC: the distribution of the scores of the positives."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def interpolate_quantiles(
     position = n * (torch.arange(points, device=scores.device, dtype=n.dtype) + 0.5) / points
     cell = position.floor() + 1
     a = position - cell + 1
-    # Every rank that is asked for, the four that continue the ends among them, in one search.
+    # One search for all ranks, including the four that extrapolate the ends.
     whole = n.round().clamp_min(1)
     ends = torch.cat([torch.ones_like(n), torch.full_like(n, 2.0), whole - 1, whole], dim=-1)
     found = _at_rank(ordered, reach, torch.cat([cell - 1, cell, cell + 1, ends], dim=-1), whole)
@@ -67,7 +67,7 @@ def interpolate_quantiles(
 def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Tensor:
     """Interpolate lists of n items of weight 1, where φ is linear but for its ends."""
     n = ordered.shape[-1]
-    step = min(1, n - 1)  # one item alone continues itself
+    step = min(1, n - 1)  # a single item extrapolates to itself
     first = (2 * ordered[:, :1] - ordered[:, step : step + 1]).clamp_min(low)
     last = (2 * ordered[:, -1:] - ordered[:, n - 1 - step : n - step]).clamp_max(high)
     return torch.cat([first, ordered, last], dim=-1) @ _chords(n, points, ordered)
