@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import zipfile
 
 import numpy as np
 import pytest
 
-from rankwise.files import read_npz, write_npz, write_whole
+from rankwise.files import read_npz, write_csv, write_json, write_npz, write_whole
 
 
 def test_files_appear_whole_and_leave_nothing_beside_them(tmp_path):
@@ -52,3 +53,14 @@ def test_objects_are_never_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.array([{}]))
     with pytest.raises(ValueError, match="allow_pickle"):
         read_npz(tmp_path / "a.npz")
+
+
+def test_csv_has_the_columns_of_all_rows(tmp_path):
+    path = write_csv(tmp_path / "d.csv", [{"a": 1, "b": "x, y"}, {"a": 2, "c": 3}])
+    assert path.read_text() == 'a,b,c\n1,"x, y",\n2,,3\n'
+
+
+def test_json_refuses_what_json_is_not(tmp_path):
+    assert json.loads(write_json(tmp_path / "s.json", {"π": 0.1}).read_text()) == {"π": 0.1}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "s.json", {"x": float("nan")})

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["read_npz", "write_npz", "write_whole"]
+__all__ = ["read_npz", "write_csv", "write_json", "write_npz", "write_whole"]
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
@@ -46,6 +48,22 @@ def _flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    """Write rows as comma-separated values; the columns are the union of their keys, in order."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return write_whole(path, text.getvalue())
+
+
+def write_json(path: Path, value: object) -> Path:
+    """Write a value as indented JSON; NaN and infinity raise."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return write_whole(path, text + "\n")
+
+
 def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:
     """Write arrays by name as npz, without time stamps: equal arrays make equal files.
 
@@ -65,5 +83,8 @@ def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays of an npz file by name; nothing in it is ever executed."""
     # Bytes first: numpy leaves a broken file open.
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as held:
+    held = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+    if isinstance(held, np.ndarray):
+        raise ValueError("it holds one array, without a name")
+    with held:
         return {name: held[name] for name in held.files}

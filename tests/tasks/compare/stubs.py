@@ -11,7 +11,7 @@ from optuna.distributions import FloatDistribution
 
 import rankwise.estimators
 from rankwise.estimators.base import Ranker
-from rankwise.tasks.compare import candidates, search_space
+from rankwise.tasks.compare import candidates
 from rankwise.tasks.compare.candidates import MODELS
 from rankwise.tasks.compare.problem import Problem, read_problem
 from rankwise.tasks.compare.settings import Settings
@@ -70,8 +70,8 @@ def replace_models(monkeypatch):
     span = FloatDistribution(1e-3, 1e3, log=True)
     for kind in MODELS:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
-        monkeypatch.setitem(search_space.SPACES, kind, {"alpha": span})
-        monkeypatch.setitem(search_space.METRIC_SPACES, kind, {})
+        monkeypatch.setitem(candidates.SPACES, kind, {"alpha": span})
+        monkeypatch.setitem(candidates.METRIC_SPACES, kind, {})
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankwise.files import write_whole
 from rankwise.report.comparison.report import comparison_report
 from rankwise.report.comparison.run import read_run
-from rankwise.report.files import write_whole
 
 __all__ = ["write_report"]
 

@@ -81,13 +81,14 @@ def precision_recall_curves(levels: Levels, seed: int = 0) -> Curve:
 
 def roc_curves(levels: Levels, seed: int = 0) -> Curve:
     """Return true positive rate over false positive rate, on a grid that is dense near zero."""
-    return _with_band(levels, np.linspace(0, 1, POINTS) ** 2, _true_positive_rate, seed)
+    grid = np.linspace(0, 1, POINTS) ** 2
+    return _with_band(levels, grid, lambda p, n, grid: _recall(n, p, grid), seed)
 
 
 def lift_curves(levels: Levels, seed: int = 0) -> Curve:
     """Return the lift, precision among the top k over the prior, against k as a share."""
-    first = 1 / max(levels.flagged[-1], 2.0)
-    return _with_band(levels, np.geomspace(max(first, 1e-4), 1, POINTS), _lift, seed)
+    grid = np.geomspace(max(1 / max(levels.flagged[-1], 2.0), 1e-4), 1, POINTS)
+    return _with_band(levels, grid, lambda p, n, grid: _recall(p + n, p, grid) / grid, seed)
 
 
 def _with_band(levels: Levels, grid: Floats, shape: Shape, seed: int) -> Curve:
@@ -127,18 +128,11 @@ def _precision(positives: Floats, negatives: Floats, grid: Floats) -> Floats:
     return found
 
 
-def _true_positive_rate(positives: Floats, negatives: Floats, grid: Floats) -> Floats:
-    fpr = np.append(0.0, negatives) / negatives[-1]
-    found: Floats = np.interp(grid, fpr, np.append(0.0, positives) / positives[-1])
+def _recall(flagged: Floats, positives: Floats, grid: Floats) -> Floats:
+    """Return the share of the positives that is found when a share of a mass is flagged."""
+    share = np.append(0.0, flagged) / flagged[-1]
+    found: Floats = np.interp(grid, share, np.append(0.0, positives) / positives[-1])
     return found
-
-
-def _lift(positives: Floats, negatives: Floats, grid: Floats) -> Floats:
-    flagged = np.append(0.0, positives + negatives)
-    found: Floats = np.interp(
-        grid, flagged / flagged[-1], np.append(0.0, positives) / positives[-1]
-    )
-    return found / grid
 
 
 _SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -190,9 +184,14 @@ class Thresholds:
         missed: Floats = self.positives - self.true_positives
         return missed
 
+    def cost(self, false_positive: float, false_negative: float) -> Floats:
+        """Return the cost of every row."""
+        total: Floats = false_positive * self.false_positives
+        return total + false_negative * self.false_negatives
+
     def cheapest(self, false_positive: float, false_negative: float) -> int:
         """Return the row with the least cost, the highest threshold among equals."""
-        cost = false_positive * self.false_positives + false_negative * self.false_negatives
+        cost = self.cost(false_positive, false_negative)
         return len(cost) - 1 - int(np.argmin(cost[::-1]))
 
 
@@ -235,11 +234,10 @@ def _corners(levels: Levels) -> NDArray[np.intp]:
     rises = np.flatnonzero(np.diff(levels.positives, prepend=0.0) > 0)
     for place in rises.tolist():
         x, y = float(levels.negatives[place]), float(levels.positives[place])
-        while len(hull) > 1 and _turns_up(hull[-2], hull[-1], x, y):
-            hull.pop()
+        while len(hull) > 1:
+            (a, b, _), (c, d, _) = hull[-2:]
+            if (c - a) * (y - b) < (d - b) * (x - a):
+                break
+            hull.pop()  # below the line from the corner before it
         hull.append((x, y, place))
     return np.array([place for _, _, place in hull[1:]], dtype=np.intp)
-
-
-def _turns_up(a: tuple[float, float, int], b: tuple[float, float, int], x: float, y: float) -> bool:
-    return (b[0] - a[0]) * (y - a[1]) >= (b[1] - a[1]) * (x - a[0])

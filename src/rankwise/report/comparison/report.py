@@ -10,11 +10,10 @@ from importlib import resources
 from rankwise.report.comparison.curves import levels_of
 from rankwise.report.comparison.markup import Section, color_class
 from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.sections.columns import columns, importance
 from rankwise.report.comparison.sections.curves import curves, lift
 from rankwise.report.comparison.sections.results import headline, results, title_of
 from rankwise.report.comparison.sections.scores import calibration, groups, scores
-from rankwise.report.comparison.sections.settings import setting
+from rankwise.report.comparison.sections.settings import columns, importance, setting
 from rankwise.report.comparison.sections.threshold import explorer
 from rankwise.report.comparison.sections.time import time
 from rankwise.report.html import Markup, element, fill

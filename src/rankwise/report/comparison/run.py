@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pydantic import AliasChoices, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from rankwise.files import read_npz
+
 Floats = NDArray[np.float64]
 
 
@@ -277,12 +279,7 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
 
 def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     try:
-        with path.open("rb") as file:
-            held = np.load(file, allow_pickle=False)
-            if isinstance(held, np.ndarray):
-                raise ValueError("it holds one array, without a name")
-            with held:
-                members = {name: held[name] for name in held.files}
+        members = read_npz(path)
         for name, member in members.items():
             if not isinstance(member, np.ndarray):
                 raise ValueError(f"{name!r} is not an array")

@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     __file__,
     {
+        "candidates": (*_TABLES, "optuna"),
         "model": _TABLES,
         "pipeline": (*_TABLES, "optuna"),
         "predict": _TABLES,

@@ -17,7 +17,7 @@ from rankwise.naming import canonical_metric
 from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare.metrics import (
     Floats,
-    Groups,
+    Truth,
     every_metric,
     interval,
     is_graded,
@@ -116,9 +116,8 @@ def evaluate_scores(
     scores = table.score
     if scores is None:
         raise DataError(f"{path}: there are no scores in it")
-    found = _measure(
-        table.path, names, scores, table.target, table.groups, graded=table.graded, seed=seed
-    )
+    truth: Truth = {"target": table.target, "groups": table.groups, "weight": None}
+    found = _measure(table.path, names, scores, truth, graded=table.graded, seed=seed)
     return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
 
 
@@ -135,27 +134,25 @@ def evaluate_run(
         run = read_run(folder)
     except ValueError as error:
         raise DataError(str(error)) from error
-    target, groups = run.predictions.target, run.predictions.group
-    graded = run.config.get("positive_value") is None
+    kept, graded = run.predictions, run.config.get("positive_value") is None
+    weight = kept.weight if run.config.get("weight") else None
     for name in metrics or ():
         resolve_metric(name, grouped=run.grouped)
-        if run.config.get("weight"):
-            require_weights(canonical_metric(name), run.predictions.weight)
+        if weight is not None:
+            require_weights(canonical_metric(name), weight)
         if graded and not is_graded(name):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "
                 "ndcg does, such as ndcg@10"
             )
-    others = every_metric(len(target), grouped=run.grouped, graded=graded)
+    others = every_metric(len(kept.target), grouped=run.grouped, graded=graded)
     asked = [canonical_metric(name) for name in metrics or ()]
-    weight = run.predictions.weight if run.config.get("weight") else None
     names = asked or list(dict.fromkeys([run.metric, *others]))
     names = [name for name in names if takes_weights(name, weight)]
-    scores = run.predictions.scores[run.recommended.number]
+    scores = kept.scores[run.recommended.number]
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
-    found = _measure(
-        folder, names, scores, target, groups, graded=graded, weight=weight, seed=drawn
-    )
+    truth: Truth = {"target": kept.target, "groups": kept.group, "weight": weight}
+    found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
     return replace(found, candidate=run.recommended.name)
 
 
@@ -163,17 +160,18 @@ def _measure(
     path: Path,
     names: Sequence[str],
     scores: Floats,
-    target: Floats,
-    groups: Groups,
+    truth: Truth,
     *,
     graded: bool,
-    weight: Floats | None = None,
     seed: int,
 ) -> EvaluationResult:
-    metrics = {
-        name: interval(name, scores, target, groups, weight=weight, seed=seed) for name in names
-    }
-    lists, left_out, whole = _lists(target, groups, graded=graded)
+    metrics = {name: interval(name, scores, **truth, seed=seed) for name in names}
+    target, groups = truth["target"], truth["groups"]
+    lists, left_out, whole = None, 0, 0
+    if groups is not None:
+        sizes, positive = np.bincount(groups), np.bincount(groups, weights=target > 0)
+        whole = 0 if graded else int((positive == sizes).sum())
+        lists, left_out = len(sizes), int((positive == 0).sum()) + whole
     positives = int(np.count_nonzero(target))
     return EvaluationResult(path, len(target), positives, lists, left_out, metrics, whole)
 
@@ -185,17 +183,6 @@ def _trained_on(path: Path) -> int | None:
         return None
     marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
     return int(marks.is_in(["true", "1"]).sum())
-
-
-def _lists(target: Floats, groups: Groups, *, graded: bool) -> tuple[int | None, int, int]:
-    """Count the lists, those with nothing to rank, and of these the all-positive ones."""
-    if groups is None:
-        return None, 0, 0
-    sizes = np.bincount(groups)
-    positives = np.bincount(groups, weights=target > 0)
-    empty = int((positives == 0).sum())
-    whole = 0 if graded else int((positives == sizes).sum())
-    return len(sizes), empty + whole, whole
 
 
 def _number(value: float) -> float | None:

@@ -17,10 +17,9 @@ from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time, time_limit
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
-from rankwise.tasks.compare.candidates import CLASSES, Candidate
+from rankwise.tasks.compare.candidates import CLASSES, Candidate, Params, length_of, shortest
 from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
 from rankwise.tasks.compare.problem import Floats, Problem, Rows
-from rankwise.tasks.compare.search_space import Params, length_of, shortest
 
 SMALL = 50_000  # rows from which several threads pay for trees
 _RECORD = ("params", "trials", "seconds", "curve", "cut")

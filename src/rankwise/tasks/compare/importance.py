@@ -100,7 +100,12 @@ def _measured(
             for column in columns:
                 shuffled = _shuffled(features, column, rng.permutation(len(rows)))
                 losses[column].append(base - problem.value(model.scores(shuffled), rows))
-    measured = [_column(names[column], values) for column, values in losses.items()]
+    # Shuffles are independent: nothing to correct for.
+    means = {names[column]: corrected(values, 1, 0) for column, values in losses.items()}
+    measured: list[ColumnImportance] = [
+        {"name": name, "mean": each.mean, "low": each.low, "high": each.high}
+        for name, each in means.items()
+    ]
     return {
         "metric": problem.metric,
         "value": float(np.mean(bases)),
@@ -111,11 +116,6 @@ def _measured(
         "columns": sorted(measured, key=lambda row: -row["mean"]),
         "part": part,
     }
-
-
-def _column(name: str, values: Sequence[float]) -> ColumnImportance:
-    found = corrected(values, 1, 0)  # shuffles are independent: nothing to correct for
-    return {"name": name, "mean": found.mean, "low": found.low, "high": found.high}
 
 
 def _amount(passes: float, rows: int) -> tuple[int, float]:

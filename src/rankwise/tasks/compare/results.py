@@ -10,12 +10,12 @@ from typing import NotRequired, TypedDict
 
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
+from rankwise.tasks.compare.candidates import Params
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.importance import ImportanceResult
 from rankwise.tasks.compare.metrics import Estimate, every_metric, takes_weights
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.run_files import write_parts
-from rankwise.tasks.compare.search_space import Params
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 
 Numbers = dict[str, float | None]  # with an interval; what is not defined is null

@@ -12,11 +12,17 @@ import numpy as np
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate
+from rankwise.tasks.compare.candidates import (
+    LOG_LOSS,
+    Candidate,
+    Params,
+    defaults,
+    options_of,
+    space_of,
+)
 from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import FoldScores, evaluate_split
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.search_space import Params, defaults, options_of, space_of
 from rankwise.tasks.compare.trials import TrialStore
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)

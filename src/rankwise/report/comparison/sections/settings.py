@@ -1,13 +1,14 @@
-"""The data, settings and versions of a run, and the command that repeats it."""
+"""The columns with their importance, the settings of a run, and the command that repeats it."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from rankwise.report.comparison.format import count, duration
-from rankwise.report.comparison.markup import Section, details
-from rankwise.report.comparison.run import Run
+from rankwise.report.comparison import charts
+from rankwise.report.comparison import format as fmt
+from rankwise.report.comparison import markup as html
+from rankwise.report.comparison.run import Column, Run
 from rankwise.report.html import Child, Markup, element
 
 # Options of `rankwise compare` that repeat a run, in the order of its help.
@@ -16,15 +17,17 @@ _OPTIONS = (
     *("date-format", "budget", "trials", "candidates", "repeats", "seeds", "seed"),
 )
 _MAX_ROWS = 12  # of a list that is shown unfolded
+_MAX_COLUMNS = 15  # of a table that is shown unfolded
+_WIDTH = 180
 
 
-def setting(run: Run) -> Section:
+def setting(run: Run) -> html.Section:
     """Return data, settings, the parameters of every candidate, and the command."""
     asked = {key: value for key, value in run.config.items() if key not in ("command", "versions")}
     if isinstance(budget := asked.get("budget"), float):
-        asked["budget"] = duration(budget)
+        asked["budget"] = fmt.duration(budget)
     versions = run.config.get("versions")
-    sizes = {key: count(v) if type(v) is int else v for key, v in run.data.items()}
+    sizes = {key: fmt.count(v) if type(v) is int else v for key, v in run.data.items()}
     blocks = {
         "Data": sizes,
         "Settings": asked,
@@ -35,7 +38,7 @@ def setting(run: Run) -> Section:
         for title, values in blocks.items()
         if values
     ]
-    params = [details(each.name, _list(each.params)) for each in run.candidates if each.params]
+    params = [html.details(each.name, _list(each.params)) for each in run.candidates if each.params]
     body: list[Child] = [element("div", shown, class_="blocks")]
     if params:
         body += [element("h3", "Chosen parameters"), params]
@@ -43,7 +46,7 @@ def setting(run: Run) -> Section:
         code = element("pre", element("code", command, id="command"), tabindex=0)
         copy = element("button", "Copy", type="button", class_="quiet-button", data_copy="command")
         body += [element("h3", "Run it again"), element("div", code, copy, class_="command")]
-    return Section("setting", "Settings", body)
+    return html.Section("setting", "Settings", body)
 
 
 def command_of(config: Mapping[str, object]) -> str:
@@ -73,7 +76,11 @@ def _list(values: Mapping[str, object], *, folds: bool = False) -> Markup:
         for key, value in values.items()
     ]
     made = element("dl", rows, class_="facts")
-    return details(f"{count(len(rows))} values", made) if folds and len(rows) > _MAX_ROWS else made
+    return (
+        html.details(f"{fmt.count(len(rows))} values", made)
+        if folds and len(rows) > _MAX_ROWS
+        else made
+    )
 
 
 def _value(value: object) -> Child:
@@ -87,3 +94,66 @@ def _value(value: object) -> Child:
     if isinstance(value, float):
         return f"{value:.6g}"
     return "none" if value in (None, {}, []) else str(value)
+
+
+def importance(run: Run) -> html.Section | None:
+    """Return a table of columns with intervals on a shared scale; None in an older run."""
+    found = run.importance
+    if found is None:
+        return None
+    known = [0.0, *charts.known_values(found.columns)]
+    classes = f"wide {html.color_class(run, run.recommended)}"
+
+    def row(each: Column) -> list[Child]:
+        interval: Child = fmt.NOTHING
+        if each.has_interval and min(known) < max(known):
+            image = charts.forest(
+                each, min(known), max(known), reference=0.0, class_=classes, width=_WIDTH
+            )
+            ends = fmt.between(each, fmt.signed, dash=" – ")
+            interval = [image, element("span", ends, class_="range wide")]
+        return [each.name, element("strong", fmt.signed(each.value)), interval]
+
+    rows = [row(each) for each in found.columns]
+    some = found.rows < found.of_rows
+    part = f"{fmt.count(found.rows)} of the {fmt.count(found.of_rows)} rows of " if some else ""
+    body: list[Child] = [
+        html.note(
+            f"The loss in {fmt.full_name(run.metric)} of the model ",
+            element("strong", run.recommended.name),
+            f" on {part}{found.part} when the values of one column are shuffled: mean of "
+            f"{fmt.count(found.repeats)} shuffles with its 95\u202f% interval. Columns with the "
+            "same information stand in for each other: either alone may look unimportant.",
+        ),
+        _importance_table(rows[:_MAX_COLUMNS]),
+    ]
+    if rest := rows[_MAX_COLUMNS:]:
+        body.append(html.details(f"{fmt.count(len(rest))} more columns", _importance_table(rest)))
+    if left := (found.of_columns or len(rows)) - len(rows):
+        body.append(
+            html.note(f"{fmt.count(left)} columns less related to the scores were not measured.")
+        )
+    return html.Section("importance", "What drives the scores", body)
+
+
+def _importance_table(rows: Sequence[Sequence[Child]]) -> Markup:
+    return html.table("", ["Column", "Loss", "95\u202f% interval"], rows)
+
+
+def columns(run: Run) -> html.Section | None:
+    """Return a table of the columns; None where the run kept none."""
+    if not run.columns:
+        return None
+    rows = []
+    for each in run.columns:
+        counts = [each.get("levels"), each.get("missing")]
+        left_out = each.get("left_out")
+        remark = f"left out: {left_out}" if left_out else str(each.get("remark") or "")
+        numbers = [fmt.count(n) if isinstance(n, int) else "" for n in counts]
+        rows.append([str(each.get("name", "")), str(each.get("taken_for", "")), *numbers, remark])
+    left_out = sum(bool(each.get("left_out")) for each in run.columns)
+    caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
+    made = html.table(caption, ["Column", "Type", "Levels", "Missing", "Remark"], rows)
+    return html.Section(
+        "columns", "Columns", made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
+    )

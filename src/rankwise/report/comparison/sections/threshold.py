@@ -52,7 +52,7 @@ def explorer(run: Run) -> Section:
         "The steps of the slider are spaced by the number of flagged rows.",
     )
     frame, at = _frame(rows, kind), rows.best_f1
-    cheapest = rows.cheapest(_COSTS["fp"], _COSTS["fn"])
+    total, cheapest = rows.cost(*_COSTS.values()), rows.cheapest(*_COSTS.values())
     costs = [
         fill(_COST, key=key, name=name, cost=_COSTS[key], sum=count(_COSTS[key] * errors))
         for key, name, errors in (
@@ -69,8 +69,8 @@ def explorer(run: Run) -> Section:
         threshold=_exact(rows, at),
         numbers=_numbers(rows),
         costs=costs,
-        total=count(_cost(rows, at)),
-        lowest=count(_cost(rows, cheapest)),
+        total=count(total[at]),
+        lowest=count(total[cheapest]),
         where=f"a threshold of {_exact(rows, cheapest)}"
         if math.isfinite(rows.threshold[cheapest])
         else "no row flagged",
@@ -134,10 +134,6 @@ def _data(frame: Frame, rows: Thresholds) -> object:
         "top": frame.y(1),
         "bottom": frame.y(0),
     }
-
-
-def _cost(rows: Thresholds, at: int) -> float:
-    return float(_COSTS["fp"] * rows.false_positives[at] + _COSTS["fn"] * rows.false_negatives[at])
 
 
 def _short(values: list[float]) -> list[float]:
