@@ -71,18 +71,17 @@ def verdict(
         found = _by_validation(metric, validation, tested)
         if found is not None:
             return Verdict(found, tuple(advice))
-    if test is not None and test[1] < test[0]:
-        return Verdict(f"worse than the start: {tested}", tuple(advice))
     if test is not None:
-        how = "better than the start" if test[1] > test[0] else "no better than the start"
-        return Verdict(f"{how}: {tested}", () if test[1] > test[0] else tuple(advice))
-    if validation is None or not math.isfinite(validation.start):
+        before, after = test
+    elif validation is not None and math.isfinite(validation.start):
+        before, after = validation.start, _best(validation)
+        tested = f"validation {metric} went from {before:.4f} to {after:.4f}"
+    else:
         return Verdict(f"not known: {metric} was not measured before training")
-    best = _best(validation)
-    said = f"validation {metric} went from {validation.start:.4f} to {best:.4f}"
-    if best > validation.start:
-        return Verdict(f"better than the start: {said}")
-    return Verdict(f"no better than the start: {said}", tuple(advice))
+    if after > before:
+        return Verdict(f"better than the start: {tested}")
+    how = "worse" if test is not None and after < before else "no better"
+    return Verdict(f"{how} than the start: {tested}", tuple(advice))
 
 
 def lower_rate(setting: str, rate: float) -> str:

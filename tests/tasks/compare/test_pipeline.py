@@ -123,7 +123,7 @@ def slow(monkeypatch, seconds):
                 break
 
     monkeypatch.setattr(StubRanker, "_fit_scores", steps)
-    monkeypatch.setattr("rankwise.tasks.compare.costs._SIZES", (100, 150))
+    monkeypatch.setattr("rankwise.tasks.compare.budget._SIZES", (100, 150))
 
 
 def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
 from rankwise.estimators.limits import time_is_up
+from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import evaluate_split
 from rankwise.tasks.compare.training import finish
 from rankwise.tasks.compare.tuning import Tuned

@@ -6,8 +6,8 @@ import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
 from rankwise.tasks.compare import tuning
+from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.trials import TrialStore, open_storage
 from rankwise.tasks.compare.tuning import CandidateError, tune
 

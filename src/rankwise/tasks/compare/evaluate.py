@@ -15,16 +15,7 @@ from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
 from rankwise.naming import canonical_metric
 from rankwise.report.comparison.run import number, read_run
-from rankwise.tasks.compare.metrics import (
-    Floats,
-    Truth,
-    every_metric,
-    interval,
-    is_graded,
-    require_weights,
-    resolve_metric,
-    takes_weights,
-)
+from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.predict import IN_TRAINING
 from rankwise.tasks.compare.run_files import require_run
 
@@ -66,7 +57,9 @@ class EvaluationResult:
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
-        taken = [name for name in self.metrics if is_graded(name)] if self.graded_only else []
+        taken = (
+            [name for name in self.metrics if measures.is_graded(name)] if self.graded_only else []
+        )
         more = f"; {', '.join(taken)}: over {self.graded_only} more, all positive" if taken else ""
         return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
 
@@ -106,17 +99,19 @@ def evaluate_scores(
     predict`` has marked as trained on are counted.
     """
     for name in metrics or ():
-        resolve_metric(name, grouped=group is not None)
+        measures.resolve_metric(name, grouped=group is not None)
     metrics = [canonical_metric(name) for name in metrics or ()]
-    graded = bool(metrics) and all(map(is_graded, metrics))
+    graded = bool(metrics) and all(map(measures.is_graded, metrics))
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded
     )
-    names = metrics or every_metric(len(table), grouped=group is not None, graded=table.graded)
+    names = metrics or measures.every_metric(
+        len(table), grouped=group is not None, graded=table.graded
+    )
     scores = table.score
     if scores is None:
         raise DataError(f"{path}: there are no scores in it")
-    truth: Truth = {"target": table.target, "groups": table.groups, "weight": None}
+    truth: measures.Truth = {"target": table.target, "groups": table.groups, "weight": None}
     found = _measure(table.path, names, scores, truth, graded=table.graded, seed=seed)
     return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
 
@@ -137,21 +132,21 @@ def evaluate_run(
     kept, graded = run.predictions, run.config.get("positive_value") is None
     weight = kept.weight if run.config.get("weight") else None
     for name in metrics or ():
-        resolve_metric(name, grouped=run.grouped)
+        measures.resolve_metric(name, grouped=run.grouped)
         if weight is not None:
-            require_weights(canonical_metric(name), weight)
-        if graded and not is_graded(name):
+            measures.require_weights(canonical_metric(name), weight)
+        if graded and not measures.is_graded(name):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "
                 "ndcg does, such as ndcg@10"
             )
-    others = every_metric(len(kept.target), grouped=run.grouped, graded=graded)
+    others = measures.every_metric(len(kept.target), grouped=run.grouped, graded=graded)
     asked = [canonical_metric(name) for name in metrics or ()]
     names = asked or list(dict.fromkeys([run.metric, *others]))
-    names = [name for name in names if takes_weights(name, weight)]
+    names = [name for name in names if measures.takes_weights(name, weight)]
     scores = kept.scores[run.recommended.number]
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
-    truth: Truth = {"target": kept.target, "groups": kept.group, "weight": weight}
+    truth: measures.Truth = {"target": kept.target, "groups": kept.group, "weight": weight}
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
     return replace(found, candidate=run.recommended.name)
 
@@ -159,13 +154,13 @@ def evaluate_run(
 def _measure(
     path: Path,
     names: Sequence[str],
-    scores: Floats,
-    truth: Truth,
+    scores: measures.Floats,
+    truth: measures.Truth,
     *,
     graded: bool,
     seed: int,
 ) -> EvaluationResult:
-    metrics = {name: interval(name, scores, **truth, seed=seed) for name in names}
+    metrics = {name: measures.interval(name, scores, **truth, seed=seed) for name in names}
     target, groups = truth["target"], truth["groups"]
     lists, left_out, whole = None, 0, 0
     if groups is not None:

@@ -13,19 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from rankwise import metrics
 from rankwise.data import DataError
-from rankwise.metrics import (
-    Comparison,
-    Interval,
-    Metric,
-    auroc,
-    average_precision,
-    bootstrap_interval,
-    compare,
-    delong_interval,
-    delong_test,
-    logit_interval,
-)
 from rankwise.naming import metric
 
 Floats = NDArray[np.float64]
@@ -46,7 +35,7 @@ NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 1e7  # resampled items: one or two seconds a comparison
 
 
-def resolve_metric(name: str, *, grouped: bool) -> Metric:
+def resolve_metric(name: str, *, grouped: bool) -> metrics.Metric:
     """Return the metric of a name; a DataError where there is none, or where it needs lists."""
     try:
         found = metric(name)
@@ -110,7 +99,7 @@ def interval(
     *,
     weight: Weight = None,
     seed: int = 0,
-) -> Interval:
+) -> metrics.Interval:
     """Return the metric with its 95 % interval.
 
     Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to 0
@@ -120,14 +109,14 @@ def interval(
     """
     found = metric(name)
     if _has_formula(found, target, groups, weight):
-        if found.metric is auroc:
-            return delong_interval(scores, target)
-        by_formula = logit_interval(scores, target)
+        if found.metric is metrics.auroc:
+            return metrics.delong_interval(scores, target)
+        by_formula = metrics.logit_interval(scores, target)
         spread = by_formula.value * (1 - by_formula.value)
         if np.count_nonzero(target) * spread >= 1:  # 1 over its variance on the logit scale
             return by_formula
     with _quietly():
-        return bootstrap_interval(
+        return metrics.bootstrap_interval(
             found.metric,
             scores,
             target,
@@ -148,13 +137,13 @@ def difference(
     *,
     weight: Weight = None,
     seed: int = 0,
-) -> Comparison:
+) -> metrics.Comparison:
     """Compare two scores of the same rows: DeLong's test for the AUC, else a bootstrap."""
     found = metric(name)
-    if found.metric is auroc and _has_formula(found, target, groups, weight):
-        return delong_test(scores, others, target)
+    if found.metric is metrics.auroc and _has_formula(found, target, groups, weight):
+        return metrics.delong_test(scores, others, target)
     with _quietly():
-        return compare(
+        return metrics.compare(
             found.metric,
             scores,
             others,
@@ -167,12 +156,12 @@ def difference(
         )
 
 
-def _has_formula(found: Metric, target: Floats, groups: Groups, weight: Weight) -> bool:
+def _has_formula(found: metrics.Metric, target: Floats, groups: Groups, weight: Weight) -> bool:
     """Return whether the variance has a formula, which needs two rows of both classes."""
     plain = groups is None and weight is None and not found.options
     positives = int(np.count_nonzero(target))
     enough = min(positives, len(target) - positives) > 1
-    return plain and enough and found.metric in (auroc, average_precision)
+    return plain and enough and found.metric in (metrics.auroc, metrics.average_precision)
 
 
 def _resamples(scores: Floats) -> int:

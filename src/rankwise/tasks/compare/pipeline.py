@@ -18,7 +18,7 @@ from rankwise.tasks.compare.results import Results, results_of, write_results
 from rankwise.tasks.compare.run_files import open_run, start_run
 from rankwise.tasks.compare.selection import Evaluation, choose
 from rankwise.tasks.compare.settings import Settings
-from rankwise.tasks.compare.training import Trainer
+from rankwise.tasks.compare.training import train
 from rankwise.tasks.compare.trials import TrialStore, open_storage
 from rankwise.tasks.compare.tuning import NOT_BEGUN, Progress
 
@@ -145,8 +145,15 @@ def _train(
             if budget.one_part:
                 problem = replace(problem, plan=problem.plan.single_split())  # noqa: PLW2901
             store = TrialStore(storage, out / TRIALS, prefix)
-            trainer = Trainer(out / CANDIDATES, budget, store, report)
-            fitted, not_done = trainer.train(chosen, problem, len(rounds) - number)
+            fitted, not_done = train(
+                chosen,
+                problem,
+                budget,
+                store,
+                folder=out / CANDIDATES,
+                rounds_left=len(rounds) - number,
+                on_progress=report,
+            )
             failed |= not_done
             done.append((problem, fitted))
     return done, failed

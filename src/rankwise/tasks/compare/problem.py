@@ -34,11 +34,6 @@ class Problem:
         return self.settings.metric
 
     @property
-    def all_rows(self) -> Rows:
-        """The number of every row."""
-        return np.arange(len(self.table))
-
-    @property
     def seeds(self) -> range:
         """The seeds of the fits that are averaged."""
         return range(self.settings.seed, self.settings.seed + self.settings.seeds)

@@ -57,7 +57,7 @@ def undecided(evaluation: Evaluation, problem: Problem) -> str | None:
         return f"{said} More rows are needed."
     if settings.time is not None:
         return f"{said} Test on a longer time: more rows are needed."
-    every = count_positives(table, problem.all_rows)
+    every = count_positives(table, np.arange(len(table)))
     return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from rankwise.data import Split
 from rankwise.estimators.limits import time_limit
-from rankwise.tasks.compare.budget import Budget
+from rankwise.tasks.compare.budget import Budget, Cost
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import (
     Fitted,
     evaluate_split,
@@ -30,57 +30,45 @@ from rankwise.tasks.compare.trials import TrialStore
 from rankwise.tasks.compare.tuning import CandidateError, Progress, Tuned, fits_of_last, tune
 
 
-@dataclass(frozen=True, eq=False)
-class Trainer:
-    """Trains candidates within a budget, and keeps those that are done."""
+def train(
+    candidates: Sequence[Candidate],
+    problem: Problem,
+    budget: Budget,
+    store: TrialStore,
+    *,
+    folder: Path,
+    rounds_left: int = 1,
+    on_progress: Callable[[Candidate, Progress], None] = lambda candidate, progress: None,
+) -> tuple[dict[str, Fitted], dict[str, str]]:
+    """Return candidates by name that are done, now or in an earlier run, and why others failed.
 
-    folder: Path  # of the candidates that are done
-    budget: Budget
-    store: TrialStore
-    on_progress: Callable[[Candidate, Progress], None]
-
-    def train(
-        self, candidates: Sequence[Candidate], problem: Problem, rounds_left: int = 1
-    ) -> tuple[dict[str, Fitted], dict[str, str]]:
-        """Return candidates by name that are done, now or in an earlier run, and why others failed.
-
-        They are trained ``rounds_left`` times in all before the budget must be used up.
-        """
-        fitted: dict[str, Fitted] = {}
-        failed: dict[str, str] = {}
-        for place, candidate in enumerate(candidates):
-            folder = self.folder / self.store.name(candidate)
-            done = load_candidate(folder, candidate)
-            if done is None:
-                left = [*candidates[place:], *(rounds_left - 1) * list(candidates)]
-                try:
-                    done = self._trained(candidate, problem, left)
-                except CandidateError as error:
-                    failed[candidate.name] = str(error)
-                    continue
-                save_candidate(folder, done)
-            fitted[candidate.name] = done
-        common = on_common_splits(list(fitted.values()))
-        return dict(zip(fitted, common, strict=True)), failed
-
-    def _trained(self, candidate: Candidate, problem: Problem, left: list[Candidate]) -> Fitted:
-        name = self.store.name(candidate)
-        share = self.budget.share(name, problem, left)
-        cost = self.budget.costs[candidate.key]
-        began, used = time.perf_counter(), 0.0
-        try:
-            tuned = tune(
-                candidate,
-                problem,
-                store=self.store,
-                seconds=share,
-                cost=cost,
-                on_trial=lambda progress: self.on_progress(candidate, progress),
-            )
-            used = tuned.seconds
-            return finish(candidate, problem, tuned, share, cost)
-        finally:
-            self.budget.spend(name, max(used, time.perf_counter() - began))
+    They are trained ``rounds_left`` times in all before the budget must be used up. Those that
+    are done are kept in ``folder``.
+    """
+    fitted: dict[str, Fitted] = {}
+    failed: dict[str, str] = {}
+    for place, candidate in enumerate(candidates):
+        name = store.name(candidate)
+        done = load_candidate(folder / name, candidate)
+        if done is None:
+            left = [*candidates[place:], *(rounds_left - 1) * list(candidates)]
+            share, cost = budget.share(name, problem, left), budget.costs[candidate.key]
+            began, used, report = time.perf_counter(), 0.0, partial(on_progress, candidate)
+            try:
+                tuned = tune(
+                    candidate, problem, store=store, seconds=share, cost=cost, on_trial=report
+                )
+                used = tuned.seconds
+                done = finish(candidate, problem, tuned, share, cost)
+            except CandidateError as error:
+                failed[candidate.name] = str(error)
+                continue
+            finally:
+                budget.spend(name, max(used, time.perf_counter() - began))
+            save_candidate(folder / name, done)
+        fitted[candidate.name] = done
+    common = on_common_splits(list(fitted.values()))
+    return dict(zip(fitted, common, strict=True)), failed
 
 
 def finish(

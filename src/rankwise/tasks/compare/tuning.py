@@ -12,6 +12,7 @@ import numpy as np
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
+from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import (
     LOG_LOSS,
     Candidate,
@@ -20,7 +21,6 @@ from rankwise.tasks.compare.candidates import (
     options_of,
     space_of,
 )
-from rankwise.tasks.compare.costs import Cost
 from rankwise.tasks.compare.fit import FoldScores, evaluate_split
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.trials import TrialStore
