@@ -1,4 +1,4 @@
-"""Checks of what a caller hands in: each message names the argument, what came, what to pass."""
+"""Checks of arguments: each message names the argument, what was received and what to pass."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def arguments_are_checked() -> bool:
 
 
 class Trusted:
-    """A context in which nothing is checked again: an objective's call, behind its own checks."""
+    """Context without any checks: the call of an objective, after it has checked its arguments."""
 
     def __enter__(self) -> None:
         self._token = _level.set(_NOTHING)
@@ -106,7 +106,7 @@ class Trusted:
 
 
 def warn_caller(message: str) -> None:
-    """A ``RuntimeWarning`` at the line that called into rankwise, whatever is in between."""
+    """Issue a ``RuntimeWarning`` at the line that called into rankwise, at any depth."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_library(frame.f_globals):
         frame, level = frame.f_back, level + 1
@@ -119,7 +119,7 @@ def _is_library(scope: dict[str, object]) -> bool:
 
 
 def require_tensor(name: str, value: object) -> None:
-    """Anything else fails deep inside an operation otherwise."""
+    """Raise unless a value is a tensor; other types fail deep inside an operation."""
     if not isinstance(value, Tensor):
         raise ValueError(
             f"{name} must be a torch.Tensor, got {type(value).__name__}; "
@@ -145,13 +145,13 @@ def require_list_dimension(scores: Tensor, mask: Tensor | None) -> None:
 
 
 def require_mask(name: str, value: Tensor) -> None:
-    """A mask is boolean: True for items that are present."""
+    """Raise unless a mask is boolean: True for items that are present."""
     if value.dtype != torch.bool:
         raise ValueError(f"{name} must be boolean, got {value.dtype}; pass {name}.bool()")
 
 
 def require_floating(name: str, value: Tensor) -> None:
-    """Scores are real numbers: an integer or boolean tensor is nearly always a label by mistake."""
+    """Raise unless scores are floating-point: integers are nearly always labels by mistake."""
     if not value.is_floating_point():
         raise ValueError(
             f"{name} must be a floating-point tensor, got {value.dtype}; "
@@ -160,7 +160,7 @@ def require_floating(name: str, value: Tensor) -> None:
 
 
 def require_no_nan(name: str, value: Tensor) -> None:
-    """Raise where a NaN would silently become a rank."""
+    """Raise on NaN, which would silently get a rank."""
     if not values_are_checked():
         return
     if value.isnan().any():
@@ -190,7 +190,7 @@ def require_finite(
 
 
 def require_same_shape(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
-    """Both shapes are printed, since one alone does not say which is wrong."""
+    """Raise unless two shapes are equal, with both of them."""
     if value.shape != other.shape:
         raise ValueError(
             f"{name} must have the shape of {other_name}, "
@@ -199,7 +199,7 @@ def require_same_shape(name: str, value: Tensor, other_name: str, other: Tensor)
 
 
 def require_same_device(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
-    """Mixed devices fail deep inside an operation otherwise."""
+    """Raise unless two tensors are on one device; others fail deep inside an operation."""
     if value.device != other.device:
         raise ValueError(
             f"{name} is on {value.device} but {other_name} is on {other.device}; "
@@ -208,7 +208,7 @@ def require_same_device(name: str, value: Tensor, other_name: str, other: Tensor
 
 
 def is_binary(value: Tensor, *, whole: bool) -> bool:
-    """Whether there are only 0 and 1; of numbers known to be ``whole`` the range says it."""
+    """Return whether all values are 0 or 1; for ``whole`` numbers the range is enough."""
     if value.numel() == 0:
         return True
     if whole:
@@ -225,7 +225,7 @@ def is_binary(value: Tensor, *, whole: bool) -> bool:
 
 
 def require_binary(name: str, value: Tensor) -> None:
-    """Labels of a two-class list are 0 and 1 (or booleans)."""
+    """Raise unless labels are 0 and 1, or booleans."""
     if value.dtype == torch.bool or not values_are_checked():
         return
     if not is_binary(value, whole=not value.is_floating_point()):
@@ -234,7 +234,7 @@ def require_binary(name: str, value: Tensor) -> None:
 
 
 def require_shares(name: str, value: Tensor) -> None:
-    """Labels that may be soft are shares of the positive class."""
+    """Raise unless labels, which may be soft, are shares of the positive class."""
     if value.dtype == torch.bool or value.numel() == 0 or not values_are_checked():
         return
     low, high = (end.item() for end in value.aminmax())  # NaN is neither
@@ -246,7 +246,7 @@ def require_shares(name: str, value: Tensor) -> None:
 
 
 def require_relevance(name: str, value: Tensor) -> None:
-    """Relevances are finite numbers, 0 for what is of no use."""
+    """Raise unless relevances are finite and not negative."""
     if value.dtype == torch.bool or value.numel() == 0:
         return
     require_finite(name, value, "relevances are finite")
@@ -254,7 +254,7 @@ def require_relevance(name: str, value: Tensor) -> None:
 
 
 def require_not_negative(name: str, value: Tensor | None) -> None:
-    """Weights and relevances, where they are given, are finite numbers from 0 on."""
+    """Raise unless weights or relevances, where given, are finite and not negative."""
     if value is None or value.dtype == torch.bool or not values_are_checked():
         return
     if not bool(((value >= 0) & (value < math.inf)).all()):
@@ -290,13 +290,13 @@ def require_ids(name: str, ids: Tensor, size: int) -> None:
 
 
 def require_positive(name: str, value: float) -> None:
-    """Scales, margins and temperatures are finite and above zero."""
+    """Raise unless a scale, margin or temperature is finite and above zero."""
     if not (math.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
 
 
 def require_fraction_range(low_name: str, low: float, high_name: str, high: float) -> None:
-    """A range of rates lies in [0, 1] and is not empty."""
+    """Raise unless a range of rates lies in [0, 1] and is not empty."""
     if not (0 <= low < high <= 1):
         raise ValueError(
             f"{low_name} and {high_name} must satisfy 0 <= {low_name} < {high_name} <= 1, "
@@ -305,6 +305,6 @@ def require_fraction_range(low_name: str, low: float, high_name: str, high: floa
 
 
 def require_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """A word out of a short list."""
+    """Raise unless a value is one of a few words."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")

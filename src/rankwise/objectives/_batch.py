@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
+from rankwise.eager import Context, apply, eager_backward
 from rankwise.lists import Lists, split_by_target
 from rankwise.pairs.ragged import size_classes
 
@@ -180,7 +180,7 @@ def risks_with_gradient_in_forward(
     What a block needs is gone when the next one starts; only the gradient of the scores is kept.
     """
     ranked: list[Tensor] = []
-    values: Tensor = _GradientInForward.apply(batch.scores, batch, blocks, risks, ranked)  # type: ignore[no-untyped-call]
+    values = apply(_GradientInForward, batch.scores, batch, blocks, risks, ranked)
     which = torch.cat(ranked)
     return Risks(values[which], which)
 
@@ -189,8 +189,8 @@ class _GradientInForward(torch.autograd.Function):
     """One value for each row, 0 for a list that cannot be ranked; rows are independent."""
 
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
-        ctx,
+    def forward(  # noqa: PLR0917
+        ctx: Context[None],
         scores: Tensor,
         batch: Batch,
         blocks: list[slice],
@@ -216,8 +216,7 @@ class _GradientInForward(torch.autograd.Function):
         return values
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
-        (gradient,) = ctx.saved_tensors
-        return gradient * arriving.to(gradient.dtype).unsqueeze(-1), None, None, None, None
+    @eager_backward
+    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,), (of_values,) = ctx.saved_tensors, arriving
+        return gradient * of_values.to(gradient.dtype).unsqueeze(-1), None, None, None, None

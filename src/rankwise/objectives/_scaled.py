@@ -58,7 +58,7 @@ class ScaledObjective(Objective):
 
     def _spread(self, moments: Moments, dtype: torch.dtype) -> Tensor | float:
         variance = moments.variance / moments.lists.clamp_min(1)
-        if not bool(variance.isfinite()):  # scores that are no numbers, under no_checks()
+        if not bool(variance.isfinite()):  # scores may be NaN under no_checks()
             return 1.0
         if self.spread is not None and bool(moments.lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)

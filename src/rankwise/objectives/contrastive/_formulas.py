@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.eager import eager_only
+from rankwise.eager import Context, apply, eager_backward
 from rankwise.lists import Lists
 
 
@@ -22,8 +22,7 @@ def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
         center = _center(lists).squeeze(-1)
         return log_sum_exp(negatives, weight, temperature) - center / temperature - size
     share = lists.positive_weight / lists.n_positives
-    total: Tensor = _LogSumExp.apply(negatives, weight, temperature, lists.places, share)  # type: ignore[no-untyped-call]
-    return total - size
+    return apply(_LogSumExp, negatives, weight, temperature, lists.places, share) - size
 
 
 def _center(lists: Lists) -> Tensor:
@@ -33,9 +32,8 @@ def _center(lists: Lists) -> Tensor:
 
 
 def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Tensor:
-    """log Σ weight·e^(score/τ) over the last dimension; weight 0 is an item that is not there."""
-    total: Tensor = _LogSumExp.apply(scores, weight, temperature, None, None)  # type: ignore[no-untyped-call]
-    return total
+    """log Σ weight·e^(score/τ) over the last dimension; weight 0 is an absent item."""
+    return apply(_LogSumExp, scores, weight, temperature, None, None)
 
 
 class _LogSumExp(torch.autograd.Function):
@@ -48,15 +46,15 @@ class _LogSumExp(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[no-untyped-def]  # noqa: PLR0917
-        ctx,
+    def forward(  # noqa: PLR0917
+        ctx: Context[float],
         scores: Tensor,
         weight: Tensor,
         temperature: float,
         places: Tensor | None,
         share: Tensor | None,
     ) -> Tensor:
-        # What is not there is moved below everything: several times as fast as a masked fill, and
+        # Absent items are moved below everything: several times as fast as a masked fill, and
         # its weight is 0 anyway.
         terms = weight.sign().sub_(1)
         torch.add(scores, terms, alpha=torch.finfo(scores.dtype).max / 4, out=terms)
@@ -66,20 +64,19 @@ class _LogSumExp(torch.autograd.Function):
             terms.div_(temperature)
         total = terms.exp_().mul_(weight).sum(-1, keepdim=True)
         ctx.save_for_backward(terms, total, places, share)
-        ctx.temperature = temperature
+        ctx.kept = temperature
         if places is not None and share is not None:
             top = top - (scores.gather(-1, places) * share).sum(-1, keepdim=True)
         return (total.log() + top / temperature).squeeze(-1)
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, arriving: Tensor):  # type: ignore[no-untyped-def]
+    @eager_backward
+    def backward(ctx: Context[float], *arriving: Tensor) -> tuple[Tensor | None, ...]:
         terms, total, places, share = ctx.saved_tensors
-        arriving = arriving.unsqueeze(-1) / ctx.temperature
-        gradient = terms * (arriving / total.clamp_min(torch.finfo(total.dtype).tiny))
+        scaled = arriving[0].unsqueeze(-1) / ctx.kept
+        gradient = terms * (scaled / total.clamp_min(torch.finfo(total.dtype).tiny))
         if places is not None:
-            gradient.scatter_add_(-1, places, -arriving * share)
+            gradient.scatter_add_(-1, places, -scaled * share)
         return gradient, None, None, None, None
 
 
