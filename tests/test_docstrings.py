@@ -30,6 +30,7 @@ CHECKED = (
     "rankwise.memory",
     "rankwise.metrics",
     "rankwise.naming",
+    "rankwise.objectives",
     "rankwise.objectives.contrastive",
     "rankwise.objectives.listwise",
     "rankwise.objectives.ndcg",
