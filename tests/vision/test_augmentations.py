@@ -180,9 +180,6 @@ def test_a_batch_of_another_size_is_refused():
         mix_features(torch.zeros(5, 2), torch.zeros(3, 2, 2), 0.9)
 
 
-CPU = torch.device("cpu")
-
-
 def test_every_view_is_a_cut_of_its_picture_maybe_flipped():
     pictures = torch.randint(0, 256, (40, 3, 6, 6), dtype=torch.uint8)
     found = make_fast_augmentation(Augmentations(resize=6, crop=4))(pictures, CPU)

@@ -1,16 +1,27 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from tests.tasks.classification.cases import TWO, settings, splits
+from safetensors.torch import load_file, save_file
+from tests.tasks.classification.cases import TWO, images, settings, splits
 from tests.tasks.retrieval.cases import states_equal
+from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.errors import UsageError
-from rankwise.tasks.classification.evaluate import as_json
+from rankwise.tasks.classification.evaluate import Evaluation, as_json, write_results
+from rankwise.tasks.classification.network import make_classifier
 from rankwise.tasks.classification.pipeline import evaluate_part, load_run, open_data, run
+from rankwise.tasks.classification.settings import Network
+from rankwise.tasks.classification.task import new_classifier
+from rankwise.vision.backbones import TransformersBackbone
+from rankwise.vision.files import CONFIG, MODEL, write_config, write_model
+from rankwise.vision.image_dataset import ImageDataset
 
 FILES = {
     "config.yaml",
@@ -91,3 +102,101 @@ def test_a_part_without_images():
     empty = type(parts)(parts.train, parts.validation.subset([]), parts.test)
     with pytest.raises(UsageError, match="there are no validation images"):
         evaluate_part(torch.nn.Identity(), empty, settings(), "validation")
+
+
+def written(out, *changes, counts=(12, 8, 4), several=False):
+    chosen = settings(*changes)
+    train = images("train", counts, several=several)
+    with torch.random.fork_rng(devices=[]):
+        network = new_classifier(train, ImageDataset(train.images, chosen.augmentations), chosen)
+    write_config(out, chosen)
+    write_model(out, network, network.backbone)
+    return chosen, network
+
+
+@pytest.mark.parametrize(
+    ("counts", "several", "change", "logits"),
+    [
+        (TWO, False, "network.head=linear", 1),
+        (TWO, True, "network.head=linear", 2),
+        ((12, 8, 4), False, "network.head=cosine", 3),
+        ((12, 8, 4), False, "objective.name=ldam", 3),
+    ],
+)
+def test_a_network_comes_back_with_its_logits_and_its_head(
+    tmp_path, counts, several, change, logits
+):
+    chosen, network = written(tmp_path, change, counts=counts, several=several)
+    found, again = load_run(tmp_path)
+    assert found == chosen
+    assert not again.training
+    assert again.cosine == chosen.cosine
+    assert states_equal(again.state_dict(), network.state_dict())
+    pictures = torch.rand(4, 3, 8, 8)
+    assert again(pictures).shape == (4, logits)
+    assert torch.equal(again(pictures), network.eval()(pictures))
+    assert {path.name for path in tmp_path.iterdir()} == {CONFIG, MODEL}
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["from scratch", "pretrained"])
+def test_a_resnet_comes_back_without_what_it_started_from(tmp_path, given):
+    start, out = tmp_path / "start", tmp_path / "run"
+    chosen = Network(backbone="resnet", options=TINY["resnet"])
+    if given:
+        TransformersBackbone("resnet", options=TINY["resnet"]).model.save_pretrained(start)
+        chosen = Network(backbone="resnet", weights=str(start))
+    asked = settings().replace(network=chosen)
+    network = make_classifier(asked, 3)
+    write_config(out, asked)
+    write_model(out, network, network.backbone)
+    shutil.rmtree(start, ignore_errors=True)
+    found, again = load_run(out)
+    assert found == asked
+    assert states_equal(again.state_dict(), network.state_dict())
+
+
+@pytest.mark.parametrize("name", [CONFIG, MODEL])
+def test_the_file_that_is_missing_is_named(tmp_path, name):
+    written(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(UsageError, match=f"not the folder of a finished run: there is no {name}$"):
+        load_run(tmp_path)
+
+
+def test_weights_of_another_network_are_refused_in_one_line(tmp_path):
+    written(tmp_path)
+    state = load_file(tmp_path / MODEL)
+    write_config(tmp_path, settings('network.options={"width": 3}'))
+    with pytest.raises(UsageError, match=r"model\.safetensors: does not go with config\.yaml: "):
+        load_run(tmp_path)
+    write_config(tmp_path, settings())
+    load_run(tmp_path)
+    bare = {name: value for name, value in state.items() if name != "projection.bias"}
+    save_file(bare, tmp_path / MODEL)
+    with pytest.raises(UsageError, match=r"does not go with config\.yaml: 'projection\.bias'$"):
+        load_run(tmp_path)
+
+
+def test_settings_that_cannot_be_read_name_their_file(tmp_path):
+    written(tmp_path)
+    (tmp_path / CONFIG).write_text("training: {steps: 0}")
+    with pytest.raises(UsageError, match=r"config\.yaml: training\.steps must be a whole number"):
+        load_run(tmp_path)
+
+
+def test_what_is_no_number_is_null_in_the_results(tmp_path):
+    judged = Evaluation(
+        ("cat", "dog"), (3, 0), (0.5, math.nan), (0.75, math.nan), (0.25, math.nan), 0.625, 8, 0.1
+    )
+    write_results(tmp_path / "run", {"untrained": judged, "ap": replace(judged, top_1=math.nan)})
+    found = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert list(found) == ["untrained", "ap"]
+    assert found["untrained"]["map"] == 0.5
+    assert (found["untrained"]["top_1"], found["ap"]["top_1"]) == (0.625, None)
+    assert found["ap"]["classes"]["dog"]["ap"] is None
+    assert found["ap"]["classes"]["cat"] == {
+        "positives": 3,
+        "ap": 0.5,
+        "auroc": 0.75,
+        "partial_auroc": 0.25,
+    }
