@@ -19,6 +19,7 @@ from tests.public_api import PACKAGES
 
 CHECKED = (
     "rankwise",
+    "rankwise.baselines",
     "rankwise.boosting",
     "rankwise.data",
     "rankwise.data.detection",
