@@ -17,7 +17,7 @@ def short(monkeypatch):
     """Few epochs and folds: whether it fits together is seen at once."""
     monkeypatch.setattr("rankwise.tasks.compare.problem.FOLDS", 2)
     monkeypatch.setattr("rankwise.tasks.compare.problem.REPEATS", 1)
-    monkeypatch.setattr("rankwise.tasks.compare.search_space.MOST_EPOCHS", 60)
+    monkeypatch.setattr("rankwise.tasks.compare.candidates.MOST_EPOCHS", 60)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -90,16 +90,17 @@ class Frame:
         room = self.height - self.top - self.bottom
         return round(self.height - self.bottom - self.y_axis.at(value) * room, 1)
 
+    def points(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
+        """Return the positions of points."""
+        return [(self.x(a), self.y(b)) for a, b in zip(x, y, strict=True)]
+
     def render(self, *content: Child, label: str, chart: str | None = None) -> Markup:
         """Return the SVG; with a ``chart`` name its values can be read by mouse and keys."""
         end, floor = self.width - self.right, self.height - self.bottom
         grid = [segment("grid", self.left, self.y(v), end, self.y(v)) for v, _ in self.y_axis.ticks]
         labels = [
-            *(
-                _text(label, self.left - 7, self.y(v) + 4.0, "end")
-                for v, label in self.y_axis.ticks
-            ),
-            *(_text(label, self.x(v), floor + 18, "middle") for v, label in self.x_axis.ticks),
+            *(_text(tick, self.left - 7, self.y(v) + 4.0, "end") for v, tick in self.y_axis.ticks),
+            *(_text(tick, self.x(v), floor + 18, "middle") for v, tick in self.x_axis.ticks),
             _text(self.y_axis.title, 4, 14, None, "title"),
             _text(self.x_axis.title, end, self.height - 7, "end", "title"),
         ]
@@ -130,8 +131,7 @@ def _text(words: str, x: float, y: float, anchor: str | None, class_: str | None
 
 def line(frame: Frame, x: Iterable[float], y: Iterable[float], class_: str = "line") -> Markup:
     """Return a line through points."""
-    points = [(frame.x(a), frame.y(b)) for a, b in zip(x, y, strict=True)]
-    return element("path", class_=class_, d=_path(points))
+    return element("path", class_=class_, d=_path(frame.points(x, y)))
 
 
 def steps(frame: Frame, points: Sequence[tuple[float, float]], end: float) -> Markup:
@@ -147,10 +147,8 @@ def steps(frame: Frame, points: Sequence[tuple[float, float]], end: float) -> Ma
 
 def area(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Markup:
     """Return the area between two heights."""
-    there, back = (
-        [(frame.x(a), frame.y(b)) for a, b in zip(x, y, strict=True)] for y in (high, low)
-    )
-    return element("path", class_="band", d=_path(there + back[::-1]) + "Z")
+    outline = frame.points(x, high) + frame.points(x, low)[::-1]
+    return element("path", class_="band", d=_path(outline) + "Z")
 
 
 def dot(frame: Frame, x: float, y: float, radius: float = 5.0, *title: Child) -> Markup:
