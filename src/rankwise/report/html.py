@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -119,6 +119,11 @@ class Section:
     paragraphs: Sequence[str] = ()
     figures: Sequence[Figure] = field(default=())
     tables: Sequence[Table] = field(default=())
+
+
+def settings_section(settings: Mapping[str, object]) -> Section:
+    """Return the section that lists the settings of a run."""
+    return Section("Settings", tables=[Table(("setting", "value"), list(settings.items()))])
 
 
 def render_report(title: str, sections: Iterable[Section]) -> str:

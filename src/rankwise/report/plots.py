@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankwise.extras import require
@@ -27,6 +28,17 @@ def new_axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Canvas, A
     axes.tick_params(labelsize=8)
     axes.spines["top"].set_visible(False)
     axes.grid(alpha=0.25, linewidth=0.6)
+    return canvas, axes
+
+
+def history_axes(
+    values: Sequence[float], y_label: str, kept: tuple[int, float] | None = None
+) -> tuple[Canvas, Axes]:
+    """Return a figure of one value per epoch, and its axes; ``kept`` is marked."""
+    canvas, axes = new_axes("epoch", y_label, 3.2)
+    axes.plot(range(1, len(values) + 1), values, ".-", color=COLORS[1], linewidth=1.1)
+    if kept is not None:
+        axes.plot(*kept, "o", color=COLORS[2], markersize=6)
     return canvas, axes
 
 

@@ -1,14 +1,17 @@
+"""Tests of interactions and their split."""
+
 from __future__ import annotations
 
-from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rankwise.data import DataError
-from rankwise.data.interactions import Interactions
-from rankwise.data.interactions.interactions import codes_of
+from rankwise.data.interactions import Interactions, split_by_user
 
 SMALL = Interactions(
     Path("small"),
@@ -26,22 +29,88 @@ def test_positives_are_from_the_threshold_on():
     assert SMALL.positive(None).all()
 
 
-def test_the_fingerprint_changes_with_anything():
-    others = [
-        replace(SMALL, value=np.array([3.0, 4.0, 4.0])),
-        replace(SMALL, users=("u", "w")),
-        replace(SMALL, time=np.zeros(3)),
-        replace(SMALL, item=np.array([0, 1, 1])),
-    ]
-    assert len({SMALL.fingerprint(), *(other.fingerprint() for other in others)}) == 5
-    assert replace(SMALL, path=Path("elsewhere")).fingerprint() == SMALL.fingerprint()
-
-
-def test_unknown_ids_are_one_line():
-    assert codes_of(["b", "a", "b"], SMALL.items, "item", "new.csv").tolist() == [1, 0, 1]
-    with pytest.raises(DataError) as error:
-        codes_of(["user1", "a", "x", "x"], ("user11", "a"), "user", "new.csv")
-    assert str(error.value) == (
-        "new.csv: 2 unknown user ids: 'user1', 'x'; the model knows the 2 users it was trained on; "
-        "did you mean 'user11'?"
+def of(users, time=None):
+    user = np.asarray(users)
+    count = int(user.max()) + 1
+    when = None if time is None else np.asarray(time, dtype=float)
+    return Interactions(
+        Path("small"),
+        user,
+        np.arange(len(user)),
+        np.ones(len(user)),
+        when,
+        tuple(map(str, range(count))),
+        tuple(map(str, range(len(user)))),
     )
+
+
+def test_the_last_by_time_are_left_out():
+    data = of([0, 0, 0, 0, 1, 1, 1], time=[4, 1, 3, 2, 9, 8, 7])
+    found = split_by_user(data, by="time", validation=1, test=1)
+    assert found.part.tolist() == [2, 0, 1, 0, 2, 1, 0]
+    assert found.undivided == 0
+
+
+def test_who_has_too_few_stays_whole_and_is_counted():
+    data = of([0, 0, 0, 1, 1, 2], time=[1, 2, 3, 1, 2, 1])
+    found = split_by_user(data, by="time", validation=1, test=1)
+    assert found.part.tolist() == [0, 1, 2, 0, 0, 0]
+    assert found.undivided == 2
+
+
+def test_shares_are_rounded_within_every_user():
+    data = of([0] * 10 + [1] * 5 + [2], time=range(16))
+    found = split_by_user(data, by="time", validation=0.1, test=0.2)
+    assert found.part.tolist() == [0] * 7 + [1, 2, 2] + [0, 0, 0, 1, 2] + [0]
+    assert found.undivided == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 5), min_size=30, max_size=60),
+    st.integers(0, 3),
+    st.booleans(),
+)
+def test_every_user_keeps_something_and_nothing_to_come_is_learned_from(users, seed, by_time):
+    times = np.random.default_rng(seed).integers(0, 9, len(users))
+    data = of(users, times)
+    by = "time" if by_time else "random"
+    found = split_by_user(data, by=by, validation=0.2, test=0.3, seed=seed)
+    for user in set(users):
+        own = data.user == user
+        parts, when = found.part[own], times[own]
+        assert (parts == 0).any()
+        if by_time:
+            ends = [when[parts == p] for p in range(3) if (parts == p).any()]
+            assert all(a.max() <= b.min() for a, b in pairwise(ends))
+    assert (
+        split_by_user(data, by=by, validation=0.2, test=0.3, seed=seed).part == found.part
+    ).all()
+
+
+def test_another_seed_is_another_split():
+    data = of([0] * 50)
+    first, second = (split_by_user(data, seed=seed).part for seed in (0, 1))
+    assert np.bincount(first).tolist() == np.bincount(second).tolist() == [35, 5, 10]
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": 1.5}, "test must be a share in"),
+        ({"validation": -0.1}, "validation must be a share in"),
+        ({"test": 0}, "test must be above 0"),
+        ({"by": "user"}, "by"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises(ValueError, match=message):
+        split_by_user(of([0] * 9), **options)
+
+
+def test_data_that_cannot_be_split():
+    with pytest.raises(DataError, match="has no time to split by"):
+        split_by_user(of([0] * 9), by="time")
+    with pytest.raises(DataError, match=r"no user has enough interactions.*the most are 2"):
+        split_by_user(of([0, 0, 1]), validation=1, test=1)

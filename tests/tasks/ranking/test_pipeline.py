@@ -1,3 +1,5 @@
+"""Tests of whole runs of learning to rank."""
+
 from __future__ import annotations
 
 import json
@@ -11,7 +13,115 @@ from rankwise.data import DataError
 from rankwise.data.letor import read_letor
 from rankwise.estimators import Ranker
 from rankwise.estimators._checkpoint import Checkpoint
-from rankwise.tasks.ranking import Settings, UsageError, load_run, run, scores_of
+from rankwise.tasks.ranking import Settings, UsageError, fitted, judged, load_run, run, scores_of
+from rankwise.tasks.ranking.pipeline import stops_by
+
+QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_estimators": 10}}
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp", "boosted"])
+@pytest.mark.parametrize("objective", ["ndcg@3", "listnet", "lambda_loss@3", "ap"])
+def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
+    settings = Settings(objective=objective, model=model, metric="ndcg@3", options=QUICK[model])
+    train = read_letor(written(tmp_path / "train.txt"))
+    test = read_letor(written(tmp_path / "test.txt", seed=1))
+    ranker = fitted(settings, train)
+    found = judged(scores_of(ranker, test), test, ["ndcg@3"])["ndcg@3"]
+    chance = judged(np.zeros(len(test)), test, ["ndcg@3"])["ndcg@3"]
+    assert found.mean > chance.mean + 0.1
+
+
+def test_a_validation_file_is_what_is_held_out(tmp_path):
+    train = read_letor(written(tmp_path / "train.txt"))
+    other = read_letor(written(tmp_path / "other.txt", queries=5, seed=2))
+    settings = Settings(objective="ndcg@3", model="mlp", metric="ndcg@3", options=QUICK["mlp"])
+    ranker = fitted(settings, train, other)
+    assert ranker.held_out_ == len(other) == 30
+    best = max(ranker.history_)
+    judged_there = judged(scores_of(ranker, other), other, ["ndcg@3"])["ndcg@3"]
+    assert judged_there.mean == pytest.approx(best)
+    # Queries of two files are others, also where their numbers are the same.
+    assert train.groups.min() == other.groups.min() == 0
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp", "boosted"])
+def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
+    train = read_letor(written(tmp_path / "train.txt"))
+    text = written(tmp_path / "other.txt", queries=5, seed=2).read_text()
+    # A query with only relevant documents, and one with none.
+    more = "".join(f"{r} qid:{9 + (r == 0)} 1:{n} 2:1 3:0\n" for r in (2, 0) for n in range(3))
+    (tmp_path / "other.txt").write_text(text + more)
+    other = read_letor(tmp_path / "other.txt")
+    ranker = fitted(
+        Settings(objective="ap", model=model, metric="ap", options=QUICK[model]), train, other
+    )
+    found = judged(scores_of(ranker, other), other, ["ap"])["ap"]
+    assert (found.plain["queries"], found.plain["left_out"]) == (6, 1)
+    y, groups = other.target >= 1, other.groups
+    assert ranker.score(other.columns(train.width), y, groups=groups) == pytest.approx(found.mean)
+    if model == "mlp":
+        assert max(ranker.history_) == pytest.approx(found.mean)
+
+
+def test_a_metric_of_relevances_seen_as_two_classes_has_another_name(tmp_path):
+    data = read_letor(written(tmp_path / "train.txt"))
+    words = "ndcg@3 of two classes (relevant from 1 on)"
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ndcg@3"), data) == words
+    assert stops_by(Settings(objective="ndcg@3", model="mlp", metric="ndcg@3"), data) == "ndcg@3"
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ap"), data) == "ap"
+    two = replace(data, target=np.minimum(data.target, 1))
+    assert stops_by(Settings(objective="ap", model="mlp", metric="ndcg@3"), two) == "ndcg@3"
+    with pytest.raises(UsageError, match="metric ap stops training by two classes"):
+        fitted(Settings(objective="ndcg@3", model="mlp", metric="ap"), data)
+
+
+def test_one_relevance_is_nothing_to_rank(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("1 qid:1 1:1\n1 qid:1 1:2\n")
+    with pytest.raises(DataError, match="all documents are of one relevance"):
+        fitted(Settings(), read_letor(path))
+
+
+def test_a_relevance_whose_gain_is_infinite(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("".join(f"{2000 * (n % 2)} qid:{n // 4} 1:{n % 2}\n" for n in range(40)))
+    data = read_letor(path)
+    with pytest.raises(DataError, match=r"line 2: the relevance 2000 is too large for ndcg@3"):
+        fitted(Settings(objective="ndcg@3", model="linear", metric="ap"), data)
+    ranker = fitted(
+        Settings(objective="ap", model="linear", metric="ndcg@3"), data
+    )  # two classes have no such gain
+    assert scores_of(ranker, data)[1] > scores_of(ranker, data)[0]
+
+
+def test_settings_keep_the_names_of_rankwise():
+    settings = Settings(objective="average_precision", model="mlp", metric="nDCG@10")
+    assert (settings.objective, settings.metric) == ("ap", "ndcg@10")
+    assert Settings(objective="log_loss").objective == "log_loss"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "forest"}, "model must be one of linear, mlp, boosted, got 'forest'"),
+        ({"objective": "ndgc"}, "ndgc"),
+        ({"metric": "ndgc"}, "ndgc"),
+        ({"objective": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
+        ({"objective": "opauc(max_fpr=2)"}, "max_fpr=2"),
+        ({"metric": "ndcg@0"}, "k must be a whole number >= 1, got 0"),
+        ({"relevant": float("nan")}, "relevant must be a finite number > 0, got nan"),
+        ({"relevant": float("inf")}, "relevant must be a finite number > 0, got inf"),
+        ({"relevant": 0.0}, "relevant must be a finite number > 0, got 0.0"),
+        ({"validation_share": 1.0}, r"validation_share must be in \[0, 1\), got 1.0"),
+        ({"seed": -1}, "seed must be a whole number from 0 to"),
+        ({"options": {"layers": 3}}, "mlp has no option 'layers'; it has batch_size"),
+        ({"options": {"objective": "ap"}}, "mlp has no option 'objective'"),
+    ],
+)
+def test_what_cannot_be_asked(options, message):
+    with pytest.raises(UsageError, match=message):
+        Settings(**options)
+
 
 SETTINGS = Settings(
     objective="ndcg@3", model="mlp", metric="ndcg@3", options={"epochs": 3, "hidden": (4,)}

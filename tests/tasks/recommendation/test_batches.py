@@ -1,13 +1,56 @@
+"""Tests of the lists of a step."""
+
 from __future__ import annotations
 
+import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of, settings
 
-from rankwise.tasks.recommendation.batches import Batches
-from rankwise.tasks.recommendation.losses import loss_of
+from rankwise.tasks.recommendation.batches import Batches, Negatives
 from rankwise.tasks.recommendation.network import new_recommender
+from rankwise.tasks.recommendation.training import loss_of
 
-TRAIN = pairs_of([[0, 1], [], [1, 2, 3], [0]], n_items=5)
+TRAIN = pairs_of([[0, 1], [0], [0, 2], [0]], n_items=5)
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "popularity"])
+def test_weighted_sums_are_unbiased(sampling):
+    torch.manual_seed(0)
+    drawn = Negatives(TRAIN, settings(negatives=40_000, sampling=sampling))
+    items, weight = drawn.draw()
+    # Each item of the catalog counts once, however often it was drawn.
+    total = torch.zeros(5).index_add_(0, items, weight)
+    torch.testing.assert_close(total, torch.ones(5), atol=0.08, rtol=0)
+
+
+def test_popular_items_are_drawn_more_often():
+    drawn = Negatives(TRAIN, settings(sampling="popularity"))
+    torch.testing.assert_close(drawn.share, torch.tensor([5, 2, 2, 1, 1]).double() / 11)
+
+
+def test_the_correction_is_log_q_in_a_softmax():
+    drawn = Negatives(TRAIN, settings(negatives=3, sampling="popularity"))
+    torch.manual_seed(0)
+    items, weight = drawn.draw()
+    scores = torch.arange(5.0)[items]
+    corrected = scores - (3 * drawn.share[items]).log()
+    torch.testing.assert_close(
+        (weight * scores.exp()).sum().log(), corrected.exp().sum().log().float()
+    )
+
+
+def test_without_correction_all_count_alike():
+    _, weight = Negatives(TRAIN, settings(correction=False)).draw()
+    assert (weight == 1).all()
+
+
+def test_none_drawn_is_the_whole_catalog():
+    items, weight = Negatives(TRAIN, settings(negatives=0)).draw()
+    assert items.tolist() == [0, 1, 2, 3, 4]
+    assert (weight == 1).all()
+
+
+USERS = pairs_of([[0, 1], [], [1, 2, 3], [0]], n_items=5)
 
 
 def network():
@@ -16,7 +59,7 @@ def network():
 
 
 def test_lists_of_users_have_all_their_positives():
-    batches = Batches(TRAIN, settings(batch=4, negatives=0), single=False)
+    batches = Batches(USERS, settings(batch=4, negatives=0), single=False)
     assert (batches.size, batches.steps) == (2, 2)
     seen = {}
     for batch in batches.epoch():
@@ -28,7 +71,7 @@ def test_lists_of_users_have_all_their_positives():
 
 
 def test_lists_of_interactions_have_one_each():
-    batches = Batches(TRAIN, settings(batch=4, negatives=0), single=True)
+    batches = Batches(USERS, settings(batch=4, negatives=0), single=True)
     assert batches.steps == 2
     pairs = [
         (user, item)
@@ -40,9 +83,9 @@ def test_lists_of_interactions_have_one_each():
 
 def test_softmax_of_the_whole_catalog_by_hand():
     model = network()
-    batches = Batches(TRAIN, settings(batch=100, negatives=0), single=True)
+    batches = Batches(USERS, settings(batch=100, negatives=0), single=True)
     (batch,) = batches.epoch()
-    found = batch.loss(model, loss_of("softmax", TRAIN))
+    found = batch.loss(model, loss_of("softmax", USERS))
     scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
     expected = []
     for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
@@ -55,8 +98,8 @@ def test_softmax_of_the_whole_catalog_by_hand():
 
 def test_bpr_of_the_whole_catalog_by_hand():
     model = network()
-    (batch,) = Batches(TRAIN, settings(batch=100, negatives=0), single=True).epoch()
-    found = batch.loss(model, loss_of("bpr", TRAIN))
+    (batch,) = Batches(USERS, settings(batch=100, negatives=0), single=True).epoch()
+    found = batch.loss(model, loss_of("bpr", USERS))
     scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
     expected = []
     for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
@@ -68,9 +111,9 @@ def test_bpr_of_the_whole_catalog_by_hand():
 
 
 def test_objectives_with_a_memory_are_told_who_and_what():
-    (batch,) = Batches(TRAIN, settings(batch=100), single=False).epoch()
+    (batch,) = Batches(USERS, settings(batch=100), single=False).epoch()
     for name in ("soap", "soprc", "song@3"):
-        loss = loss_of(name, TRAIN)
+        loss = loss_of(name, USERS)
         before = {key: value.clone() for key, value in loss.state_dict().items()}
         found = batch.loss(network(), loss)
         found.backward()

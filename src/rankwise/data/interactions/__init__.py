@@ -4,10 +4,9 @@ from rankwise.extras import require
 
 require("rankwise.data.interactions", "polars", "scipy")
 
-from rankwise.data.interactions.features import FeatureTable, read_features
-from rankwise.data.interactions.interactions import Interactions
-from rankwise.data.interactions.reader import FORMATS, read_interactions
-from rankwise.data.interactions.split import Parts, split_by_user
+from rankwise.data.interactions._features import FeatureTable, read_features
+from rankwise.data.interactions._interactions import Interactions, Parts, split_by_user
+from rankwise.data.interactions._reader import FORMATS, read_interactions
 
 __all__ = [
     "read_interactions",

@@ -4,9 +4,8 @@ from rankwise.extras import require
 
 require("rankwise.data.letor", "scipy")
 
-from rankwise.data.letor.letor import Letor
-from rankwise.data.letor.reader import read_letor
-from rankwise.data.letor.trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
+from rankwise.data.letor._letor import Letor, read_letor
+from rankwise.data.letor._trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
 
 __all__ = [
     "read_letor",

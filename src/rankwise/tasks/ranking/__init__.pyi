@@ -1,9 +1,8 @@
 from rankwise.errors import UsageError
-from rankwise.tasks.ranking.comparing import RunComparison, compare_runs, comparison_table
+from rankwise.tasks.ranking.compare import RunComparison, compare_runs, comparison_table
 from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
-from rankwise.tasks.ranking.fit import fitted
-from rankwise.tasks.ranking.page import notes_of, results_table
-from rankwise.tasks.ranking.pipeline import Finished, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.pipeline import Finished, fitted, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.report import notes_of, results_table
 from rankwise.tasks.ranking.settings import Settings
 from rankwise.tasks.ranking.trec import (
     TREC,

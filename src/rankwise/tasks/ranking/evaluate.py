@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
-from rankwise.metrics import mean_over_lists
+from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
 
@@ -28,24 +29,27 @@ class Judged:
     values: NDArray[np.float64]
     pairs: bool = False  # compares relevant documents with others, so a query needs both
 
+    @cached_property
+    def over(self) -> ListMean:
+        """Mean over the queries for which it is defined."""
+        return mean_over_lists(self.values)
+
     @property
     def mean(self) -> float:
-        """Over the queries for which it is defined."""
-        return mean_over_lists(self.values).mean
+        """The mean without its error."""
+        return self.over.mean
 
     @property
     def plain(self) -> dict[str, float | int | None]:
         """For a file: JSON has no word for NaN."""
-        found = mean_over_lists(self.values)
-        numbers = {"value": found.mean, "standard_error": found.standard_error}
+        numbers = {"value": self.over.mean, "standard_error": self.over.standard_error}
         known = {name: None if math.isnan(v) else v for name, v in numbers.items()}
-        return {**known, "queries": found.count, "left_out": found.left_out}
+        return {**known, "queries": self.over.count, "left_out": self.over.left_out}
 
     def __str__(self) -> str:
-        found = mean_over_lists(self.values)
-        if math.isnan(found.standard_error):
-            return f"{found.mean:.4f}"
-        return f"{found.mean:.4f} ± {1.96 * found.standard_error:.4f}"
+        if math.isnan(self.over.standard_error):
+            return f"{self.over.mean:.4f}"
+        return f"{self.over.mean:.4f} ± {1.96 * self.over.standard_error:.4f}"
 
 
 def known_metrics(names: Sequence[str]) -> list[str]:

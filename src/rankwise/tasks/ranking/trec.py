@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -24,7 +25,6 @@ TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@
 _WITH_K = ("precision", "recall", "hit")
 _WITHOUT_K = ("ndcg", "ap", "mrr")
 _Value = TypeVar("_Value", int, float)
-_KINDS = {kind: kind for kind in (*_WITH_K, *_WITHOUT_K)}
 
 
 def judged_run(
@@ -87,7 +87,7 @@ def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
         spec = read(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    kind = _KINDS.get(canonical(spec.name), "")
+    kind = canonical(spec.name)
     gain = spec.options.get("gain", "exponential")
     others = set(spec.options) - {"gain"} or spec.args
     wrong_gain = gain not in ("exponential", "linear") or (
@@ -157,18 +157,15 @@ def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
 
 
 def tied_run_queries(run: Run, qrels: Qrels) -> int:
-    """Judged queries in which retrieved documents of different relevance have one score."""
-    return sum(_is_tied(run.get(query, {}), judged) for query, judged in qrels.items())
-
-
-def _is_tied(documents: Mapping[str, float], judged: Mapping[str, int]) -> bool:
-    relevance: dict[float, int] = {}
-    with np.errstate(over="ignore"):
-        for document, score in documents.items():
-            own = max(0, judged.get(document, 0))
-            if relevance.setdefault(float(np.float32(score)), own) != own:
-                return True
-    return False
+    """Count the judged queries with retrieved documents of different relevance and one score."""
+    found = 0
+    for query, judged in qrels.items():
+        relevances: dict[np.float32, set[int]] = defaultdict(set)
+        with np.errstate(over="ignore"):
+            for document, score in run.get(query, {}).items():
+                relevances[np.float32(score)].add(max(0, judged.get(document, 0)))
+        found += any(len(each) > 1 for each in relevances.values())
+    return found
 
 
 def queries_without_run(run: Mapping[str, object], qrels: Mapping[str, object]) -> int:

@@ -1,13 +1,19 @@
 from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.catalog import Scores, best_items
-from rankwise.tasks.recommendation.evaluation import Evaluation, Mean, evaluate, popularity
-from rankwise.tasks.recommendation.files import load_run
-from rankwise.tasks.recommendation.measures import DEFAULT, MEASURES, Measure, measure_of
+from rankwise.tasks.recommendation.evaluation import (
+    DEFAULT,
+    MEASURES,
+    Evaluation,
+    Mean,
+    Measure,
+    evaluate,
+    measure_of,
+    popularity,
+)
 from rankwise.tasks.recommendation.network import Recommender
-from rankwise.tasks.recommendation.page import course, notes_of, results_table
-from rankwise.tasks.recommendation.pairs import Pairs
 from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
-from rankwise.tasks.recommendation.problem import Problem, prepared
+from rankwise.tasks.recommendation.problem import Pairs, Problem, prepared
+from rankwise.tasks.recommendation.results import course, load_run, notes_of, results_table
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Trained, train
 from rankwise.training import Step

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
-from rankwise.tasks.recommendation.pairs import Pairs
+from rankwise.tasks.recommendation.problem import Pairs
 
 BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
 

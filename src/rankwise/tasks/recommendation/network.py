@@ -39,7 +39,8 @@ class Tower(nn.Module):
             return vectors
         inputs = vectors if self.known is None else torch.cat([vectors, self.known[codes]], -1)
         # The embedding goes past the layers, too: they start as a small change to it.
-        return vectors + self.layers(inputs)  # type: ignore[no-any-return]
+        change: Tensor = self.layers(inputs)
+        return vectors + change
 
 
 class Recommender(nn.Module):

@@ -12,18 +12,21 @@ import torch
 
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
-from rankwise.data.interactions.interactions import codes_of
 from rankwise.errors import UsageError
 from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.catalog import Scores, best_items
-from rankwise.tasks.recommendation.evaluation import Evaluation, evaluate, popularity
-from rankwise.tasks.recommendation.files import load_run, write_config, write_model
-from rankwise.tasks.recommendation.losses import loss_of
-from rankwise.tasks.recommendation.measures import DEFAULT, Measure, measure_of
-from rankwise.tasks.recommendation.page import write_results
-from rankwise.tasks.recommendation.problem import Problem
+from rankwise.tasks.recommendation.evaluation import (
+    DEFAULT,
+    Evaluation,
+    Measure,
+    evaluate,
+    measure_of,
+    popularity,
+)
+from rankwise.tasks.recommendation.problem import Problem, codes_of
+from rankwise.tasks.recommendation.results import load_run, write_config, write_model, write_results
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Trained, train
+from rankwise.tasks.recommendation.training import Trained, loss_of, train
 from rankwise.training import CHECKPOINT, RunFolder, Step
 
 MODEL, POPULARITY, POPULAR = "model", "popularity", "popular"
@@ -39,11 +42,11 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run came to, and its page."""
+    """Results of a run, and its report."""
 
     results: dict[str, Evaluation]
     trained: Trained
-    page: Path
+    report: Path
     verdict: Verdict
 
 
@@ -70,9 +73,9 @@ def run(
         write_model(out, problem, trained.network)
         results = _measured(problem, trained.network.scores(), measures)
         said = _verdict(settings, trained)
-        page = write_results(out, settings, trained, problem.counts(), results, verdict=said)
+        report = write_results(out, settings, trained, problem.counts(), results, verdict=said)
         folder.finish()
-        return Finished(results, trained, page, said)
+        return Finished(results, trained, report, said)
 
 
 def _verdict(settings: Settings, trained: Trained) -> Verdict:
@@ -127,10 +130,7 @@ def recommend(
     strangers = [user for user in asked if user not in number]
     if strangers:
         frames.append(_popular(problem, strangers, k))
-    place = {user: order for order, user in enumerate(asked)}
-    found = pl.concat(frames)
-    order = pl.Series("order", [place[user] for user in found["user"]], dtype=pl.Int64)
-    return found.with_columns(order).sort("order", maintain_order=True).drop("order")
+    return pl.concat(frames).sort(pl.col("user").cast(pl.Enum(asked)), maintain_order=True)
 
 
 def _frame(
@@ -156,18 +156,16 @@ def _popular(problem: Problem, users: Sequence[str], k: int) -> pl.DataFrame:
     """The k items with the most positives, for each of these users."""
     counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
     best = counts.argsort(descending=True, stable=True)[:k]
-    items = [problem.items[item] for item in best.tolist()]
-    size = len(items)
-    return pl.DataFrame(
+    ranked = pl.DataFrame(
         {
-            "user": [user for user in users for _ in items],
-            "rank": list(range(1, size + 1)) * len(users),
-            "item": items * len(users),
-            "score": counts[best].tolist() * len(users),
-            "source": [POPULAR] * (size * len(users)),
-        },
-        schema=SCHEMA,
+            "rank": range(1, len(best) + 1),
+            "item": [problem.items[item] for item in best.tolist()],
+            "score": counts[best].tolist(),
+            "source": POPULAR,
+        }
     )
+    found = pl.DataFrame({"user": users}).join(ranked, how="cross", maintain_order="left_right")
+    return found.cast(pl.Schema(SCHEMA))
 
 
 def _measured(

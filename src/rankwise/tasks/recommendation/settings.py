@@ -65,7 +65,7 @@ class Settings(TaskSettings):
     @field_validator("metric")
     @classmethod
     def _canonical(cls, name: str) -> str:
-        from rankwise.tasks.recommendation.measures import measure_of  # noqa: PLC0415  (torch)
+        from rankwise.tasks.recommendation.evaluation import measure_of  # noqa: PLC0415  (torch)
 
         return str(measure_of(name))
 

@@ -10,8 +10,6 @@ from typing import TypeAlias
 from rankwise.data.errors import DataError
 from rankwise.files import write_whole
 
-__all__ = ["Qrels", "Run", "read_qrels", "read_run", "write_qrels", "write_run"]
-
 Run: TypeAlias = dict[str, dict[str, float]]
 """Scores by query and document."""
 

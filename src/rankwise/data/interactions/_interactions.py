@@ -1,8 +1,9 @@
-"""Interactions split within every user: the past to learn from, the future to be judged by."""
+"""Interactions as numbers, and their split within every user."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,9 +11,30 @@ from numpy.typing import NDArray
 
 from rankwise.checks import require_one_of
 from rankwise.data.errors import DataError
-from rankwise.data.interactions.interactions import Interactions
 
-__all__ = ["By", "Parts", "split_by_user"]
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """The rows of a file of interactions; every (user, item) pair is there once."""
+
+    path: Path
+    user: NDArray[np.int64]  # a number below len(users), for every row
+    item: NDArray[np.int64]
+    value: NDArray[np.float64]  # the rating; 1 where the file has none
+    time: NDArray[np.float64] | None
+    users: tuple[str, ...]  # the id of every user as the file has it
+    items: tuple[str, ...]
+    replaced: int = 0  # rows left out because the same pair came again later
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def positive(self, threshold: float | None) -> NDArray[np.bool_]:
+        """Which rows are positives: values from ``threshold`` on; None: all that is there."""
+        if threshold is None:
+            return np.ones(len(self), dtype=bool)
+        return self.value >= threshold
+
 
 By = Literal["time", "random"]
 

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 
 from rankwise.checks import require_one_of
 from rankwise.data.errors import DataError
-from rankwise.data.interactions import layouts
-from rankwise.data.interactions.interactions import Interactions
-from rankwise.data.interactions.layouts import Raw, Roles
-
-__all__ = ["FORMATS", "Duplicates", "read_interactions"]
+from rankwise.data.interactions._interactions import Interactions
+from rankwise.data.interactions._layouts import MOVIELENS, Raw, Roles, movielens, named_columns
 
 Duplicates = Literal["error", "last"]
 FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns")
@@ -53,20 +50,17 @@ def read_interactions(
     require_one_of("duplicates", duplicates, get_args(Duplicates))
     path, kind = _located(Path(path), format)
     roles = Roles(user, item, rating, time)
-    if kind in _FILES.values() and roles.given:
+    if kind in MOVIELENS and roles.given:
         role, name = next(iter(roles.given.items()))
         raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
-    raw = _raw(path, kind, roles)
-    limits = raw.limits if rating_range is None else rating_range
-    value = _values(path, raw, limits)
+    raw = movielens(path, kind) if kind in MOVIELENS else named_columns(path, kind, roles)
+    value = _values(path, raw, rating_range or raw.limits)
     when = _times(path, raw)
     users, user_codes = _numbered(path, raw, "user")
     items, item_codes = _numbered(path, raw, "item")
-    pairs = (user_codes, item_codes)
-    kept = _kept(path, raw, pairs, when, duplicates)
-    found = Interactions(path, user_codes, item_codes, value, when, users, items)
+    kept = _kept(path, raw, (user_codes, item_codes), when, duplicates)
     if kept is None:
-        return found
+        return Interactions(path, user_codes, item_codes, value, when, users, items)
     return Interactions(
         path,
         user_codes[kept],
@@ -101,19 +95,6 @@ def _kind(path: Path) -> str:
             header = file.readline().strip().lower()
         kind = kind if header == _ML_20M else "columns"
     return kind
-
-
-def _raw(path: Path, kind: str, roles: Roles) -> Raw:
-    match kind:
-        case "ml-100k":
-            return layouts.movielens_100k(path)
-        case "ml-1m":
-            return layouts.movielens_1m(path)
-        case "ml-20m":
-            return layouts.movielens_20m(path)
-        case "recbole":
-            return layouts.recbole(path, roles)
-    return layouts.columns(path, roles)
 
 
 def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:
@@ -195,15 +176,9 @@ def _kept(
     places = np.flatnonzero(again)
     both = np.sort(np.stack([order[places], order[places + 1]]), axis=0)
     first, second = both[:, np.argmin(both[1])]
-    names = (raw.frame[role][int(second)] for role in ("user", "item"))
+    user_id, item_id = (raw.frame[role][int(second)] for role in ("user", "item"))
     raise DataError(
-        "{}: {}: the pair of user {} and item {} was already in {}; {} of {} rows are such; "
-        "the last one counts with --duplicates last".format(
-            path,
-            raw.where(int(second)),
-            *names,
-            raw.where(int(first)),
-            int(again.sum()),
-            len(user),
-        )
+        f"{path}: {raw.where(int(second))}: the pair of user {user_id} and item {item_id} was "
+        f"already in {raw.where(int(first))}; {int(again.sum())} of {len(user)} rows are such; "
+        "the last one counts with --duplicates last"
     )

@@ -1,3 +1,5 @@
+"""Tests of the paired comparison of two runs."""
+
 from __future__ import annotations
 
 import math

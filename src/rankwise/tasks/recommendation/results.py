@@ -1,18 +1,100 @@
-"""What a run found: numbers in a file, and a page to look at."""
+"""Files of a run: settings, model, interactions, results and report."""
 
 from __future__ import annotations
 
-import io
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from matplotlib.figure import Figure as Canvas
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 
-from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
+from rankwise.errors import UsageError
+from rankwise.report import (
+    Figure,
+    Section,
+    Table,
+    render_report,
+    settings_section,
+    write_json,
+    write_whole,
+)
+from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.recommendation.evaluation import Evaluation
+from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Trained
+from rankwise.tasks.recommendation.training import Trained, new_network
+from rankwise.training import require_unchanged
+
+CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetensors", "ids.json"
+
+
+def write_config(out: Path, settings: Settings, source: str) -> None:
+    """``config.json``: the settings of the run, and what it was trained on."""
+    write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
+
+
+def write_model(out: Path, problem: Problem, network: Recommender) -> None:
+    """``model.safetensors``, ``ids.json`` and ``pairs.safetensors``: nothing to be executed."""
+    state = {name: t.contiguous() for name, t in network.state_dict().items()}
+    write_whole(out / MODEL, save(state))
+    write_json(out / IDS, {"users": problem.users, "items": problem.items})
+    columns = {
+        "user": problem.user.astype(np.int32),
+        "item": problem.item.astype(np.int32),
+        "positive": problem.positive.astype(np.uint8),
+        "part": problem.part,
+    }
+    write_whole(out / PAIRS, save({n: torch.from_numpy(c) for n, c in columns.items()}))
+
+
+def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
+    """The settings, the interactions and the trained network of a finished run."""
+    for name in (CONFIG, MODEL, IDS, PAIRS):
+        if not (folder / name).is_file():
+            unfinished = (folder / CONFIG).is_file()
+            why = "is not finished: train it on with --resume" if unfinished else "is no such run"
+            raise UsageError(f"{folder}: {why} ({name} is missing)")
+    require_unchanged(folder, MODEL, IDS, PAIRS)
+    try:
+        settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
+        ids = json.loads((folder / IDS).read_text())
+        columns, state = load_file(folder / PAIRS), load_file(folder / MODEL)
+        problem = Problem(
+            tuple(ids["users"]),
+            tuple(ids["items"]),
+            columns["user"].long().numpy(),
+            columns["item"].long().numpy(),
+            columns["positive"].bool().numpy(),
+            columns["part"].numpy(),
+            undivided=0,
+            user_features=state.get("users.known"),
+            item_features=state.get("items.known"),
+        )
+        _require_known(problem)
+        with torch.random.fork_rng(devices=[]):
+            network = new_network(problem, settings)
+        network.load_state_dict(state)
+    except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
+        why = " ".join(str(error).split())
+        raise UsageError(f"{folder}: is not a run that can be read: {why}") from None
+    return settings, problem, network.eval()
+
+
+def _require_known(problem: Problem) -> None:
+    """Every interaction is of a user and an item that have a name."""
+    for name, codes, known in (
+        ("user", problem.user, problem.users),
+        ("item", problem.item, problem.items),
+    ):
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(known):
+            raise ValueError(
+                f"{PAIRS} has the {name}s {codes.min()} to {codes.max()}, {IDS} {len(known)} names"
+            )
 
 
 def write_results(
@@ -53,12 +135,7 @@ def write_results(
         Section(
             "Data", tables=[Table(("what", "number"), [(n, f"{v:,}") for n, v in counts.items()])]
         ),
-        Section(
-            "Settings",
-            tables=[
-                Table(("setting", "value"), [(n, v) for n, v in settings.model_dump().items()])
-            ],
-        ),
+        settings_section(settings.model_dump()),
     ]
     return write_whole(out / "index.html", render_report("Recommendations", sections))
 
@@ -106,14 +183,11 @@ def _plain(mean: object) -> dict[str, float | int | None]:
 
 
 def _curve(settings: Settings, trained: Trained) -> Figure:
-    canvas = Canvas(figsize=(7.0, 3.2), layout="constrained")
-    axes = canvas.subplots()
-    epochs = [row["epoch"] for row in trained.history]
     values = [row[settings.metric] for row in trained.history]
-    axes.plot(epochs, values, ".-", color="#00796b", linewidth=1.1)
     kept = values[trained.best - 1] if trained.best else trained.start
-    axes.plot(trained.best, kept, "o", color="#b71c1c", markersize=6)
-    if 0 < trained.warm < len(epochs):
+    label = f"{settings.metric}, validation"
+    canvas, axes = history_axes(values, label, (trained.best, kept))
+    if 0 < trained.warm < len(values):
         axes.axvline(trained.warm + 0.5, color="#5b6770", linewidth=0.8, linestyle=":")
         axes.annotate(
             f" {settings.objective}",
@@ -122,16 +196,8 @@ def _curve(settings: Settings, trained: Trained) -> Figure:
             fontsize=8,
             color="#5b6770",
         )
-    axes.set_xlabel("epoch", fontsize=9)
-    axes.set_ylabel(f"{settings.metric}, validation", fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25, linewidth=0.6)
-    buffer = io.BytesIO()
-    # Without the date and version the same data make the same file.
-    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
-    words = (
+    return as_figure(
+        canvas,
         f"{settings.metric} on validation over {len(values)} epochs, from {values[0]:.4f} to "
-        f"{values[-1]:.4f}; the epoch that was kept is marked."
+        f"{values[-1]:.4f}; the epoch that was kept is marked.",
     )
-    return Figure(buffer.getvalue(), words, words)

@@ -1,11 +1,10 @@
-"""Two runs on the same judgments: paired differences over queries."""
+"""Paired comparison of two runs over the queries of the same judgments."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class RunComparison:
         return self.queries - self.wins_a - self.wins_b
 
     @property
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """For a file: JSON has no word for NaN."""
         numbers = {**asdict(self.found), "queries": self.queries, "wins_a": self.wins_a}
         numbers |= {"wins_b": self.wins_b, "equal": self.equal}

@@ -1,17 +1,57 @@
-"""What a run found: numbers in a file, and a page to look at."""
+"""Results of a run: numbers in a file, a verdict, and the report."""
 
 from __future__ import annotations
 
-import io
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from matplotlib.figure import Figure as Canvas
+import numpy as np
+from numpy.typing import NDArray
 
-from rankwise.report import Figure, Section, Table, render_report, write_json, write_whole
-from rankwise.report.verdict import Verdict
-from rankwise.tasks.ranking.evaluate import Judged
+from rankwise.data.letor import Letor
+from rankwise.estimators import Ranker
+from rankwise.report import (
+    Figure,
+    Section,
+    Table,
+    render_report,
+    settings_section,
+    write_json,
+    write_whole,
+)
+from rankwise.report.plots import as_figure, history_axes
+from rankwise.report.verdict import Verdict, lower_rate, verdict
+from rankwise.tasks.ranking.evaluate import Judged, judged
 from rankwise.tasks.ranking.settings import Settings
+
+
+def compared_with_start(
+    settings: Settings, ranker: Ranker, name: str, data: Letor, scores: NDArray[np.float64]
+) -> Verdict:
+    """Return the verdict on the metric of the settings over the queries of the part ``name``."""
+    before, after = (
+        judged(each, data, [settings.metric], relevant=settings.relevant).popitem()[1].values
+        for each in (np.zeros(len(data)), scores)
+    )
+    change = (after - before)[~np.isnan(after - before)]
+    spread = float(change.std(ddof=1)) if len(change) > 1 else math.nan
+    return verdict(
+        settings.metric,
+        part=name,
+        test=(float(np.nanmean(before)), float(np.nanmean(after))) if len(change) else None,
+        reach=1.96 * spread / math.sqrt(max(1, len(change))),
+        advice=_advice(settings, ranker),
+    )
+
+
+def _advice(settings: Settings, ranker: Ranker) -> list[str]:
+    rate = getattr(ranker, "learning_rate", None)
+    found = [] if rate is None else [lower_rate("--set learning_rate", float(rate))]
+    others = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}
+    found.append(f"another model, --model {others[settings.model]}")
+    found.append("more queries to train on, or features that tell relevant documents apart")
+    return found
 
 
 def write_results(
@@ -41,12 +81,13 @@ def write_results(
     if history:
         sections.append(Section("Training", figures=[_curve(stopped_by, history)]))
     data = Table(
-        ("part", "queries", "documents", "relevant"), [(n, *map(_number, c)) for n, *c in counts]
+        ("part", "queries", "documents", "relevant"),
+        [(name, *(f"{count:,}" for count in row)) for name, *row in counts],
     )
-    shown = [(n, v or "–") for n, v in settings.model_dump().items()]
+    shown = {name: value or "–" for name, value in settings.model_dump().items()}
     sections += [
         Section("Data", tables=[data]),
-        Section("Settings", tables=[Table(("setting", "value"), shown)]),
+        settings_section(shown),
     ]
     return write_whole(out / "index.html", render_report("Learning to rank", sections))
 
@@ -56,7 +97,7 @@ def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:
     names = list(next(iter(results.values())))
     rows = [(name, *(str(found[name]) for found in results.values())) for name in names]
     sizes = " and ".join(
-        f"{max((int(j.plain['queries'] or 0) for j in found.values()), default=0)} of {part}"
+        f"{max((j.over.count for j in found.values()), default=0)} of {part}"
         for part, found in results.items()
     )
     words = (
@@ -70,7 +111,7 @@ def notes_of(results: Mapping[str, Mapping[str, Judged]]) -> list[str]:
     """Queries for which a metric is not defined, in words."""
     said = []
     for part, found in results.items():
-        left = {name: (j.pairs, int(j.plain["left_out"] or 0)) for name, j in found.items()}
+        left = {name: (j.pairs, j.over.left_out) for name, j in found.items()}
         for pairs, count in sorted(set(left.values())):
             if not count:
                 continue
@@ -91,26 +132,11 @@ def _held(settings: Settings, results: Mapping[str, object]) -> str:
     )
 
 
-def _number(count: int) -> str:
-    return f"{count:,}"
-
-
 def _curve(metric: str, history: Sequence[float]) -> Figure:
-    canvas = Canvas(figsize=(7.0, 3.2), layout="constrained")
-    axes = canvas.subplots()
     best = max(range(len(history)), key=lambda n: history[n])
-    axes.plot(range(1, len(history) + 1), history, ".-", color="#00796b", linewidth=1.1)
-    axes.plot(best + 1, history[best], "o", color="#b71c1c", markersize=6)
-    axes.set_xlabel("epoch", fontsize=9)
-    axes.set_ylabel(f"{metric}, validation", fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.25, linewidth=0.6)
-    buffer = io.BytesIO()
-    # Without the date and version the same data make the same file.
-    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
-    words = (
-        f"{metric} on validation over {len(history)} epochs; the best, "
-        f"{history[best]:.4f} after epoch {best + 1}, was kept."
+    canvas, _ = history_axes(history, f"{metric}, validation", (best + 1, history[best]))
+    return as_figure(
+        canvas,
+        f"{metric} on validation over {len(history)} epochs; the best, {history[best]:.4f} after "
+        f"epoch {best + 1}, was kept.",
     )
-    return Figure(buffer.getvalue(), words, words)

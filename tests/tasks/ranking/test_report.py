@@ -1,0 +1,58 @@
+"""Tests of the results of a run."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from tests.tasks.ranking.cases import written
+
+from rankwise.data.letor import read_letor
+from rankwise.tasks.ranking import Settings, results_table, run
+from rankwise.tasks.ranking.evaluate import Judged
+from rankwise.tasks.ranking.report import compared_with_start, notes_of
+
+SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
+
+
+@pytest.mark.parametrize(("sign", "word"), [(1, "better"), (-1, "worse")])
+def test_scores_are_compared_with_tied_documents(tmp_path, sign, word):
+    lists = read_letor(written(tmp_path / "test.txt"))
+    ranker = SimpleNamespace(learning_rate=0.5)
+    found = compared_with_start(SETTINGS, ranker, "test", lists, sign * lists.target)
+    assert found.text.startswith(f"{word} than the start: test ndcg@3 went from 0.")
+    tries = "; ".join(found.advice)
+    assert tries == "" if sign == 1 else "learning_rate=0.05" in tries
+    assert "chance" not in found.text
+
+
+def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
+    train = read_letor(written(tmp_path / "train.txt"))
+    done = run(SETTINGS, tmp_path / "run", train, train, metrics=["ap"])
+    assert done.verdict.text.startswith("better than the start: validation ndcg@3 went from")
+    assert done.verdict.text in done.report.read_text()
+
+
+RESULTS = {
+    "train": {"ap": Judged("ap", np.array([0.5, 1.0])), "mrr": Judged("mrr", np.array([1.0, 1.0]))},
+    "test": {"ap": Judged("ap", np.array([0.25, np.nan])), "mrr": Judged("mrr", np.ones(2))},
+}
+
+
+def test_metrics_by_part():
+    table = results_table(RESULTS)
+    assert table.header == ("metric", "train", "test")
+    assert table.rows[0] == ("ap", "0.7500 ± 0.4900", "0.2500")
+    assert "Means over the queries with a relevant document" in table.caption
+    assert "2 of train and 2 of test" in table.caption
+
+
+def test_what_is_left_out_is_said():
+    assert notes_of(RESULTS) == ["test: 1 query without a relevant document is left out of ap."]
+    lost = np.array([np.nan, np.nan, 1.0])
+    both = {"ap": Judged("ap", lost), "auc": Judged("auc", lost, pairs=True)}
+    assert notes_of({"test": both}) == [
+        "test: 2 queries without a relevant document are left out of ap.",
+        "test: 2 queries without a relevant document or without any other are left out of auc.",
+    ]
