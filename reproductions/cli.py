@@ -14,10 +14,15 @@ from rich.progress import track
 from rich.table import Table as Shown
 from typer.core import TyperGroup
 
-from rankwise.commands.console import complaints, paper, refuse
-from rankwise.commands.guard import Debug
-from rankwise.commands.outputs import require_folder, require_other
-from rankwise.commands.shared import Seed, one_line
+from rankwise.commands.console import (
+    complaints,
+    one_line,
+    paper,
+    refuse,
+    require_folder,
+    require_other,
+)
+from rankwise.commands.options import Debug, Seed
 from rankwise.report import Table
 from reproductions.frame import (
     STUDIES,

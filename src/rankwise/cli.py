@@ -11,12 +11,10 @@ import typer
 from rankwise import __version__
 from rankwise.commands import classify, contrast, detect, rank, recommend, retrieval
 from rankwise.commands.app import App
-from rankwise.commands.compare import CompareCommand, compare
-from rankwise.commands.console import complaints
-from rankwise.commands.evaluate import evaluate
+from rankwise.commands.compare import CompareCommand, compare, report
+from rankwise.commands.console import say
 from rankwise.commands.objectives import objectives
-from rankwise.commands.predict import predict
-from rankwise.commands.report import report
+from rankwise.commands.scores import evaluate, predict
 
 __all__ = ["app", "main"]
 
@@ -76,6 +74,6 @@ def _ended(arguments: list[str]) -> int:
             context = getattr(error, "ctx", None)  # a flag with a value comes without
             where = "rankwise" if context is None else context.command_path
             line = f"{' '.join(error.format_message().split())} (see {where} --help)"
-            complaints().print(line, style="red", highlight=False, markup=False, soft_wrap=True)
+            say([line], error=True, style="red")
         return int(error.exit_code)
     return code if isinstance(code, int) else 0

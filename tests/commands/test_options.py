@@ -12,8 +12,6 @@ from typer.testing import CliRunner
 
 from rankwise.cli import app
 from rankwise.commands.app import App
-from rankwise.commands.guard import Debug
-from rankwise.commands.options import takes_settings
 from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.tasks.compare.settings import Settings as Compare
 from rankwise.tasks.contrast.settings import Settings as Contrast
@@ -66,8 +64,7 @@ def made() -> App:
     mine = App()
 
     @mine.command()
-    @takes_settings(Recommendation)
-    def train(data: Data, settings: Recommendation, debug: Debug = False) -> None:
+    def train(data: Data, settings: Recommendation) -> None:
         """Print what was read."""
         typer.echo(json.dumps([str(data), settings.hidden, settings.epochs, settings.model]))
 

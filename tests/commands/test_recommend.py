@@ -1,3 +1,5 @@
+"""Tests of ``rankwise recommend``."""
+
 from __future__ import annotations
 
 import io
@@ -8,10 +10,48 @@ import pytest
 from tests.tasks.recommendation.cases import written
 from typer.testing import CliRunner
 
-from rankwise.commands.recommend import app
+from rankwise.commands.recommend import ReadingOptions, app
+from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.training import RunFolder
 from rankwise.vision.files import write_config as write_classification
+
+
+def test_reads_as_the_options_say(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("who,item,stars\na,1,3\na,1,4\n")
+    found = ReadingOptions(
+        format="columns",
+        user_column="who",
+        rating_column="stars",
+        rating_range="1:5",
+        duplicates="last",
+    ).read(path)
+    assert found.users == ("a",)
+    assert found.value.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("format", "limits", "duplicates", "message"),
+    [
+        ("netflix", None, "error", "format"),
+        ("auto", "five", "error", "--rating-range must be two numbers such as 1:5, got 'five'"),
+        ("auto", "5:5", "error", "--rating-range must go upwards"),
+        ("auto", None, "both", "duplicates"),
+    ],
+)
+def test_wrong_options_are_wrong_usage(tmp_path, format, limits, duplicates, message):
+    path = tmp_path / "log.csv"
+    path.write_text("user,item,rating\na,1,3\n")
+    with pytest.raises(UsageError, match=message):
+        ReadingOptions(format=format, rating_range=limits, duplicates=duplicates).read(path)
+
+
+def test_wrong_data_stay_what_they_are(tmp_path):
+    with pytest.raises(DataError, match="there is no such file"):
+        ReadingOptions().read(tmp_path / "log.csv")
+
 
 RUN = CliRunner()
 SMALL = ["--dimension", "4", "--batch", "16", "--negatives", "6", "--epochs", "2",

@@ -9,9 +9,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankwise.commands.console import refuse
+from rankwise.commands.options import with_options
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 class Command(TyperCommand):
@@ -20,7 +21,7 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return _flags_without_type(super().get_params(ctx))
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Any) -> object:
         name = _command_of(ctx)
         absent = missing(COMMANDS[name][1] if name in COMMANDS else ())
         if absent:
@@ -48,8 +49,17 @@ class App(typer.Typer):
         settings = {"add_completion": False, "pretty_exceptions_enable": False} | options
         super().__init__(cls=_Group, no_args_is_help=True, **settings)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[_Function], _Function]:
-        return super().command(name, **{"cls": Command, **options})
+    def command(
+        self, name: str | None = None, *, stopped: str = "stopped", **options: Any
+    ) -> Callable[[_Function], _Function]:
+        """Add a command with the options of its settings (:func:`with_options`)."""
+        add = super().command(name, **{"cls": Command, **options})
+
+        def decorate(function: _Function) -> _Function:
+            add(with_options(function, stopped))
+            return function
+
+        return decorate
 
 
 def _flags_without_type(params: list[Any]) -> list[Any]:

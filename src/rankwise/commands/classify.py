@@ -7,34 +7,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.commands.guard import Debug
-from rankwise.commands.image_runs import (
+from rankwise.commands.console import say, show
+from rankwise.commands.image_tasks import (
     Broken,
-    Modules,
+    ImageTask,
     Part,
     Root,
     Workers,
-    at_root,
     image_app,
+    require_part,
+    run_settings,
 )
 from rankwise.commands.options import Run
-from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.images.image_set import ClassSplits
     from rankwise.tasks.classification.evaluate import Evaluation
+    from rankwise.tasks.classification.network import Classifier
     from rankwise.tasks.classification.settings import Settings
+    from rankwise.vision.run import Trained
 
 
-def _modules() -> Modules[Settings, ClassSplits, dict[str, Evaluation]]:
+def _load() -> ImageTask[Settings, ClassSplits, Evaluation, Trained[Classifier]]:
     from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
 
-    return Modules(Settings, pipeline, report)
+    return ImageTask(
+        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
+    )
 
 
 app = image_app(
-    _modules,
+    _load,
     "classification",
     "Train a classifier of images on how each class ranks them, and evaluate it.",
     "Train, keep the best network on validation, evaluate it on the test images.",
@@ -49,23 +53,19 @@ def evaluate(  # noqa: PLR0917
     out: Annotated[Path | None, typer.Option(help="JSON file for all metrics, per class.")] = None,
     skip_broken: Broken = False,
     workers: Workers = 0,
-    debug: Debug = False,
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, class by class."""
-    with one_line(debug=debug):
-        from rankwise.report import write_json  # noqa: PLC0415
-        from rankwise.settings import require_choice  # noqa: PLC0415
-        from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415
-        from rankwise.tasks.classification.evaluate import as_json  # noqa: PLC0415
-        from rankwise.vision.files import CONFIG  # noqa: PLC0415
+    from rankwise.report import write_json  # noqa: PLC0415
+    from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415
+    from rankwise.tasks.classification.evaluate import as_json  # noqa: PLC0415
 
-        require_choice("--part", part, ("test", "validation", "train"))
-        settings, network = pipeline.load_run(run)
-        settings = type(settings).read(run / CONFIG, at_root(root))
-        splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
-        say(splits.remarks, error=True)
-        found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
-        show(report.results_table({settings.objective.short: found}))
-        show(report.classes_table(found))
-        if out is not None:
-            write_json(out, as_json(found))
+    require_part(part)
+    settings, network = pipeline.load_run(run)
+    settings = run_settings(type(settings), run, root)
+    splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
+    say(splits.remarks, error=True)
+    found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
+    show(report.results_table({settings.objective.short: found}))
+    show(report.classes_table(found))
+    if out is not None:
+        write_json(out, as_json(found))

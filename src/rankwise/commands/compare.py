@@ -1,4 +1,4 @@
-"""``rankwise compare``: which model and objective is best for a metric on a table."""
+"""``rankwise compare``: the best model and objective for a metric on a table; its report."""
 
 from __future__ import annotations
 
@@ -7,26 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table as Shown
+from rich.progress import TimeElapsedColumn
 
 from rankwise.commands.app import App, Command
-from rankwise.commands.columns import show_columns
-from rankwise.commands.console import complaints, fail, paper
-from rankwise.commands.guard import Debug
-from rankwise.commands.options import Resume, add_config, takes_settings
-from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import progress_bar
+from rankwise.commands.console import fail, progress_bar, require_folder, say, show
+from rankwise.commands.options import Resume, add_config
 from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
     from rankwise.tasks.compare import CompareResult, Event
     from rankwise.tasks.compare.importance import ImportanceResult
+    from rankwise.tasks.compare.problem import Problem
     from rankwise.tasks.compare.results import CandidateResult
 
+_MANY = 40  # columns from which plain numbers are only counted
 _COLUMNS = 10  # whose importance is shown
-
 
 _config = App()
 add_config(_config, lambda: Settings)
@@ -42,8 +37,7 @@ class CompareCommand(Command):
         return super().parse_args(ctx, args)
 
 
-@takes_settings(Settings)
-def compare(  # noqa: PLR0917  (a command line is called by names)
+def compare(
     data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
     settings: Settings,
     budget: Annotated[str, typer.Option(help="Total training time, such as 90s, 2m, 1h.")] = "2m",
@@ -51,7 +45,6 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         Path | None, typer.Option(help="Output folder of the run. Default: runs/NAME of the data.")
     ] = None,
     resume: Resume = False,
-    debug: Debug = False,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model.
 
@@ -69,13 +62,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
 def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
     from rankwise.tasks.compare import run  # noqa: PLC0415
 
-    console = complaints()
-    with progress_bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[best]}"),
-        TimeElapsedColumn(),
-    ) as progress:
+    with progress_bar("{task.description}", "{task.fields[best]}", TimeElapsedColumn()) as progress:
         bar = progress.add_task("reading", total=None, best="")
 
         def advance(event: Event) -> None:
@@ -90,60 +77,87 @@ def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
                 best=best,
             )
 
-        def announce(words: str) -> None:
-            console.print(words, style="yellow", highlight=False, markup=False, soft_wrap=True)
-
         return run(
             settings,
             folder,
             resume=resume,
-            on_read=show_columns,
+            on_read=_show_columns,
             on_event=advance,
-            on_warning=announce,
+            on_warning=lambda words: say([words], error=True, style="yellow"),
         )
 
 
+def _show_columns(problem: Problem) -> None:
+    """Print what every column was taken for, the rows left out, and the period of each part."""
+    from rankwise.report import Table  # noqa: PLC0415
+
+    table, parts = problem.table, problem.plan.parts
+    lines = []
+    if table.columns:
+        plain = [each for each in table.columns if each.taken_for == "number" and not each.said]
+        counted = plain if len(table.columns) > _MANY else []
+        listed = [each for each in table.columns if each not in counted]
+        show(
+            Table(
+                ("column", "taken for", "levels", "missing", "remark"),
+                [(c.name, c.taken_for, c.levels, c.missing, c.said) for c in listed],
+                f"and {len(counted)} columns of plain numbers" if counted else "",
+            ),
+            title="columns of the data",
+            words=("taken for", "remark"),
+            styles={number: "dim" for number, each in enumerate(listed) if each.left_out},
+        )
+    else:
+        lines.append(
+            f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
+        )
+    for name, period in parts.periods(table).items():
+        lines.append(f"{name}: {len(getattr(parts, name))} rows, {problem.settings.time} {period}")
+    for count, what in (
+        (table.without_target, "without a target"),
+        (table.without_weight, "of weight 0"),
+    ):
+        if count:
+            lines.append(f"{count} rows {what} are left out")
+    say(lines)
+
+
 def _show(found: CompareResult) -> None:
-    results, console = found.results, paper()
-    shown = Shown(
+    from rankwise.report import Table  # noqa: PLC0415
+
+    results = found.results
+    best = results["recommended"]
+    rows = [
+        (row["name"] + (" ★" if number == best else ""), *_cells(row))
+        for number, row in enumerate(results["candidates"])
+    ]
+    caption = f"chosen by {results['choice']}; difference and p against the best log-loss model"
+    show(
+        Table(
+            ("candidate", "validation", "test", "95 %", "difference", "p", "time"), rows, caption
+        ),
         title=f"{results['metric']} on {results['evaluation']}, {results['data']['test']} rows",
-        caption=f"chosen by {results['choice']}; difference and p against the best log-loss model",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
+        styles={best: "bold"},
     )
-    shown.add_column("candidate", no_wrap=True)
-    for name in ("validation", "test", "95 %", "difference", "p", "time"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    for number, row in enumerate(results["candidates"]):
-        recommended = number == results["recommended"]
-        mark = " ★" if recommended else ""
-        shown.add_row(row["name"] + mark, *_cells(row), style="bold" if recommended else None)
-    console.print(shown)
-    for line in filter(None, (results["why"], results["verdict"], *results["remarks"])):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    say(filter(None, (results["why"], results["verdict"], *results["remarks"])))
     _show_importance(results["importance"])
-    for path in (found.folder / "model", found.report):
-        console.print(str(path), style="bold", highlight=False, markup=False, soft_wrap=True)
+    say([str(found.folder / "model"), str(found.report)], style="bold")
 
 
 def _show_importance(found: ImportanceResult) -> None:
-    shown = Shown(
+    from rankwise.report import Table  # noqa: PLC0415
+
+    rows = [
+        (row["name"], f"{row['mean']:+.4f}", f"{row['low']:+.4f} – {row['high']:+.4f}")
+        for row in found["columns"][:_COLUMNS]
+    ]
+    caption = f"{found['rows']} rows of {found['part']}, {found['repeats']} shuffles of a column"
+    show(
+        Table(("column", "importance", "95 %"), rows, caption),
         title=f"{found['metric']} lost where a column is shuffled",
-        caption=f"{found['rows']} rows of {found['part']}, {found['repeats']} shuffles of a column",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
     )
-    shown.add_column("column", no_wrap=True)
-    for name in ("importance", "95 %"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    for row in found["columns"][:_COLUMNS]:
-        between = f"{row['low']:+.4f} – {row['high']:+.4f}"
-        shown.add_row(row["name"], f"{row['mean']:+.4f}", between)
-    paper().print(shown)
     if (rest := found["of_columns"] - _COLUMNS) > 0:
-        paper().print(f"{rest} more columns are on the report", highlight=False, soft_wrap=True)
+        say([f"{rest} more columns are on the report"])
 
 
 def _cells(row: CandidateResult) -> list[str]:
@@ -160,3 +174,17 @@ def _cells(row: CandidateResult) -> list[str]:
 
 def _number(value: float | None, form: str = ".4f") -> str:
     return "–" if value is None else f"{value:{form}}"
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run of `rankwise compare`.")],
+) -> None:
+    """Write the report of a comparison again, from its results and predictions."""
+    # Here, so that the other commands wait for neither.
+    from rankwise.data import DataError  # noqa: PLC0415
+    from rankwise.report.comparison import write_report  # noqa: PLC0415
+
+    try:
+        say([str(write_report(folder))], style="bold")
+    except ValueError as error:  # a folder that is no run, or a broken one
+        raise DataError(str(error)) from error

@@ -1,18 +1,37 @@
-"""Where commands write, and how they refuse."""
+"""Output of the commands: lines, tables and files, progress, and errors in one line."""
 
 from __future__ import annotations
 
+import io
 import os
-from typing import NoReturn
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+from rich.table import Table as Shown
+from rich.text import Text
+
+from rankwise.errors import UsageError
+from rankwise.extras import missing_module
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankwise.report import Table
 
 _WIDTH = 100  # columns of a file or a pipe, which have no width of their own
 
 
 def paper() -> Console:
-    """Standard output."""
+    """Return the console of standard output."""
     console = Console(emoji=False)
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
@@ -20,8 +39,15 @@ def paper() -> Console:
 
 
 def complaints() -> Console:
-    """Standard error."""
+    """Return the console of standard error."""
     return Console(stderr=True, emoji=False)
+
+
+def say(lines: Iterable[str], *, error: bool = False, style: str | None = None) -> None:
+    """Print lines as they are."""
+    console = complaints() if error else paper()
+    for line in lines:
+        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def refuse(message: str) -> NoReturn:
@@ -31,5 +57,104 @@ def refuse(message: str) -> NoReturn:
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Print one red line to standard error and exit."""
-    complaints().print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    say([message], error=True, style="red")
     raise typer.Exit(code) from None
+
+
+@contextmanager
+def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
+    """End an error in one line on standard error: 2 for bad input, 1 for a failure or Ctrl-C.
+
+    With ``debug`` the traceback stands before the line.
+    """
+    try:
+        yield
+    except (typer.Exit, typer.Abort):
+        raise
+    except KeyboardInterrupt:
+        fail(stopped)
+    except Exception as error:
+        from rankwise.data import DataError  # noqa: PLC0415
+
+        if debug:
+            say([traceback.format_exc()], error=True)
+        if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:
+            raise  # the command names it, and the extra that has it
+        bad_input = isinstance(error, DataError | UsageError)
+        words = str(error) if bad_input else f"{type(error).__name__}: {error}"
+        hint = "" if bad_input or debug else "; --debug shows where"
+        fail(" ".join(words.split()) + hint, code=2 if bad_input else 1)
+
+
+def progress_bar(before: str, after: str, time: ProgressColumn) -> Progress:
+    """Return a bar between two texts on the terminal of standard error; a pipe gets no line."""
+    columns = (TextColumn(before), BarColumn(), TextColumn(after), time)
+    console = complaints()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def show(
+    table: Table,
+    *,
+    title: str | None = None,
+    words: Iterable[str] = (),
+    styles: Mapping[int, str] | None = None,
+) -> None:
+    """Print a table; its first column and those of ``words`` are to the left, and may fold.
+
+    ``styles`` has the styles of some rows, by number.
+    """
+    shown = Shown(title=title, box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    for number, name in enumerate(table.header):
+        if number == 0 or name in words:
+            shown.add_column(name, overflow="fold")
+        else:  # a value cut short would be another value
+            widest = max((len(str(row[number])) for row in table.rows), default=0)
+            shown.add_column(name, justify="right", no_wrap=True, min_width=widest)
+    for number, row in enumerate(table.rows):
+        shown.add_row(*(Text(str(cell)) for cell in row), style=(styles or {}).get(number))
+    paper().print(shown)
+    say([table.caption] if table.caption else [])
+
+
+def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
+    """Write rows to a file, .parquet or else csv; print them as csv without one."""
+    from rankwise.report import write_whole  # noqa: PLC0415  (only where needed)
+
+    if out is None:
+        sys.stdout.write(frame.write_csv())
+        return
+    buffer = io.BytesIO()
+    if out.suffix == ".parquet":
+        frame.write_parquet(buffer)
+    else:
+        frame.write_csv(buffer)
+    write_whole(out, buffer.getvalue())
+
+
+def require_folder(out: Path, option: str = "--out") -> None:
+    """Refuse what cannot become a folder with files in it; nothing is left behind."""
+    try:
+        above = (out, *out.absolute().parents)
+        there = next(path for path in above if path.exists() or path.is_symlink())
+        if not there.is_dir():
+            refuse(f"{option} must be a folder, got {out}: {there} is none")
+        # What the permissions say is not all: a file system may be read-only, or not of files.
+        with tempfile.TemporaryDirectory(dir=there, prefix=".rankwise."):
+            pass
+    except OSError as error:
+        refuse(f"{option} must be a folder that can be written into, got {out}: {error.strerror}")
+
+
+def require_other(option: str, out: Path | None, *inputs: Path | None) -> None:
+    """Refuse a file to write that is, by whatever name, one that is read."""
+    for path in inputs:
+        if out is not None and path is not None and _same(out, path):
+            refuse(f"{option} must be another file than {path}, which is read, got {out}")
+
+
+def _same(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)
+    except OSError:  # one is not there
+        return False

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import TimeRemainingColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.guard import Debug
-from rankwise.commands.options import Out, Resume, add_config, takes_settings
-from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import progress_bar, say, show
+from rankwise.commands.console import progress_bar, require_folder, say, show
+from rankwise.commands.options import Out, Resume, add_config
 from rankwise.tasks.contrast.settings import Settings
 
 app = App()
@@ -26,8 +24,7 @@ def contrast() -> None:
     """Train an image network without labels, by contrastive learning."""
 
 
-@app.command()
-@takes_settings(Settings, stopped=_STOPPED)
+@app.command(stopped=_STOPPED)
 def train(
     data: Annotated[
         Path, typer.Argument(help="npz file with x_train, y_train, x_test, y_test and classes.")
@@ -35,7 +32,6 @@ def train(
     settings: Settings,
     out: Out = Path("runs/contrast"),
     resume: Resume = False,
-    debug: Debug = False,
 ) -> None:
     """Train on two augmentations of every image, then measure a linear probe and retrieval."""
     # Here, so that the other commands need neither kornia nor the seconds its import takes.
@@ -48,9 +44,8 @@ def train(
     images, epochs = read_images(data), settings.epochs
     steps = steps_per_epoch(images, settings)
     with progress_bar(
-        TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]}"),
+        "epoch {task.fields[epoch]}/{task.fields[epochs]}",
+        "loss {task.fields[loss]}",
         TimeRemainingColumn(),
     ) as progress:
         bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")

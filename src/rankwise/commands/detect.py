@@ -7,34 +7,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.commands.guard import Debug
-from rankwise.commands.image_runs import (
+from rankwise.commands.console import require_folder, say, show
+from rankwise.commands.image_tasks import (
     Broken,
-    Modules,
+    ImageTask,
     Part,
     Root,
-    at_root,
     image_app,
+    require_part,
+    run_settings,
 )
 from rankwise.commands.options import Run
-from rankwise.commands.outputs import require_folder
-from rankwise.commands.shared import one_line, say, show
 
 if TYPE_CHECKING:
     from rankwise.data.detection import DetectionSplits
     from rankwise.tasks.detection.evaluate import Result
     from rankwise.tasks.detection.settings import Settings
+    from rankwise.tasks.detection.task import TrainedDetector
 
 
-def _modules() -> Modules[Settings, DetectionSplits, dict[str, Result]]:
+def _load() -> ImageTask[Settings, DetectionSplits, Result, TrainedDetector]:
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-    return Modules(Settings, pipeline, report)
+    return ImageTask(
+        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
+    )
 
 
 app = image_app(
-    _modules,
+    _load,
     "detection",
     "Train a detector of objects on average precision, evaluate it, and predict boxes.",
     "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
@@ -43,7 +45,7 @@ app = image_app(
 
 
 @app.command()
-def evaluate(  # noqa: PLR0917
+def evaluate(
     run: Run,
     root: Root = None,
     part: Part = "test",
@@ -51,29 +53,25 @@ def evaluate(  # noqa: PLR0917
         Path | None, typer.Option(help="JSON file for all metrics, overall and per class.")
     ] = None,
     skip_broken: Broken = False,
-    debug: Debug = False,
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
-    with one_line(debug=debug):
-        from rankwise.report import write_json  # noqa: PLC0415
-        from rankwise.settings import require_choice  # noqa: PLC0415
-        from rankwise.tasks.detection.evaluate import detect_all  # noqa: PLC0415
-        from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
-        from rankwise.tasks.detection.pipeline import load_run, open_data  # noqa: PLC0415
-        from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
-        from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
-        from rankwise.vision.files import CONFIG  # noqa: PLC0415
+    from rankwise.report import write_json  # noqa: PLC0415
+    from rankwise.tasks.detection.evaluate import detect_all  # noqa: PLC0415
+    from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
+    from rankwise.tasks.detection.pipeline import load_run, open_data  # noqa: PLC0415
+    from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
+    from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-        require_choice("--part", part, ("test", "validation", "train"))
-        kept = load_run(run)
-        settings = Settings.read(run / CONFIG, at_root(root))
-        splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
-        say(splits.issues.lines(), error=True)
-        images = getattr(splits, part)
-        result = coco_metrics(images, detect_all(kept.network, images, settings))
-        show(results_table({settings.objective.short: result}))
-        if out is not None:
-            write_json(out, {part: result.as_json()})
+    require_part(part)
+    kept = load_run(run)
+    settings = run_settings(Settings, run, root)
+    splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
+    say(splits.issues.lines(), error=True)
+    images = getattr(splits, part)
+    result = coco_metrics(images, detect_all(kept.network, images, settings))
+    show(results_table({settings.objective.short: result}))
+    if out is not None:
+        write_json(out, {part: result.as_json()})
 
 
 @app.command()
@@ -87,18 +85,16 @@ def predict(
             min=0, max=1, help="Smallest score to draw. Default: the best threshold on validation."
         ),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
-    with one_line(debug=debug):
-        from rankwise.tasks.detection.pipeline import load_run  # noqa: PLC0415
-        from rankwise.tasks.detection.predict import predict as draw_boxes  # noqa: PLC0415
-        from rankwise.tasks.detection.predict import require_places  # noqa: PLC0415
+    from rankwise.tasks.detection.pipeline import load_run  # noqa: PLC0415
+    from rankwise.tasks.detection.predict import predict as draw_boxes  # noqa: PLC0415
+    from rankwise.tasks.detection.predict import require_places  # noqa: PLC0415
 
-        require_folder(out)
-        require_places(images, out)
-        kept = load_run(run)
-        for image in images:
-            done = draw_boxes(kept, image, out, least)
-            counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
-            say([f"{image.name}: {counted}", str(done.drawing)])
+    require_folder(out)
+    require_places(images, out)
+    kept = load_run(run)
+    for image in images:
+        done = draw_boxes(kept, image, out, least)
+        counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
+        say([f"{image.name}: {counted}", str(done.drawing)])

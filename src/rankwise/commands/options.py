@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
 import typer
 
-from rankwise.commands.shared import one_line
+from rankwise.commands.console import one_line
 from rankwise.errors import UsageError
-from rankwise.settings import TaskSettings, without_bounds
+from rankwise.settings import MAX_SEED, Section, TaskSettings, without_bounds
 
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 Out = Annotated[Path, typer.Option(help="Output folder of the run.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the output folder.")]
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
@@ -28,8 +30,6 @@ Source = Annotated[
 ]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
-Chosen = TypeVar("Chosen", bound=TaskSettings)
-
 
 def add_config(app: typer.Typer, load: Callable[[], type[TaskSettings]]) -> None:
     """Add ``config`` to a group of commands; ``load`` imports the settings."""
@@ -37,62 +37,74 @@ def add_config(app: typer.Typer, load: Callable[[], type[TaskSettings]]) -> None
     @app.command()
     def config(source: Source = None, schema: Schema = False) -> None:
         """Print all settings with their descriptions as YAML, to edit and pass to train."""
-        with one_line(debug=False):
-            kind = load()
-            if schema:
-                typer.echo(json.dumps(kind.json_schema(), indent=2, ensure_ascii=False))
-            else:
-                found = kind.defaults() if source is None else kind.read(source)
-                typer.echo(found.documented(), nl=False)
+        kind = load()
+        if schema:
+            typer.echo(json.dumps(kind.json_schema(), indent=2, ensure_ascii=False))
+        else:
+            found = kind.defaults() if source is None else kind.read(source)
+            typer.echo(found.documented(), nl=False)
 
 
-def takes_settings(
-    kind: type[Chosen], *, stopped: str = "stopped"
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for every setting; the command gets them as ``settings``.
+def with_options(command: Callable[..., None], stopped: str) -> Callable[..., None]:
+    """Return a command with ``--debug``, and an option for every setting of its settings.
 
-    Parameters that the command has itself under the name of a setting replace the option. Errors
-    end the command in one line, and Ctrl-C in the line ``stopped``.
+    Parameters that are settings are replaced; the other parameters of the command replace the
+    option of their name. :class:`TaskSettings` can also be read from ``--config``. Errors end the
+    command in one line, and Ctrl-C in the line ``stopped``.
     """
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
-        params: list[inspect.Parameter] = []
-        for name, param in own.items():
-            if name != "settings":
-                params.append(param.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-                continue
-            params += [
-                _option(kind, field)
-                for field in kind.model_fields
-                if field not in own and not _is_mapping(kind, field)
-            ]
+    own = inspect.signature(command, eval_str=True).parameters
+    kinds = {name: param.annotation for name, param in own.items() if _is_section(param)}
+    params: list[inspect.Parameter] = []
+    for name, param in own.items():
+        if name not in kinds:
+            params.append(param.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        params += [
+            _option(kinds[name], field)
+            for field in kinds[name].model_fields
+            if field not in own and not _is_mapping(kinds[name], field)
+        ]
+    if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
         params.append(_parameter("config", Config, None))
-        params.append(_parameter("context", typer.Context, inspect.Parameter.empty))
+    params.append(_parameter("debug", Debug, False))
+    params.append(_parameter("context", typer.Context, inspect.Parameter.empty))
 
-        @wraps(command)
-        def run(
-            *, context: typer.Context, config: Path | None, debug: bool, **given: object
-        ) -> None:
-            with one_line(debug=debug, stopped=stopped):
+    @wraps(command)
+    def run(*, context: typer.Context, debug: bool, **given: object) -> None:
+        with one_line(debug=debug, stopped=stopped):
+            made: dict[str, object] = {}
+            for parameter, kind in kinds.items():
+                file = given.get("config") if issubclass(kind, TaskSettings) else None
                 values = {}
                 for name in kind.model_fields.keys() & given.keys():
                     source = context.get_parameter_source(name)
-                    if config is None or getattr(source, "name", "") != "DEFAULT":
+                    if file is None or getattr(source, "name", "") != "DEFAULT":
                         values[name] = _value(kind, name, given[name])
-                rest = {name: value for name, value in given.items() if name in own}
-                rest |= {"debug": debug} if "debug" in own else {}
-                command(settings=_settings(kind, config, values), **rest)
+                made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
+            command(**made, **{name: value for name, value in given.items() if name in own})
 
-        run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
-        run.__annotations__ = {param.name: param.annotation for param in params}
-        return run
-
-    return decorate
+    run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
+    run.__annotations__ = {param.name: param.annotation for param in params}
+    return run
 
 
-def _settings(kind: type[Chosen], config: Path | None, values: Mapping[str, object]) -> Chosen:
-    return kind(**values) if config is None else kind.read(config, values=values)
+def names_of(option: str, text: str) -> list[str]:
+    """Split names at the commas outside of parentheses."""
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
+    return found
+
+
+def _is_section(param: inspect.Parameter) -> bool:
+    return isinstance(param.annotation, type) and issubclass(param.annotation, Section)
 
 
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
@@ -100,11 +112,11 @@ def _parameter(name: str, annotation: object, default: object) -> inspect.Parame
     return inspect.Parameter(name, keyword, default=default, annotation=annotation)
 
 
-def _is_mapping(kind: type[TaskSettings], name: str) -> bool:
+def _is_mapping(kind: type[Section], name: str) -> bool:
     return get_origin(kind.model_fields[name].annotation) is dict
 
 
-def _option(kind: type[TaskSettings], name: str) -> inspect.Parameter:
+def _option(kind: type[Section], name: str) -> inspect.Parameter:
     """Return the option of a setting: its type, default and description."""
     field = kind.model_fields[name]
     bare, default = without_bounds(field.annotation), field.default
@@ -118,7 +130,7 @@ def _option(kind: type[TaskSettings], name: str) -> inspect.Parameter:
     return _parameter(name, Annotated[annotation, typer.Option(help=field.description)], default)
 
 
-def _value(kind: type[TaskSettings], name: str, value: object) -> object:
+def _value(kind: type[Section], name: str, value: object) -> object:
     """Return what was given for a setting: lists of numbers are separated by commas."""
     bare = without_bounds(kind.model_fields[name].annotation)
     if get_origin(bare) is tuple and value is None:

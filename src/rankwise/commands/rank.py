@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwise.commands.app import App
-from rankwise.commands.guard import Debug
-from rankwise.commands.options import Out, Resume, add_config, takes_settings
-from rankwise.commands.outputs import require_folder, require_other
-from rankwise.commands.rank_compare import compare
-from rankwise.commands.rank_files import TREC, read_judged_run, whole_relevance
-from rankwise.commands.rank_predict import predict
-from rankwise.commands.shared import names_of, one_line, say, show
+from rankwise.commands.console import (
+    require_folder,
+    require_other,
+    say,
+    show,
+    write_frame,
+)
+from rankwise.commands.options import (
+    Out,
+    Resume,
+    Seed,
+    add_config,
+    names_of,
+)
+from rankwise.commands.options import Run as FinishedRun
+from rankwise.errors import UsageError
 from rankwise.tasks.ranking.settings import Settings
+
+if TYPE_CHECKING:
+    from rankwise.data.letor import Qrels, Run
+    from rankwise.tasks.ranking import Judged
 
 app = App()
 add_config(app, lambda: Settings)
 
 _METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
+_TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"  # metrics of a run file
 
 
 @app.callback()
@@ -29,8 +43,7 @@ def rank() -> None:
     """Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."""
 
 
-@app.command()
-@takes_settings(Settings, stopped="stopped; --resume continues from the last checkpoint")
+@app.command(stopped="stopped; --resume continues from the last checkpoint")
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Annotated[
         Path, typer.Argument(help="Training lists: svmlight with qid or a .query file.")
@@ -52,7 +65,6 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     ] = None,
     out: Out = Path("runs/rank"),
     resume: Resume = False,
-    debug: Debug = False,
 ) -> None:
     """Fit a ranker on lists, stop by validation, evaluate it on every file given."""
     from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
@@ -72,7 +84,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     judged_by = names_of("metrics", metrics)
     done = task.run(settings, out, learned, held, last, metrics=judged_by, resume=resume)
     show(task.results_table(done.results))
-    say([*task.notes_of(done.results), *done.verdict.lines(), str(done.page)])
+    say([*task.notes_of(done.results), *done.verdict.lines(), str(done.report)])
 
 
 @app.command()
@@ -81,7 +93,7 @@ def evaluate(  # noqa: PLR0917
     data: Annotated[Path, typer.Argument(help="Lists as for train, or qrels for a run file.")],
     metrics: Annotated[
         str | None,
-        typer.Option(help=f"Metrics, separated by commas. Default: {_METRICS}; run file: {TREC}."),
+        typer.Option(help=f"Metrics, separated by commas. Default: {_METRICS}; run file: {_TREC}."),
     ] = None,
     relevant: Annotated[
         float | None,
@@ -94,48 +106,104 @@ def evaluate(  # noqa: PLR0917
         Path | None, typer.Option(help="qrels file to write the relevances to.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="csv file for the metrics per query.")] = None,
-    debug: Debug = False,
 ) -> None:
     """Evaluate a finished run on other lists, or a TREC run file against its qrels."""
-    with one_line(debug=debug):
-        from rankwise.tasks import ranking as task  # noqa: PLC0415
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
-        written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
-        for name, path in written.items():
-            require_other(name, path, run, data)
-        if run.is_file():
-            if write_run is not None or write_qrels is not None:
-                raise task.UsageError("--write-run and --write-qrels are for the folder of a run")
-            queries, found = _judged_file(run, data, metrics or TREC, relevant)
-        else:
-            queries, found = _judged_lists(run, data, metrics or _METRICS, relevant,
-                                           (write_run, write_qrels))  # fmt: skip
-        show(task.results_table({data.name: found}))
-        say(task.notes_of({data.name: found}))
-        if out is not None:
-            from rankwise.report import write_csv  # noqa: PLC0415
+    written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
+    for name, path in written.items():
+        require_other(name, path, run, data)
+    if run.is_file():
+        if write_run is not None or write_qrels is not None:
+            raise UsageError("--write-run and --write-qrels are for the folder of a run")
+        queries, found = _judged_file(run, data, metrics or _TREC, relevant)
+    else:
+        queries, found = _judged_lists(run, data, metrics or _METRICS, relevant,
+                                       (write_run, write_qrels))  # fmt: skip
+    show(task.results_table({data.name: found}))
+    say(task.notes_of({data.name: found}))
+    if out is not None:
+        import polars as pl  # noqa: PLC0415
 
-            rows = [
-                {"query": query, **{n: _cell(j.values[place]) for n, j in found.items()}}
-                for place, query in enumerate(queries)
-            ]
-            write_csv(out, rows)
+        values = {name: each.values for name, each in found.items()}
+        write_frame(pl.DataFrame({"query": queries, **values}).fill_nan(None), out)
 
 
-app.command()(predict)
-app.command()(compare)
+@app.command()
+def predict(
+    run: FinishedRun,
+    data: Annotated[
+        Path, typer.Argument(help="Lists to score, as for train; relevances may be missing.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write: a table (.csv), else a run of TREC. Default: print csv."),
+    ] = None,
+) -> None:
+    """Score the documents of lists, judged or not: query, document, rank, score."""
+    from rankwise.data.letor import read_letor, write_run  # noqa: PLC0415  (seconds to import)
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+    require_other("--out", out, data, run / "model.ranker", run / "config.json")
+    _, ranker = task.load_run(run)
+    lists = read_letor(data, judged=False)
+    scores = task.scores_of(ranker, lists)
+    if out is not None and out.suffix != ".csv":
+        write_run(out, task.as_run(lists, scores))
+    else:
+        write_frame(task.scores_frame(lists, scores), out)
+    counts = f"{len(lists):,} documents of {len(lists.queries):,} queries"
+    say([counts if out is None else f"{counts}: {out}"], error=True)
+
+
+@app.command()
+def compare(  # noqa: PLR0917  (a command line is called by names)
+    run_a: Annotated[Path, typer.Argument(help="Run file of TREC.")],
+    run_b: Annotated[Path, typer.Argument(help="Run file of TREC to compare it with.")],
+    qrels: Annotated[Path, typer.Argument(help="Judgments: qrels of TREC.")],
+    metrics: Annotated[str, typer.Option(help="Metrics, separated by commas.")] = _TREC,
+    relevant: Annotated[
+        int, typer.Option(help="Smallest relevance of a document that counts as relevant.")
+    ] = 1,
+    seed: Seed = 0,
+    json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+) -> None:
+    """Compare two runs query by query: paired differences with intervals and p-values."""
+    from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
+    from rankwise.report import write_json  # noqa: PLC0415
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+    require_other("--json", json, run_a, run_b, qrels)
+    names, judgments = names_of("metrics", metrics), read_qrels(qrels)
+    runs = _read_run(run_a, judgments, qrels), _read_run(run_b, judgments, qrels)
+    found = task.compare_runs(*runs, judgments, names, relevant=relevant, seed=seed)
+    show(task.comparison_table(found, str(run_a), str(run_b)))
+    if json is not None:
+        numbers = {name: each.plain for name, each in found.items()}
+        first, second = (task.queries_without_run(run, judgments) for run in runs)
+        write_json(
+            json,
+            {
+                "run_a": str(run_a),
+                "run_b": str(run_b),
+                "qrels": str(qrels),
+                "relevant": relevant,
+                "queries_not_in_run_a": first,
+                "queries_not_in_run_b": second,
+                "metrics": numbers,
+            },
+        )
 
 
 def _judged_file(
     run: Path, qrels: Path, metrics: str, relevant: float | None
-) -> tuple[list[str], dict[str, Any]]:
-    from rankwise.data.letor import read_qrels  # noqa: PLC0415
+) -> tuple[list[str], dict[str, Judged]]:
+    from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
     from rankwise.tasks import ranking as task  # noqa: PLC0415
 
-    least, names = whole_relevance(relevant), names_of("metrics", metrics)
+    least, names = _whole(relevant), names_of("metrics", metrics)
     judged = read_qrels(qrels)
-    ranked, remarks = read_judged_run(run, judged, qrels)
-    say(remarks, error=True)
+    ranked = _read_run(run, judged, qrels)
     found = task.judged_run(ranked, judged, names, relevant=least)
     _say_tied(task.tied_run_queries(ranked, judged), "are ordered by document id, last first")
     return list(judged), found
@@ -147,7 +215,7 @@ def _judged_lists(
     metrics: str,
     relevant: float | None,
     files: tuple[Path | None, Path | None],
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[str], dict[str, Judged]]:
     from rankwise.data.letor import read_letor, write_qrels, write_run  # noqa: PLC0415
     from rankwise.tasks import ranking as task  # noqa: PLC0415
 
@@ -177,11 +245,9 @@ def _say_tied(queries: int, rule: str) -> None:
         say([f"{there} documents of different relevance with one score: they {rule}"], error=True)
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _options(given: list[str]) -> dict[str, object]:
     """``name=value`` pairs, the values as JSON or else as words."""
-    from rankwise.errors import UsageError  # noqa: PLC0415
-
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -194,5 +260,23 @@ def _options(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def _cell(value: float) -> float | str:
-    return "" if value != value else float(value)  # noqa: PLR0124  (NaN)
+def _read_run(path: Path, judgments: Qrels, qrels: Path) -> Run:
+    """Read a run file; report which queries only it or only the judgments have."""
+    from rankwise.data.letor import read_run  # noqa: PLC0415  (seconds to import)
+    from rankwise.tasks import ranking as task  # noqa: PLC0415
+
+    if path.is_dir():
+        raise UsageError(
+            f"{path} is a folder, not a run file; write the ranking of a finished run with "
+            f"rankwise rank predict {path} FILE --out run.txt"
+        )
+    run = read_run(path)
+    say(task.run_remarks(run, judgments, path, qrels), error=True)
+    return run
+
+
+def _whole(relevant: float | None) -> int:
+    """Return the smallest relevance that counts, 1 by default; qrels have whole numbers."""
+    if relevant is not None and not float(relevant).is_integer():
+        raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
+    return 1 if relevant is None else int(relevant)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from os.path import isfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from pydantic import Field
+from rich.progress import TimeElapsedColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.guard import Debug
-from rankwise.commands.interactions import (
-    Duplicates,
-    Format,
-    ItemColumn,
-    RatingColumn,
-    RatingRange,
-    TimeColumn,
-    UserColumn,
-    read,
+from rankwise.commands.console import (
+    progress_bar,
+    require_folder,
+    require_other,
+    say,
+    show,
+    write_frame,
 )
-from rankwise.commands.options import Out, Resume, Run, add_config, takes_settings
-from rankwise.commands.outputs import require_folder, require_other
-from rankwise.commands.shared import names_of, one_line, progress_bar, say, show
+from rankwise.commands.options import (
+    Out,
+    Resume,
+    Run,
+    add_config,
+    names_of,
+)
+from rankwise.errors import UsageError
+from rankwise.settings import Section
 from rankwise.tasks.recommendation.settings import Settings
+
+if TYPE_CHECKING:
+    from rankwise.data.interactions import Interactions
 
 app = App()
 add_config(app, lambda: Settings)
@@ -41,16 +46,58 @@ Data = Annotated[
 Metrics = Annotated[str, typer.Option(help="Metrics to report, separated by commas.")]
 
 
+class ReadingOptions(Section):
+    """Options for reading interactions."""
+
+    format: Literal["auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns"] = Field(
+        "auto", description="Layout of the data: auto, ml-100k, ml-1m, ml-20m, recbole or columns."
+    )
+    user_column: str | None = Field(None, description="User column (csv, parquet).")
+    item_column: str | None = Field(None, description="Item column.")
+    rating_column: str | None = Field(None, description="Rating column.")
+    time_column: str | None = Field(None, description="Time column.")
+    rating_range: str | None = Field(None, description="Valid range of the ratings, such as 1:5.")
+    duplicates: Literal["error", "last"] = Field(
+        "error", description="Repeated pairs of user and item: error, or last to keep the last row."
+    )
+
+    def read(self, path: Path) -> Interactions:
+        """Read the interactions of a file."""
+        from rankwise.data.interactions import read_interactions  # noqa: PLC0415
+
+        return read_interactions(
+            path,
+            format=self.format,
+            user=self.user_column,
+            item=self.item_column,
+            rating=self.rating_column,
+            time=self.time_column,
+            rating_range=None if self.rating_range is None else _range(self.rating_range),
+            duplicates=self.duplicates,
+        )
+
+
+def _range(text: str) -> tuple[float, float]:
+    low, _, high = text.partition(":")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        raise UsageError(f"--rating-range must be two numbers such as 1:5, got {text!r}") from None
+    if not found[0] < found[1]:
+        raise UsageError(f"--rating-range must go upwards, got {text!r}")
+    return found
+
+
 @app.callback()
 def recommend() -> None:
     """Train a recommender on the metric it is judged by, and rank the whole catalog."""
 
 
-@app.command()
-@takes_settings(Settings, stopped=_STOPPED)
+@app.command(stopped=_STOPPED)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Data,
     settings: Settings,
+    reading: ReadingOptions,
     user_features: Annotated[
         Path | None,
         typer.Option(
@@ -64,26 +111,17 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         ),
     ] = None,
     metrics: Metrics = _METRICS,
-    format: Format = "auto",
-    user_column: UserColumn = None,
-    item_column: ItemColumn = None,
-    rating_column: RatingColumn = None,
-    time_column: TimeColumn = None,
-    rating_range: RatingRange = None,
-    duplicates: Duplicates = "error",
     out: Out = Path("runs/recommend"),
     resume: Resume = False,
-    debug: Debug = False,
 ) -> None:
-    """Train on interactions, keep the best epoch on validation, measure the test part."""
+    """Train on interactions, keep the best epoch on validation, evaluate it on the test part."""
     from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
     from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
     require_folder(out)
     inputs = (data, user_features, item_features)
     require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
-    columns = (user_column, item_column, rating_column, time_column)
-    found = read(data, format, columns, rating_range, duplicates)
+    found = reading.read(data)
     problem = task.prepared(
         found,
         settings,
@@ -92,9 +130,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     )
     _say_what(problem.counts(), found.replaced)
     with progress_bar(
-        TextColumn("epoch {task.fields[epoch]}"),
-        BarColumn(),
-        TextColumn("loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}"),
+        "epoch {task.fields[epoch]}",
+        "loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}",
         TimeElapsedColumn(),
     ) as progress:
         bar = progress.add_task(
@@ -121,52 +158,39 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             on_step=advance,
         )
     show(task.results_table(finished.results))
-    say(task.notes_of(finished.results))
-    say([task.course(settings, finished.trained), *finished.verdict.lines()])
-    say([str(finished.page)])
+    said = [*task.notes_of(finished.results), task.course(settings, finished.trained)]
+    say([*said, *finished.verdict.lines(), str(finished.report)])
 
 
 @app.command()
-def evaluate(  # noqa: PLR0917
+def evaluate(
     run: Run,
+    reading: ReadingOptions,
     data: Annotated[
         Path | None,
         typer.Option(help="Later interactions to evaluate on. Default: the run's own test part."),
     ] = None,
     metrics: Metrics = _METRICS,
-    format: Format = "auto",
-    user_column: UserColumn = None,
-    item_column: ItemColumn = None,
-    rating_column: RatingColumn = None,
-    time_column: TimeColumn = None,
-    rating_range: RatingRange = None,
-    duplicates: Duplicates = "error",
     out: Annotated[Path | None, typer.Option(help="csv file for the metrics per user.")] = None,
-    debug: Debug = False,
 ) -> None:
-    """Measure a finished run: its test part, or interactions that came later."""
-    with one_line(debug=debug):
-        from rankwise.report import write_csv  # noqa: PLC0415
-        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+    """Evaluate a finished run on its test part, or on later interactions."""
+    import polars as pl  # noqa: PLC0415
 
-        require_other("--out", out, data)
-        columns = (user_column, item_column, rating_column, time_column)
-        later = None if data is None else read(data, format, columns, rating_range, duplicates)
-        found = task.evaluate_run(run, metrics=names_of("metrics", metrics), data=later)
-        show(task.results_table(found))
-        say(task.notes_of(found))
-        if out is not None:
-            users = task.load_run(run)[1].users
-            values = {name: v.tolist() for name, v in found["model"].values.items()}
-            rows = [
-                {"user": user, **{m: _cell(v[n]) for m, v in values.items()}}
-                for n, user in enumerate(users)
-            ]
-            write_csv(out, rows)
+    from rankwise.tasks import recommendation as task  # noqa: PLC0415
+
+    require_other("--out", out, data)
+    later = None if data is None else reading.read(data)
+    found = task.evaluate_run(run, metrics=names_of("metrics", metrics), data=later)
+    show(task.results_table(found))
+    say(task.notes_of(found))
+    if out is not None:
+        values = {name: each.numpy() for name, each in found["model"].values.items()}
+        frame = pl.DataFrame({"user": task.load_run(run)[1].users, **values})
+        write_frame(frame.fill_nan(None), out)
 
 
 @app.command()
-def topk(  # noqa: PLR0917
+def topk(
     run: Run,
     k: Annotated[int, typer.Option(help="Number of items per user.")] = 10,
     users: Annotated[
@@ -180,32 +204,21 @@ def topk(  # noqa: PLR0917
     out: Annotated[
         Path | None, typer.Option(help="File to write: .csv or .parquet. Default: print csv.")
     ] = None,
-    debug: Debug = False,
 ) -> None:
-    """Recommend the top k items to every user, or to some, that they had not seen.
+    """Recommend to every user, or to some, the top k items that they have not seen.
 
     Users whom the model does not know get the popular items: see the column source.
     """
-    with one_line(debug=debug):
-        from rankwise.report import write_whole  # noqa: PLC0415
-        from rankwise.tasks import recommendation as task  # noqa: PLC0415
+    from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
-        if out is not None and out.suffix not in (".csv", ".parquet"):
-            raise task.UsageError(f"--out must end in .csv or .parquet, got {out}")
-        require_other("--out", out, None if users is None else Path(users))
-        frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
-        buffer = io.BytesIO()
-        if out is not None and out.suffix == ".parquet":
-            frame.write_parquet(buffer)
-        else:
-            frame.write_csv(buffer)
-        if out is None:
-            sys.stdout.write(buffer.getvalue().decode())
-        else:
-            write_whole(out, buffer.getvalue())
-        counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
-        say([counts if out is None else f"{counts}: {out}"], error=True)
-        _say_unknown(frame.filter(source="popular")["user"].unique(maintain_order=True).to_list())
+    if out is not None and out.suffix not in (".csv", ".parquet"):
+        raise UsageError(f"--out must end in .csv or .parquet, got {out}")
+    require_other("--out", out, None if users is None else Path(users))
+    frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
+    write_frame(frame, out)
+    counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
+    say([counts if out is None else f"{counts}: {out}"], error=True)
+    _say_unknown(frame.filter(source="popular")["user"].unique(maintain_order=True).to_list())
 
 
 def _say_unknown(users: list[str]) -> None:
@@ -222,10 +235,6 @@ def _ids(text: str | None) -> list[str] | None:
     # Path.is_file would fail where the ids are longer than the name of a file can be.
     lines = Path(text).read_text().splitlines() if isfile(text) else text.split(",")
     return [line.strip() for line in lines if line.strip()]
-
-
-def _cell(value: float) -> float | str:
-    return "" if value != value else value  # noqa: PLR0124  (NaN)
 
 
 def _say_what(counts: dict[str, int], replaced: int) -> None:

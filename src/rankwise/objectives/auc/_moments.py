@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, eager_only
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 
 
@@ -28,9 +28,7 @@ class _Moments(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(
-        ctx: Context[None], scores: Tensor, of_above: Tensor, of_below: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(ctx, scores: Tensor, of_above: Tensor, of_below: Tensor):  # type: ignore[no-untyped-def]
         mean_above, mean_below, about = _about(scores, of_above, of_below)
         # Both are 0 up to rounding errors, which they correct.
         above, below = (of_above * about).sum(-1), (of_below * about).sum(-1)
@@ -42,8 +40,7 @@ class _Moments(torch.autograd.Function):
 
     @staticmethod
     @eager_only
-    def backward(ctx: Context[None], *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        above, below, spread = gradients
+    def backward(ctx, above: Tensor, below: Tensor, spread: Tensor):  # type: ignore[no-untyped-def]
         scores, of_above, of_below, weighed = ctx.saved_tensors
         if torch.is_grad_enabled():  # for second derivatives
             weighed = (of_above + of_below) * _about(scores, of_above, of_below)[2]

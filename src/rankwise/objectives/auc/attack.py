@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Required, TypedDict, Unpack
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,20 +13,7 @@ from torch.func import functional_call
 from rankwise.checks import require_count, require_positive
 from rankwise.objectives.auc._ball import Ball, Norm
 
-__all__ = ["Attack", "adversarial_loss", "projected_gradient_attack"]
-
-
-class Attack(TypedDict, total=False):
-    """Options of :func:`projected_gradient_attack`."""
-
-    radius: Required[float]
-    step: Required[float]
-    steps: int
-    norm: Norm
-    random_start: bool
-    bounds: tuple[float, float] | None
-    generator: torch.Generator | None
-    training_mode: bool
+__all__ = ["adversarial_loss", "projected_gradient_attack"]
 
 
 def projected_gradient_attack(
@@ -43,7 +30,7 @@ def projected_gradient_attack(
     bounds: tuple[float, float] | None = None,
     generator: torch.Generator | None = None,
     training_mode: bool = False,
-    call_arguments: Mapping[str, object] | None = None,
+    call_arguments: Mapping[str, Any] | None = None,
 ) -> Tensor:
     """Return x + δ with ‖δ‖ ≤ radius for every item, so that ``loss(model(x + δ), target)`` rises.
 
@@ -106,8 +93,8 @@ def adversarial_loss(
     target: Tensor,
     objective: Callable[..., Tensor],
     *,
-    call_arguments: Mapping[str, object] | None = None,
-    **attack: Unpack[Attack],
+    call_arguments: Mapping[str, Any] | None = None,
+    **attack: Any,
 ) -> Tensor:
     """Compute the objective on a batch that is attacked with the same objective.
 

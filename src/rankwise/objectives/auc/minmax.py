@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.eager import Context, apply, eager_only
+from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.auc._moments import class_moments
@@ -86,7 +86,8 @@ class MinMaxAUC(Objective):
     def risk(self, lists: Lists) -> Tensor:
         above, below, spread = class_moments(lists)
         a, b = (self._of(p, lists).to(spread.dtype) for p in (self.a, self.b))
-        alpha = self._of(apply(_Ascending, self.alpha, self.lowest), lists).to(spread.dtype)
+        ascending: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
+        alpha = self._of(ascending, lists).to(spread.dtype)
         # mean (s − a)² is the variance plus (mean − a)².
         value = spread + (above - a) ** 2 + (below - b) ** 2
         value = value + alpha * (2 * (self.margin + below - above) - alpha)
@@ -110,10 +111,10 @@ class _Ascending(torch.autograd.Function):
     """The parameter at or above its lower bound, with a negated gradient: descent ascends."""
 
     @staticmethod
-    def forward(ctx: Context[None], parameter: Tensor, lowest: float | None) -> Tensor:
+    def forward(ctx, parameter: Tensor, lowest: float | None) -> Tensor:  # type: ignore[no-untyped-def]
         return parameter.clone() if lowest is None else parameter.clamp_min(lowest)
 
     @staticmethod
     @eager_only
-    def backward(ctx: Context[None], *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        return -gradients[0], None
+    def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
+        return -gradient, None

@@ -1,10 +1,12 @@
+"""Tests of the commands that the image tasks share."""
+
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.commands.image_runs import at_root, report_once, steps_shown
+from rankwise.commands.image_tasks import at_root, report_once, steps_shown
 from rankwise.data.images import BrokenImage
 
 

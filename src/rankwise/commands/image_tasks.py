@@ -1,0 +1,176 @@
+"""The commands that the image tasks share: config, configs, train and evaluate."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, Protocol, TypeVar
+
+import typer
+from rich.progress import TimeRemainingColumn
+
+from rankwise.commands.app import App
+from rankwise.commands.console import (
+    progress_bar,
+    require_folder,
+    require_other,
+    say,
+    show,
+)
+from rankwise.commands.options import Out, Resume, add_config
+from rankwise.settings import require_choice
+
+if TYPE_CHECKING:
+    from rankwise.data.images import BrokenImage
+    from rankwise.report import Table
+    from rankwise.tasks.classification import settings as classification
+    from rankwise.tasks.detection import settings as detection
+    from rankwise.tasks.retrieval import settings as retrieval
+    from rankwise.training import Step
+    from rankwise.vision.run import History, RunResult
+
+_STOPPED = "stopped; the same command with --resume continues after the last validation"
+
+Config = Annotated[
+    str, typer.Argument(help="YAML file, or the name of a configuration listed by `configs`.")
+]
+Root = Annotated[Path | None, typer.Option(help="Folder of the images; overrides data.root.")]
+Change = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Setting to override, such as training.steps=500; may be repeated."),
+]
+Part = Annotated[str, typer.Option(help="Part of the data: test, validation or train.")]
+Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load images.")]
+Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
+
+
+class _Splits(Protocol):
+    def describe(self) -> str: ...
+
+
+Settings = TypeVar(
+    "Settings", "classification.Settings", "detection.Settings", "retrieval.Settings"
+)
+Splits = TypeVar("Splits", bound=_Splits)
+Result = TypeVar("Result")
+Trained = TypeVar("Trained", bound="History")
+
+
+@dataclass(frozen=True)
+class ImageTask(Generic[Settings, Splits, Result, Trained]):
+    """The parts of an image task that its commands use."""
+
+    settings: type[Settings]
+    open_data: Callable[..., Splits]
+    fit_settings: Callable[[Settings, Splits], tuple[Settings, list[str]]]
+    run: Callable[..., RunResult[Result, Trained]]
+    results_table: Callable[[dict[str, Result]], Table]
+
+
+def require_part(part: str) -> None:
+    """Raise unless ``--part`` is a part of the data."""
+    require_choice("--part", part, ("test", "validation", "train"))
+
+
+def run_settings(kind: type[Settings], run: Path, root: Path | None) -> Settings:
+    """Return the settings of a finished run; ``root`` is where its images are now."""
+    from rankwise.vision.files import CONFIG  # noqa: PLC0415
+
+    return kind.read(run / CONFIG, at_root(root))
+
+
+def at_root(root: Path | None) -> list[str]:
+    """Return the change of settings that ``--root`` is."""
+    return [] if root is None else [f"data.root={json.dumps(str(root))}"]
+
+
+def image_app(
+    load: Callable[[], ImageTask[Settings, Splits, Result, Trained]],
+    task: str,
+    about: str,
+    train_help: str,
+    metric: str = "mAP",
+) -> typer.Typer:
+    """Return the commands that all image tasks have: config, configs and train.
+
+    ``load`` imports the task, which takes seconds; ``train_help`` is the help of ``train``.
+    """
+    app = App(help=about)
+    add_config(app, lambda: load().settings)
+
+    @app.command()
+    def configs() -> None:
+        """Print the names of the configurations that ship with the package."""
+        say(load().settings.shipped())
+
+    @app.command(help=train_help, stopped=_STOPPED)
+    def train(  # noqa: PLR0917  (a command line is called by names)
+        config: Config,
+        root: Root = None,
+        change: Change = None,
+        out: Out = Path("runs", task),
+        resume: Resume = False,
+        skip_broken: Broken = False,
+        workers: Workers = 0,
+    ) -> None:
+        require_folder(out)
+        if not resume:
+            require_other("config.yaml in --out", out / "config.yaml", Path(config))
+        parts = load()
+        settings = parts.settings.read(config, [*(change or []), *at_root(root)])
+        # Of a run that was stopped before its first validation nothing is kept.
+        begun = out if resume and (out / "checkpoint.pt").exists() else None
+        splits = parts.open_data(settings, run=begun, skip_broken=skip_broken)
+        say(splits.describe().splitlines(), error=True)
+        say(parts.fit_settings(settings, splits)[1], error=True)
+        with steps_shown(settings.training.steps, metric) as advance:
+            done = parts.run(
+                splits,
+                settings,
+                out,
+                resume=resume,
+                workers=workers,
+                on_broken=report_once() if skip_broken else None,
+                on_step=advance,
+            )
+        if done.report is not None:
+            show(parts.results_table(done.results))
+            step = done.trained.best_step
+            kept = f"after step {step}" if step else "before training"
+            said: list[str] = [] if done.verdict is None else done.verdict.lines()
+            say([f"kept: the network {kept}", *said, str(done.report)])
+
+    return app
+
+
+def report_once() -> Callable[[BrokenImage], None]:
+    """Return a function that reports each image that cannot be read, once."""
+    reported: set[Path] = set()
+
+    def report(broken: BrokenImage) -> None:
+        if broken.path not in reported:
+            reported.add(broken.path)
+            say([f"{broken}; left out"], error=True)
+
+    return report
+
+
+@contextmanager
+def steps_shown(steps: int, metric: str) -> Iterator[Callable[[Step], None]]:
+    """Show a bar over the steps, with loss and validation; yield the function that moves it."""
+    with progress_bar(
+        "step {task.completed}/{task.total}",
+        "loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}",
+        TimeRemainingColumn(),
+    ) as progress:
+        bar = progress.add_task("", total=steps, loss="–", value="–")
+
+        def advance(step: Step) -> None:
+            value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
+            progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
+
+        yield advance

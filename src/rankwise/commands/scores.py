@@ -1,0 +1,132 @@
+"""``rankwise evaluate`` and ``rankwise predict``: scores of rows, and their metrics."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwise.commands.console import complaints, refuse, require_other, say, show
+from rankwise.settings import MAX_SEED
+
+
+def evaluate(  # noqa: PLR0917
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            help="Table with scores (csv or parquet), or folder of a run of `rankwise compare`, "
+            "whose held-out test rows are evaluated."
+        ),
+    ],
+    target: Annotated[str | None, typer.Option(help="Target column (of a table).")] = None,
+    score: Annotated[
+        str | None, typer.Option(help="Column of the scores, higher first (of a table).")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column with the list (query, user) of each row (of a table)."),
+    ] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="Value of the target that is the positive class (of a table)."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric to compute, such as ndcg@10; may be repeated. Default: all."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
+    ] = None,
+) -> None:
+    """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals."""
+    # Here, so that the other commands do not wait for the readers of tables.
+    from rankwise.report import Table, write_json  # noqa: PLC0415
+    from rankwise.tasks.compare.evaluate import evaluate_run, evaluate_scores  # noqa: PLC0415
+
+    require_other("--json", json, scores)
+    columns = {"target": target, "score": score, "group": group, "positive": positive}
+    with complaints().status("evaluating …"):
+        if scores.is_dir():
+            given = [f"--{name}" for name, value in columns.items() if value is not None]
+            if given:
+                refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
+            found = evaluate_run(scores, metrics=metric, seed=seed)
+        elif target is None or score is None:
+            lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
+            refuse(
+                f"{lacking} must be given for a table: name the columns of {scores} that hold "
+                "the target and the scores, or pass the folder of a run"
+            )
+        else:
+            found = evaluate_scores(
+                scores,
+                target=target,
+                score=score,
+                group=group,
+                positive=positive,
+                metrics=metric,
+                seed=seed or 0,
+            )
+    if json is not None:
+        write_json(json, found.as_json())
+    rows = [
+        (name, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}", each.method)
+        for name, each in found.metrics.items()
+    ]
+    table = Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
+    show(table, words=("by",))
+    if found.warning is not None:
+        say([found.warning], style="bold red")
+
+
+def predict(
+    model: Annotated[
+        Path, typer.Argument(help="Folder of a run or of its model, or file of an estimator.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Rows to score: csv, parquet or svmlight. With --part: the run's data file, if it "
+            "was moved."
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(help="Rows of the run itself to score: test, validation or train."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Columns of the data to write before the scores, separated by commas, or all; "
+            "may be repeated."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write (csv, or .parquet) rather than print.")
+    ] = None,
+) -> None:
+    """Score the rows of a file, or a run's own test rows: score and probability, in file order."""
+    # Here, so that the other commands do not wait for the estimators.
+    from rankwise.tasks.compare.predict import predict_file  # noqa: PLC0415
+    from rankwise.tasks.compare.run_files import data_of_run, rows_of_part  # noqa: PLC0415
+
+    rows = None
+    if part is not None:
+        rows, data = rows_of_part(model, part), data_of_run(model, data)
+    if data is None:
+        refuse(
+            f"DATA is missing: pass the rows to score (rankwise predict {model} DATA), or "
+            "--part test for the rows that a run held out"
+        )
+    require_other("--out", out, data, model)
+    with complaints().status("predicting …"):
+        found = predict_file(model, data, keep=keep or (), rows=rows)
+    if out is None:
+        sys.stdout.write(found.csv())
+    else:
+        found.write(out)
+    say([*found.remarks, *([found.warning] if found.warning else [])], error=True)
