@@ -119,3 +119,14 @@ def test_a_list_of_positives_alone_has_a_value_by_the_rule_of_trec_eval(name, al
     assert values[2:] == pytest.approx(before[2:], nan_ok=True)
     assert not math.isnan(values[2])
     assert math.isnan(values[3])
+
+
+def test_the_error_for_an_unknown_metric_lists_metrics_that_are_not_loaded_yet():
+    code = (
+        "from rankwise.metrics._setting import setting_of\n"
+        "try: setting_of(print, {})\n"
+        "except ValueError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "average_precision, auprc, auroc" in said.stdout
+    assert "ndcg; got <built-in function print>" in said.stdout

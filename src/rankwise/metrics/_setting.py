@@ -208,7 +208,11 @@ class Setting:
 def setting_of(metric: Callable[..., object], options: dict[str, object]) -> Setting:
     """Return a public metric with the given options and the defaults of the others."""
     if metric not in _kernels:
-        known = ", ".join(function.__name__ for function in _kernels)
+        from rankwise import metrics  # noqa: PLC0415  (the package that this module is part of)
+
+        # A metric is registered when it is first loaded: ask for all of them.
+        names = [name for name in metrics.__all__ if getattr(metrics, name) in _kernels]
+        known = ", ".join(names)
         raise ValueError(f"metric must be one of rankwise.metrics: {known}; got {metric!r}")
     chosen = inspect.signature(metric).bind(None, None, **options)
     chosen.apply_defaults()
