@@ -35,9 +35,11 @@ def test_a_call_enters_few_files_and_checks_once():
     loss = SOPRC(0.1)
     loss(scores, target)
     entered = calls_of(loss, scores, target)
+    files = [file for file, _ in entered]
+    assert len(set(files)) <= 20
+    assert len(set(entered)) <= 96
+    assert sum(a != b for a, b in pairwise(files)) <= 92
     own = [call for call in entered if not call[0].startswith("pairs/")]
-    files = [file for file, _ in own]
-    assert len(set(files)) <= 12
-    assert len(set(own)) <= 62
-    assert sum(a != b for a, b in pairwise(files)) <= 55
-    assert sum(file == "checks.py" for file, _ in entered) <= 12
+    assert len({file for file, _ in own}) <= 12
+    assert len(set(own)) <= 61
+    assert files.count("checks.py") <= 10

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_ids
+from rankwise.checks import arguments_are_checked, require_count, require_ids
 
 __all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage"]
 
@@ -81,7 +81,8 @@ class MovingAverage(nn.Module):
         Returns:
             The values of ``ids``, (n, width).
         """
-        require_ids("ids", ids, len(self.value))
+        if arguments_are_checked():
+            require_ids("ids", ids, len(self.value))
         learns = self.learns
         with torch.no_grad():
             rows, which = torch.unique(ids, return_inverse=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import torch
@@ -70,12 +71,12 @@ class PairForm:
     rate: float = 0.0
     closed: bool = False
 
-    @property
+    @cached_property
     def degree(self) -> int:
         """Highest power of any truncated power, −1 if there is none."""
         return max((len(jump) for jump in self.jumps), default=0) - 1
 
-    @property
+    @cached_property
     def has_exponentials(self) -> bool:
         """Whether prefix sums of powers alone are not enough."""
         return bool(self.right or self.left or self.rise or self.growth)

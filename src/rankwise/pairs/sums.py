@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, TypeGuard, get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_one_of
 from rankwise.pairs._dense import dense_reduce, small_batch_sum, sum_over_lower
 from rankwise.pairs._engine.autograd import engine_sum
+from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
 from rankwise.pairs.surrogates import PairFunction, Surrogate
 
@@ -106,26 +107,27 @@ def pair_curvature(
 
     def of_rows(rows: Rows) -> Tensor:
         with torch.no_grad():
-            return engine_sum(surrogate.form(2), surrogate.form(2), rows)
+            form = surrogate.form(2)
+            return engine_sum(form, form, rows)
 
     return over_lists(of_rows, given)
 
 
 def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
-    if method == "auto":
-        if _is_small_batch(surrogate, rows):
-            return small_batch_sum(surrogate, rows)
-        method = _cheapest(surrogate, rows)
-    if method == "dense":
-        precise = [accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows))]
-        total = dense_reduce(surrogate, sum_over_lower, *precise)
-        return total.to(result_dtype(rows.upper))
     if not isinstance(surrogate, Surrogate):
+        if method in ("auto", "dense"):
+            return _dense_sum(surrogate, rows)
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
         )
     form = surrogate.form()
+    if method == "auto":
+        if _is_small_batch(form, rows):
+            return small_batch_sum(surrogate, rows)
+        method = _cheapest(form, rows)
+    if method == "dense":
+        return _dense_sum(surrogate, rows)
     if method == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
@@ -142,19 +144,19 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     return total
 
 
-def _is_small_batch(surrogate: PairFunction, rows: Rows) -> TypeGuard[Surrogate]:
+def _dense_sum(surrogate: PairFunction, rows: Rows) -> Tensor:
+    precise = [accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows))]
+    return dense_reduce(surrogate, sum_over_lower, *precise).to(result_dtype(rows.upper))
+
+
+def _is_small_batch(form: PairForm, rows: Rows) -> bool:
     """Whether the small-batch path is used; a surrogate of linear time never needs it."""
-    if not isinstance(surrogate, Surrogate) or not surrogate.form().breaks:
-        return False
-    most = _SMALL_BATCH[surrogate.form().has_exponentials]
-    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= most
+    pairs = rows.upper.numel() * rows.lower.shape[-1]
+    return bool(form.breaks) and 0 < pairs <= _SMALL_BATCH[form.has_exponentials]
 
 
-def _cheapest(surrogate: PairFunction, rows: Rows) -> Method:
+def _cheapest(form: PairForm, rows: Rows) -> Method:
     """Return the cheapest method: dense blocks for a few scores or pairs, else a sort."""
-    if not isinstance(surrogate, Surrogate):
-        return "dense"
-    form = surrogate.form()
     if not form.breaks:  # linear time
         return "exponential"
     smaller, larger = sorted((rows.upper.shape[-1], rows.lower.shape[-1]))
