@@ -17,6 +17,8 @@ NAMES = (
     "rankwise.data",
     "rankwise.data.detection",
     "rankwise.data.images",
+    "rankwise.data.interactions",
+    "rankwise.data.letor",
     "rankwise.distributed",
     "rankwise.estimators",
     "rankwise.functional",

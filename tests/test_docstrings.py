@@ -18,11 +18,14 @@ from tests.docstring_rules import problems
 from tests.public_api import PACKAGES
 
 CHECKED = (
+    "rankwise.baselines",
     "rankwise",
     "rankwise.boosting",
     "rankwise.data",
     "rankwise.data.detection",
     "rankwise.data.images",
+    "rankwise.data.interactions",
+    "rankwise.data.letor",
     "rankwise.distributed",
     "rankwise.estimators",
     "rankwise.functional",

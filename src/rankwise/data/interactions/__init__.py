@@ -1,19 +1,8 @@
-"""Who took what: interactions of users with items, read, checked and split by user."""
+"""Interactions of users with items: read, checked, and split by user."""
 
+from rankwise._lazy import attach
 from rankwise.extras import require
 
 require("rankwise.data.interactions", "polars", "scipy")
 
-from rankwise.data.interactions._features import FeatureTable, read_features
-from rankwise.data.interactions._interactions import Interactions, Parts, split_by_user
-from rankwise.data.interactions._reader import FORMATS, read_interactions
-
-__all__ = [
-    "read_interactions",
-    "FORMATS",
-    "Interactions",
-    "split_by_user",
-    "Parts",
-    "read_features",
-    "FeatureTable",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -20,12 +20,26 @@ _ATOMIC = (".user", ".item")
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """One row for each known id, in the order of the ids."""
+    """Features of users or items, one row per id.
+
+    Args:
+        names: Names of the features.
+        values: Values, shape (ids, names).
+        without: Number of ids that the file does not have; all their values are 0.
+        left_out: Columns left out, since their values hardly repeat.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.data.interactions import FeatureTable
+        >>> table = FeatureTable(("age",), np.zeros((2, 1), dtype=np.float32), 0, ())
+        >>> table.values.shape
+        (2, 1)
+    """
 
     names: tuple[str, ...]
-    values: NDArray[np.float32]  # (ids, names)
-    without: int  # ids the file says nothing of: all their values are 0
-    left_out: tuple[str, ...]  # columns that name rows rather than describe them
+    values: NDArray[np.float32]
+    without: int
+    left_out: tuple[str, ...]
 
 
 def read_features(
@@ -35,7 +49,27 @@ def read_features(
 
     A number is standardized, and 0 where it is missing. Text becomes words: 1 for each of the most
     frequent words that a row has, so ``"Action Comedy"`` is two. A column of words that hardly
-    come twice is left out. ``id_column`` is by default the first.
+    repeat is left out.
+
+    Args:
+        path: The file.
+        ids: Ids of the users or items, in the order of the rows to return.
+        id_column: Column with the id; None: the first one.
+
+    Returns:
+        A row of features per id.
+
+    Raises:
+        DataError: If the file cannot be read, repeats an id, or has none of the ids.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.interactions import read_features
+        >>> file = Path(tempfile.mkdtemp()) / "items.csv"
+        >>> _ = file.write_text("item,year\\na,1990\\nb,2010\\n")
+        >>> read_features(file, ["b", "a"]).values.tolist()  # standardized
+        [[1.0], [-1.0]]
     """
     path = Path(path)
     if not path.exists():

@@ -15,22 +15,42 @@ from rankwise.data.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """The rows of a file of interactions; every (user, item) pair is there once."""
+    """Rows of a file of interactions; every (user, item) pair occurs once.
+
+    Args:
+        path: The file.
+        user: Number of the user of every row, below ``len(users)``.
+        item: Number of the item of every row, below ``len(items)``.
+        value: Rating of every row; 1 where the file has none.
+        time: Time of every row, or None.
+        users: Id of every user as in the file.
+        items: Id of every item as in the file.
+        replaced: Rows left out because the same pair came again later.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data.interactions import Interactions
+        >>> rows = np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5.0, 3.0, 4.0])
+        >>> ratings = Interactions(Path("ratings"), *rows, None, ("ann", "bob"), ("a", "b"))
+        >>> ratings.positive(4).tolist()
+        [True, False, True]
+    """
 
     path: Path
-    user: NDArray[np.int64]  # a number below len(users), for every row
+    user: NDArray[np.int64]
     item: NDArray[np.int64]
-    value: NDArray[np.float64]  # the rating; 1 where the file has none
+    value: NDArray[np.float64]
     time: NDArray[np.float64] | None
-    users: tuple[str, ...]  # the id of every user as the file has it
+    users: tuple[str, ...]
     items: tuple[str, ...]
-    replaced: int = 0  # rows left out because the same pair came again later
+    replaced: int = 0
 
     def __len__(self) -> int:
         return len(self.user)
 
     def positive(self, threshold: float | None) -> NDArray[np.bool_]:
-        """Which rows are positives: values from ``threshold`` on; None: all that is there."""
+        """Return which rows are positives: values from ``threshold`` on; None: all rows."""
         if threshold is None:
             return np.ones(len(self), dtype=bool)
         return self.value >= threshold
@@ -43,24 +63,35 @@ TRAIN, VALIDATION, TEST = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Which part every interaction belongs to."""
+    """Parts of the interactions: training, validation and test.
 
-    part: NDArray[np.int8]  # 0 to train on, 1 to choose by, 2 to test on
-    undivided: int  # users with too few interactions, all of which are to train on
+    Args:
+        part: Part of every interaction: 0 training, 1 validation, 2 test.
+        undivided: Users with too few interactions, all of which are for training.
+
+    Example:
+        >>> import numpy as np
+        >>> from rankwise.data.interactions import Parts
+        >>> Parts(np.array([0, 0, 1, 2], dtype=np.int8), undivided=0).test.tolist()
+        [False, False, False, True]
+    """
+
+    part: NDArray[np.int8]
+    undivided: int
 
     @property
     def train(self) -> NDArray[np.bool_]:
-        """Rows to learn from."""
+        """Rows of the training part."""
         return np.asarray(self.part == TRAIN)
 
     @property
     def validation(self) -> NDArray[np.bool_]:
-        """Rows to choose by."""
+        """Rows of the validation part."""
         return np.asarray(self.part == VALIDATION)
 
     @property
     def test(self) -> NDArray[np.bool_]:
-        """Rows to be judged by."""
+        """Rows of the test part."""
         return np.asarray(self.part == TEST)
 
 
@@ -74,10 +105,31 @@ def split_by_user(
 ) -> Parts:
     """Split the interactions of every user, the last by time or some at random.
 
-    ``validation`` and ``test`` below 1 are shares of a user's interactions, rounded; from 1 on they
-    are how many to leave out (1 and 1: leave one out). A user keeps at least one to train on, or
-    all of them: who has too few is not divided, and counted. Interactions of one moment are in
+    A user keeps at least one interaction for training. A user with too few is not split: all of
+    its interactions are for training, and it is counted. Interactions of the same time are in
     random order.
+
+    Args:
+        interactions: Interactions to split.
+        by: ``"time"`` (the last ones) or ``"random"``.
+        validation: Share of a user's interactions below 1, rounded; a number of them from 1 on.
+        test: The same for the test part. 1 and 1 is leave one out.
+        seed: Random seed.
+
+    Returns:
+        The part of every interaction.
+
+    Raises:
+        DataError: If there is no time to split by, or no user has enough interactions.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data.interactions import Interactions, split_by_user
+        >>> user, item, time = np.zeros(4, dtype=int), np.arange(4), np.array([3.0, 1.0, 4.0, 2.0])
+        >>> rows = Interactions(Path("log"), user, item, np.ones(4), time, ("ann",), tuple("abcd"))
+        >>> split_by_user(rows, by="time", validation=1, test=1).part.tolist()
+        [1, 0, 2, 0]
     """
     require_one_of("by", by, get_args(By))
     for name, share in (("validation", validation), ("test", test)):
@@ -86,7 +138,7 @@ def split_by_user(
                 f"{name} must be a share in [0, 1) or a whole number of interactions, got {share}"
             )
     if test == 0:
-        raise ValueError("test must be above 0: there would be nothing to be judged by")
+        raise ValueError("test must be above 0: there would be nothing to evaluate on")
     if by == "time" and interactions.time is None:
         raise DataError(f"{interactions.path}: has no time to split by; name its column, or "
                         "split at random")  # fmt: skip

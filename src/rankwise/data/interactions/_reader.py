@@ -32,20 +32,33 @@ def read_interactions(
     rating_range: tuple[float, float] | None = None,
     duplicates: Duplicates = "error",
 ) -> Interactions:
-    """Read MovieLens, RecBole's atomic files, csv or parquet; :class:`DataError` for what is wrong.
+    """Read MovieLens, RecBole's atomic files, csv or parquet.
 
-    path
-        The file, or a folder with ``u.data``, ``ratings.dat``, ``ratings.csv`` or ``*.inter``.
-    format
-        One of :data:`FORMATS`; ``"auto"`` goes by the name of the file.
-    user, item, rating, time
-        Columns of a file that has names for them; None: the usual ones, and neither rating nor
-        time has to be there.
-    rating_range
-        What ratings may be, both ends included. MovieLens brings its own.
-    duplicates
-        A pair of user and item that comes twice is an ``"error"``, or its ``"last"`` row counts
-        (by time where there is one).
+    Args:
+        path: The file, or a folder with ``u.data``, ``ratings.dat``, ``ratings.csv`` or
+            ``*.inter``.
+        format: One of :data:`FORMATS`; ``"auto"`` goes by the name of the file.
+        user, item, rating, time: Columns of a file that names them; None: the usual names, and
+            rating and time are optional.
+        rating_range: Smallest and largest rating, both included. MovieLens has its own.
+        duplicates: Whether a pair of user and item that comes twice is an ``"error"``, or its
+            ``"last"`` row counts (by time where there is one).
+
+    Returns:
+        The interactions, users and items numbered.
+
+    Raises:
+        DataError: If the file cannot be read; the message names file and line.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.interactions import read_interactions
+        >>> file = Path(tempfile.mkdtemp()) / "clicks.csv"
+        >>> _ = file.write_text("user,item\\nann,a\\nann,b\\nbob,b\\n")
+        >>> clicks = read_interactions(file)
+        >>> len(clicks), clicks.users, clicks.item.tolist()
+        (3, ('ann', 'bob'), [0, 1, 1])
     """
     require_one_of("duplicates", duplicates, get_args(Duplicates))
     path, kind = _located(Path(path), format)

@@ -1,19 +1,8 @@
-"""Learning to rank: judged lists of documents with features, and TREC's runs and judgments."""
+"""Learning to rank: lists of documents with features, and TREC runs and judgments."""
 
+from rankwise._lazy import attach
 from rankwise.extras import require
 
 require("rankwise.data.letor", "scipy")
 
-from rankwise.data.letor._letor import Letor, read_letor
-from rankwise.data.letor._trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
-
-__all__ = [
-    "read_letor",
-    "Letor",
-    "read_run",
-    "write_run",
-    "Run",
-    "read_qrels",
-    "write_qrels",
-    "Qrels",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

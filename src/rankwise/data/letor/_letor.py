@@ -23,14 +23,32 @@ Matrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 
 @dataclass(frozen=True, eq=False)
 class Letor:
-    """The lines of a file; those of one query stand together."""
+    """Documents of a file with features and relevances, the documents of a query together.
+
+    Args:
+        path: The file.
+        features: Features, shape (documents, columns); column j is feature j of the file.
+        target: Relevances ≥ 0.
+        groups: Number of the query of every document, 0, 1, … in the order of the file.
+        queries: Id of each query; its number where only sizes are known.
+        documents: Id of each document, where comments have it.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import Letor
+        >>> features, target = np.ones((3, 2), dtype=np.float32), np.array([2.0, 0.0, 1.0])
+        >>> lists = Letor(Path("lists"), features, target, np.array([0, 0, 1]), ("q1", "q2"))
+        >>> lists.document(1)  # the second of query q1
+        'q1-2'
+    """
 
     path: Path
-    features: Matrix  # (documents, columns): column j is feature j, whether there is a 0 or not
-    target: NDArray[np.float64]  # relevances >= 0
-    groups: NDArray[np.int64]  # 0, 1, …: the query of every document, in the order of the file
-    queries: tuple[str, ...]  # the id of each query; its number where only sizes are known
-    documents: tuple[str, ...] | None = None  # the id of each document, where comments have it
+    features: Matrix
+    target: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    queries: tuple[str, ...]
+    documents: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.target)
@@ -53,13 +71,13 @@ class Letor:
         return wide if sparse.issparse(self.features) else wide.toarray()
 
     def place(self, row: int) -> str:
-        """File and line of a document, for a message."""
+        """Return the file and line of a document, for a message."""
         if not self.path.is_file():  # lists that somebody made
             return f"{self.path}: row {row + 1}"
         return f"{self.path}: line {line_of(self.path, row)}"
 
     def document(self, row: int) -> str:
-        """The id of a document; its place in its list where the file has none."""
+        """Return the id of a document; its place in its list where the file has none."""
         if self.documents is not None and self.documents[row]:
             return self.documents[row]
         first = int(np.searchsorted(self.groups, self.groups[row]))
@@ -71,13 +89,33 @@ _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 
 
 def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: bool = True) -> Letor:
-    """Read ``relevance qid:query feature:value … # comment`` lines; :class:`DataError` if wrong.
+    """Read ``relevance qid:query feature:value … # comment`` lines.
 
-    The text is read in chunks and kept as 32-bit numbers. Without ``qid:`` the queries are those of
-    a file of ``sizes``, one number a line, by default ``.query`` next to the file, as LightGBM has
-    it. The lines of a query must stand together. Comments such as ``#docid = GX008-86`` name the
-    documents. With ``judged=False`` the relevance may be missing, and is not used where it is
-    there: all relevances are 0.
+    The text is read in chunks and kept as 32-bit numbers. The lines of a query must be together.
+    Comments such as ``#docid = GX008-86`` name the documents.
+
+    Args:
+        path: The file, plain or gzip.
+        sizes: For a file without ``qid:``, the file with the size of each query, one number per
+            line; by default ``.query`` next to the file, as in LightGBM.
+        judged: Whether the lines have relevances. If False, a relevance may be missing and is not
+            used: all relevances are 0.
+
+    Returns:
+        The documents with their features, relevances and queries.
+
+    Raises:
+        DataError: If a line cannot be read; the message names file and line.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import read_letor
+        >>> file = Path(tempfile.mkdtemp()) / "train.txt"
+        >>> _ = file.write_text("2 qid:7 1:0.5 2:1\\n0 qid:7 1:0.1\\n1 qid:8 2:0.3\\n")
+        >>> lists = read_letor(file)
+        >>> lists.target.tolist(), lists.groups.tolist(), lists.queries
+        ([2.0, 0.0, 1.0], [0, 0, 1], ('7', '8'))
     """
     path = Path(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""TREC's files: runs, which rank documents, and qrels, which judge them."""
+"""TREC files: runs, which rank documents, and qrels, their relevance judgments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,26 @@ Qrels: TypeAlias = dict[str, dict[str, int]]
 
 
 def read_run(path: str | Path) -> Run:
-    """Read ``query Q0 document rank score tag`` lines. The score decides, not the rank."""
+    """Read a run: ``query Q0 document rank score tag`` lines; the score decides, not the rank.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Scores by query and document.
+
+    Raises:
+        DataError: If a line cannot be read, or repeats a document of its query.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import read_run, write_run
+        >>> file = Path(tempfile.mkdtemp()) / "bm25.run"
+        >>> write_run(file, {"q1": {"d1": 0.2, "d2": 0.9}})
+        >>> read_run(file)
+        {'q1': {'d2': 0.9, 'd1': 0.2}}
+    """
     found: Run = {}
     for number, fields in _fields(Path(path), "query Q0 document rank score tag"):
         query, _, document, _, score, _ = fields
@@ -29,7 +48,26 @@ def read_run(path: str | Path) -> Run:
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """Read ``query iteration document relevance`` lines."""
+    """Read relevance judgments: ``query iteration document relevance`` lines.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Relevances by query and document.
+
+    Raises:
+        DataError: If a line cannot be read, or repeats a document of its query.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import read_qrels, write_qrels
+        >>> file = Path(tempfile.mkdtemp()) / "test.qrels"
+        >>> write_qrels(file, {"q1": {"d1": 1, "d2": 0}})
+        >>> read_qrels(file)
+        {'q1': {'d1': 1, 'd2': 0}}
+    """
     found: Qrels = {}
     for number, fields in _fields(Path(path), "query iteration document relevance"):
         query, _, document, relevance = fields
@@ -47,7 +85,25 @@ def read_qrels(path: str | Path) -> Qrels:
 def write_run(
     path: str | Path, run: Mapping[str, Mapping[str, float]], tag: str = "rankwise"
 ) -> None:
-    """Write a run, ranks by score; tied documents stand in the order trec_eval has them."""
+    """Write a run, ranked by score; ties are in the order of trec_eval.
+
+    Args:
+        path: The file.
+        run: Scores by query and document.
+        tag: Name of the run.
+
+    Raises:
+        DataError: If a query, document or tag has a space.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import write_run
+        >>> file = Path(tempfile.mkdtemp()) / "bm25.run"
+        >>> write_run(file, {"q1": {"d1": 0.2, "d2": 0.9}})
+        >>> print(file.read_text().splitlines()[0])
+        q1 Q0 d2 1 0.9 rankwise
+    """
     _require_words(path, {"tag": tag})
     lines = []
     for query, documents in run.items():
@@ -58,7 +114,24 @@ def write_run(
 
 
 def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> None:
-    """Write judgments."""
+    """Write relevance judgments.
+
+    Args:
+        path: The file.
+        qrels: Relevances by query and document.
+
+    Raises:
+        DataError: If a query or document has a space.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.data.letor import write_qrels
+        >>> file = Path(tempfile.mkdtemp()) / "test.qrels"
+        >>> write_qrels(file, {"q1": {"d1": 1}})
+        >>> file.read_text()
+        'q1 0 d1 1\\n'
+    """
     lines = []
     for query, documents in qrels.items():
         _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})

@@ -1,0 +1,13 @@
+from rankwise.data.letor._letor import Letor, read_letor
+from rankwise.data.letor._trec import Qrels, Run, read_qrels, read_run, write_qrels, write_run
+
+__all__ = [
+    "read_letor",
+    "Letor",
+    "read_run",
+    "write_run",
+    "Run",
+    "read_qrels",
+    "write_qrels",
+    "Qrels",
+]
