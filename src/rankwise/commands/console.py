@@ -104,7 +104,7 @@ def show(
 
     ``styles`` has the styles of some rows, by number.
     """
-    shown = Shown(title=title, box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    shown = Shown(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for number, name in enumerate(table.header):
         if number == 0 or name in words:
             shown.add_column(name, overflow="fold")
