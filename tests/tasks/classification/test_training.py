@@ -15,7 +15,8 @@ from tests.tasks.retrieval.cases import states_equal
 
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import evaluate
-from rankwise.tasks.classification.task import Step, train
+from rankwise.tasks.classification.task import train
+from rankwise.training import Step
 
 KILLED = """
 import os, signal, sys
