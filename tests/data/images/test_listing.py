@@ -131,9 +131,10 @@ def test_files_that_are_no_text(tmp_path):
 
 
 def test_test_classes_must_be_unseen():
-    require_unseen({"a", "b"}, {"c"}, "here")
+    parts = ["train", "train", "train", "test", "test"]
+    require_unseen("abacc", parts, "here")
     with pytest.raises(DataError, match=r"here: 2 classes are both .* the first is 'b'"):
-        require_unseen({"a", "b", "c"}, {"c", "b"}, "here")
+        require_unseen("abccb", parts, "here")
 
 
 def test_nothing_is_listed_twice(tmp_path):

@@ -1,19 +1,47 @@
-"""Annotations of COCO (json) and Pascal VOC (xml)."""
+"""Annotations of COCO (json) and Pascal VOC (xml), as the files have them."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from rankwise.data.detection._listing import AnnotatedImage, ImageList, RawBox
 from rankwise.data.errors import DataError
 
 _NAMED = 10  # ids of a message
 Row = dict[str, Any]  # a record of a json file
+
+
+@dataclass(frozen=True)
+class RawBox:
+    """One object: x1 y1 x2 y2, the name of its class, and the rest of its record."""
+
+    corners: tuple[float, float, float, float]
+    label: str
+    ignored: bool = False
+    area: float | None = None
+
+
+@dataclass(frozen=True)
+class AnnotatedImage:
+    """One image; ``size`` is what the annotation says, None where it says nothing."""
+
+    path: Path
+    size: tuple[int, int] | None
+    boxes: list[RawBox]
+
+
+@dataclass(frozen=True)
+class ImageList:
+    """One part of a data set, by its name."""
+
+    name: str
+    images: list[AnnotatedImage]
+    classes: tuple[str, ...] | None = None  # None: those that occur
 
 
 def coco(root: Path, name: str) -> ImageList:

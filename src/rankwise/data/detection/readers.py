@@ -6,12 +6,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from rankwise.checks import require_one_of
-from rankwise.data.detection._layouts import coco, voc
-from rankwise.data.detection._listing import ImageList, as_set
-from rankwise.data.detection.detection_set import AnnotationIssues, DetectionSet, DetectionSplits
+from rankwise.data.detection._layouts import AnnotatedImage, ImageList, coco, voc
+from rankwise.data.detection.detection_set import (
+    AnnotationIssues,
+    DetectionSet,
+    DetectionSplits,
+    Objects,
+)
 from rankwise.data.errors import DataError
+from rankwise.data.images.image_file import BrokenImage, describe_broken, image_size
 
 _READERS: dict[str, Callable[[Path, str], ImageList]] = {"coco": coco, "voc": voc}
 KINDS = tuple(_READERS)
@@ -87,7 +93,13 @@ def open_detection(
     _require_names(everything, known)
     issues = AnnotationIssues()
     found = {
-        part: as_set(_joined(part, lists), known, issues, skip_broken=skip_broken)
+        part: as_set(
+            part,
+            [image for listed in lists for image in listed.images],
+            known,
+            issues,
+            skip_broken=skip_broken,
+        )
         for part, lists in parts.items()
         if lists
     }
@@ -119,14 +131,74 @@ def _require_names(lists: list[ImageList], known: tuple[str, ...]) -> None:
                     )
 
 
-def _joined(part: str, lists: list[ImageList]) -> ImageList:
-    images = [image for listed in lists for image in listed.images]
-    return ImageList(part, images)
-
-
 def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:
     if len(train) < 2:
         raise DataError("one training image cannot be split; name a list for validation")
     order = np.random.default_rng(seed).permutation(len(train)).tolist()
     taken = min(len(train) - 1, max(1, round(share * len(train))))
     return train.subset(sorted(order[taken:])), train.subset(sorted(order[:taken]), "validation")
+
+
+def as_set(
+    name: str,
+    images: Sequence[AnnotatedImage],
+    classes: tuple[str, ...],
+    issues: AnnotationIssues,
+    *,
+    skip_broken: bool,
+) -> DetectionSet:
+    """Return images as a set; changes are recorded in ``issues``.
+
+    Images that are missing or empty raise or are left out; so do files that are not images,
+    where the annotation does not give the size.
+    """
+    there, sizes, broken = [], [], []
+    for image in images:
+        if not image.path.is_file():
+            broken.append(BrokenImage(image.path, "there is no such file"))
+        elif image.path.stat().st_size == 0:
+            broken.append(BrokenImage(image.path, "is empty"))
+        else:
+            try:
+                sizes.append(image.size or image_size(image.path))
+            except BrokenImage as error:
+                broken.append(error)
+            else:
+                there.append(image)
+    if broken and not skip_broken:
+        raise DataError(f"{name}: {describe_broken(broken)}")
+    issues.broken += broken
+    if not there:
+        raise DataError(f"{name}: there are no images")
+    found = [
+        _objects(image, size, classes, issues) for image, size in zip(there, sizes, strict=True)
+    ]
+    paths = tuple(image.path for image in there)
+    return DetectionSet(name, classes, tuple(found), tuple(sizes), paths)
+
+
+def _objects(
+    image: AnnotatedImage, size: tuple[int, int], classes: tuple[str, ...], issues: AnnotationIssues
+) -> Objects:
+    width, height = size
+    kept = []
+    for box in image.boxes:
+        x1, y1, x2, y2 = box.corners
+        cut = (
+            min(max(x1, 0.0), width), min(max(y1, 0.0), height),
+            min(max(x2, 0.0), width), min(max(y2, 0.0), height),
+        )  # fmt: skip
+        name = f"{image.path.name}: {box.label} {x1:g} {y1:g} {x2:g} {y2:g}"
+        if cut[2] <= cut[0] or cut[3] <= cut[1]:
+            issues.dropped.append(name)
+            continue
+        if cut != box.corners:
+            issues.clipped.append(name)
+        area = (cut[2] - cut[0]) * (cut[3] - cut[1]) if box.area is None else box.area
+        kept.append((cut, classes.index(box.label), box.ignored, area))
+    return Objects(
+        torch.tensor([row[0] for row in kept], dtype=torch.float32).reshape(-1, 4),
+        torch.tensor([row[1] for row in kept], dtype=torch.long),
+        torch.tensor([row[2] for row in kept], dtype=torch.bool),
+        torch.tensor([row[3] for row in kept], dtype=torch.float32),
+    )

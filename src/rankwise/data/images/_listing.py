@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -180,9 +180,10 @@ def read_fields(
         raise DataError(f"{path}: is empty; a line is {layout!r}")
 
 
-def require_unseen(train: Collection[str], test: Collection[str], where: str) -> None:
+def require_unseen(labels: Iterable[str], parts: Iterable[Part], where: str) -> None:
     """Raise where classes to test on are trained on: the published splits have none."""
-    seen = sorted(set(train) & set(test))
+    pairs = set(zip(labels, parts, strict=True))
+    seen = sorted(label for label, part in pairs if part == "test" and (label, "train") in pairs)
     if seen:
         raise DataError(
             f"{where}: {len(seen)} classes are both to train on and to test on, the first is "

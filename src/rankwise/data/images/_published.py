@@ -46,7 +46,7 @@ def sop(root: Path) -> Listing:
             labels.append(label)
             parts.append(part)
             paths.append(folder / name)
-    _require_unseen(labels, parts, files)
+    require_unseen(labels, parts, " and ".join(map(str, files.values())))
     return Listing("sop", labels, parts, paths, families=families)
 
 
@@ -82,7 +82,7 @@ def vehicleid(root: Path) -> Listing:
                 raise DataError(f"{file}: {path.stem} is vehicle {label} here and vehicle "
                                 f"{labels[place[path]]} in another list")  # fmt: skip
             lists[name].append(place[path])
-    _require_unseen(labels, parts, {"train": split / "train_list.txt", "test": split})
+    require_unseen(labels, parts, f"{split / 'train_list.txt'} and {split}")
     return Listing("vehicleid", labels, parts, paths, lists=lists)
 
 
@@ -112,7 +112,7 @@ def inaturalist(root: Path) -> Listing:
             labels.append(f"{family}/{species}")
             parts.append(part)
             paths.append(folder.joinpath(*steps[steps.index(_INAT_IMAGES) :]))
-    _require_unseen(labels, parts, files)
+    require_unseen(labels, parts, " and ".join(map(str, files.values())))
     return Listing("inaturalist", labels, parts, paths, families=families)
 
 
@@ -123,13 +123,6 @@ def _vehicles(file: Path, folder: Path) -> list[tuple[str, Path]]:
         once(image, file, number)
         found.append((vehicle, folder / "image" / f"{image}.jpg"))
     return found
-
-
-def _require_unseen(labels: list[str], parts: list[Part], files: dict[Part, Path]) -> None:
-    by_part: dict[Part, set[str]] = {"train": set(), "test": set()}
-    for label, part in zip(labels, parts, strict=True):
-        by_part[part].add(label)
-    require_unseen(by_part["train"], by_part["test"], f"{files['train']} and {files['test']}")
 
 
 def cub200(root: Path) -> Listing:

@@ -111,13 +111,12 @@ def training_batches(
     The augmentation of an image follows from the seed and the number of images before it, so
     that a resumed run continues with the same numbers. ``place`` is (rank, world size).
     """
-    loader = DataLoader(
+    yield from DataLoader(
         images,
-        batch_sampler=_Places(len(images), size, step, images.seed, place),
+        batch_sampler=numbered_rows(len(images), size, step, images.seed, place),
         collate_fn=_collated,
         num_workers=workers,
     )
-    yield from loader
 
 
 def numbered_rows(
@@ -140,16 +139,6 @@ def numbered_rows(
             batch.append((int(order[position]), number))
             number += 1
         yield batch[rank * size : (rank + 1) * size]
-
-
-class _Places:
-    """Batch sampler of a loader, which iterates :func:`numbered_rows` from the start."""
-
-    def __init__(self, rows: int, size: int, step: int, seed: int, place: tuple[int, int]) -> None:
-        self.asked = (rows, size, step, seed, place)
-
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
-        return numbered_rows(*self.asked)
 
 
 def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[EvaluationImage]:

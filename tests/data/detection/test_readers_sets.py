@@ -4,8 +4,9 @@ import pytest
 from PIL import Image
 
 from rankwise.data import DataError
-from rankwise.data.detection._listing import AnnotatedImage, ImageList, RawBox, as_set
+from rankwise.data.detection._layouts import AnnotatedImage, RawBox
 from rankwise.data.detection.detection_set import AnnotationIssues
+from rankwise.data.detection.readers import as_set
 
 CLASSES = ("cat", "dog")
 
@@ -26,9 +27,7 @@ def test_boxes_are_cut_at_the_edge_and_dropped_without_area(image):
         RawBox((0, 0, 10, 6), "dog", area=7.5),
     ]
     issues = AnnotationIssues()
-    found = as_set(
-        ImageList("some", [AnnotatedImage(image, None, boxes)]), CLASSES, issues, skip_broken=False
-    )
+    found = as_set("some", [AnnotatedImage(image, None, boxes)], CLASSES, issues, skip_broken=False)
     (objects,) = found.objects
     assert found.sizes == ((10, 6),)  # of the file, where the annotation has none
     assert objects.boxes.tolist() == [[1, 1, 4, 5], [0, 1, 4, 6], [0, 0, 10, 6]]
@@ -41,7 +40,8 @@ def test_boxes_are_cut_at_the_edge_and_dropped_without_area(image):
 
 def test_images_without_boxes_stay(image):
     found = as_set(
-        ImageList("some", [AnnotatedImage(image, (10, 6), [])]),
+        "some",
+        [AnnotatedImage(image, (10, 6), [])],
         CLASSES,
         AnnotationIssues(),
         skip_broken=False,
@@ -52,28 +52,24 @@ def test_images_without_boxes_stay(image):
 
 def test_missing_and_empty_images_end_it_or_are_left_out(image, tmp_path):
     (tmp_path / "empty.png").touch()
-    listed = ImageList(
-        "some",
-        [
-            AnnotatedImage(image, (10, 6), []),
-            AnnotatedImage(tmp_path / "gone.png", (1, 1), []),
-            AnnotatedImage(tmp_path / "empty.png", (1, 1), []),
-        ],
-    )
+    listed = [
+        AnnotatedImage(image, (10, 6), []),
+        AnnotatedImage(tmp_path / "gone.png", (1, 1), []),
+        AnnotatedImage(tmp_path / "empty.png", (1, 1), []),
+    ]
     with pytest.raises(DataError, match=r"some: 2 .*gone\.png.*no such file"):
-        as_set(listed, CLASSES, AnnotationIssues(), skip_broken=False)
+        as_set("some", listed, CLASSES, AnnotationIssues(), skip_broken=False)
     issues = AnnotationIssues()
-    found = as_set(listed, CLASSES, issues, skip_broken=True)
+    found = as_set("some", listed, CLASSES, issues, skip_broken=True)
     assert found.paths == (image,)
     assert [one.path.name for one in issues.broken] == ["gone.png", "empty.png"]
     (tmp_path / "noise.png").write_bytes(b"nonsense")
     noise = AnnotatedImage(tmp_path / "noise.png", None, [])
     with pytest.raises(DataError, match=r"some: 1 image .*noise\.png: is not an image"):
-        as_set(ImageList("some", [noise]), CLASSES, AnnotationIssues(), skip_broken=False)
+        as_set("some", [noise], CLASSES, AnnotationIssues(), skip_broken=False)
     images = [AnnotatedImage(tmp_path / "noise.png", None, []), AnnotatedImage(image, None, [])]
-    found = as_set(ImageList("some", images), CLASSES, issues, skip_broken=True)
+    found = as_set("some", images, CLASSES, issues, skip_broken=True)
     assert (found.paths, found.sizes) == ((image,), ((10, 6),))
     assert issues.broken[-1].path.name == "noise.png"
-    nothing = ImageList("some", listed.images[1:])
     with pytest.raises(DataError, match="some: there are no images"):
-        as_set(nothing, CLASSES, AnnotationIssues(), skip_broken=True)
+        as_set("some", listed[1:], CLASSES, AnnotationIssues(), skip_broken=True)
