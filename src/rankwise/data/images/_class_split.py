@@ -14,8 +14,7 @@ from torch import Tensor
 from rankwise.data.errors import DataError
 from rankwise.data.images._draw import single_images
 from rankwise.data.images._listing import Listing, Part, Recorded, in_order, record_of
-from rankwise.data.images._retrieval_split import absent
-from rankwise.data.images.image_file import BrokenImage, describe_broken
+from rankwise.data.images.image_file import BrokenImage, require_files, require_images
 from rankwise.data.images.image_set import ClassSplits, ImageSet, LabeledImages
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
 
@@ -121,11 +120,8 @@ def divide_classes(
     skip_broken: bool = False,
 ) -> ClassSplits:
     """Split the images, long-tailed and binary on request; see ``open_classes``."""
-    broken = {**listed.broken, **absent(listed.paths)}
-    if broken and not skip_broken:
-        raise DataError(
-            f"{listed.name}: {describe_broken(broken.values())}; skip_broken leaves them out"
-        )
+    files = listed.paths or ()
+    broken = require_files(listed.name, files, listed.broken, skip_broken=skip_broken)
     whole = listed.images()
     if whole.multi_label and (imbalance is not None or positive):
         raise DataError(
@@ -152,9 +148,7 @@ def divide_classes(
             parts["train"] = parts["train"][kept]
     found = {part: whole.subset(rows, f"{listed.name} {part}") for part, rows in parts.items()}
     for part in ("train", "test"):
-        if not len(found[part]):
-            why = f"; {describe_broken(broken.values())}" if broken else ""
-            raise DataError(f"{found[part].name}: there are no images{why}")
+        require_images(found[part].name, found[part], broken.values())
     said = () if listed.listing is None else listed.listing.remarks
     return ClassSplits(
         **found,

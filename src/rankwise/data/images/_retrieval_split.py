@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
 from rankwise.data.errors import DataError
 from rankwise.data.images._draw import Draw, draw_parts, validation_classes
 from rankwise.data.images._listing import Listing, Part, record_of
-from rankwise.data.images.image_file import BrokenImage, damage, describe_broken, read_image
+from rankwise.data.images.image_file import require_files, require_images, unreadable
 from rankwise.data.images.image_set import ImageSet, RetrievalSplits
 
 
 def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits:
     """Split the images; missing files raise, or are left out after the parts were drawn."""
-    broken = {**listing.broken, **absent(listing.paths)}
-    if broken and not skip_broken:
-        raise DataError(
-            f"{listing.name}: {describe_broken(broken.values())}; skip_broken leaves them out"
-        )
+    files = listing.paths or ()
+    broken = require_files(listing.name, files, listing.broken, skip_broken=skip_broken)
     parts, remarks = _parts(listing, how)
     if skip_broken and listing.paths is not None:
         # In training another image stands in for one that cannot be read; here none can.
         evaluated = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
-        broken |= _unreadable(listing.paths, evaluated)
+        broken |= unreadable(listing.paths, evaluated)
     kept = [i for i in range(len(listing.labels)) if i not in broken]
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
     whole = ImageSet(
@@ -43,9 +39,7 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
 
     train, validation, test = part("train"), part("validation"), part("test")
     for images in (train, test):
-        if not len(images):
-            why = f"; {describe_broken(broken.values())}" if broken else ""
-            raise DataError(f"{images.name}: there are no images{why}")
+        require_images(images.name, images, broken.values())
     galleries = None
     if listing.lists:
         row = {i: number for number, i in enumerate(i for i in kept if parts[i] == "test")}
@@ -99,19 +93,3 @@ def _gallery(
     found = test.subset([row[i] for i in wanted if i in row])
     images = replace(found, name=f"{test.name} {name}")
     return images, images
-
-
-def _unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenImage]:
-    found = {}
-    for i in rows:
-        try:
-            read_image(paths[i])
-        except BrokenImage as broken:
-            found[i] = broken
-    return found
-
-
-def absent(paths: Sequence[Path] | None) -> dict[int, BrokenImage]:
-    """Return the errors of files that are missing, empty or not images, by row."""
-    looked_at = ((i, damage(path)) for i, path in enumerate(paths or ()))
-    return {i: broken for i, broken in looked_at if broken is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from io import BytesIO
 from pathlib import Path
 
@@ -84,6 +84,42 @@ def image_size(path: Path) -> tuple[int, int]:
             return image.size
     except Exception as error:
         raise BrokenImage(path, _why(error)) from error
+
+
+def unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenImage]:
+    """Read the files of some rows, and return the errors of those that cannot be read, by row."""
+    found = {}
+    for i in rows:
+        try:
+            read_image(paths[i])
+        except BrokenImage as broken:
+            found[i] = broken
+    return found
+
+
+def require_files(
+    name: str,
+    paths: Sequence[Path],
+    known: Mapping[int, BrokenImage],
+    *,
+    skip_broken: bool,
+) -> dict[int, BrokenImage]:
+    """Return the errors of files that are missing, empty or not images, by row, or raise.
+
+    ``known`` are those that were found on reading.
+    """
+    looked_at = ((i, damage(path)) for i, path in enumerate(paths))
+    broken = {**known, **{i: error for i, error in looked_at if error is not None}}
+    if broken and not skip_broken:
+        raise DataError(f"{name}: {describe_broken(broken.values())}; skip_broken leaves them out")
+    return broken
+
+
+def require_images(name: str, images: Sized, broken: Collection[BrokenImage]) -> None:
+    """Raise where a part has no images, as all of them are ``broken`` or there were none."""
+    if not len(images):
+        why = f"; {describe_broken(broken)}" if broken else ""
+        raise DataError(f"{name}: there are no images{why}")
 
 
 def describe_broken(broken: Iterable[BrokenImage]) -> str:

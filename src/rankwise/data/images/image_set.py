@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,9 +56,15 @@ class ImageSet:
                 f"labels must be a long tensor of shape (n,), got {self.labels.dtype} of shape "
                 f"{tuple(self.labels.shape)}"
             )
-        if self.pixels is not None:
-            _require_pixels(self.pixels)
-        held = len(self.paths) if self.paths is not None else len(_given(self.pixels))
+        pixels = self.pixels
+        if pixels is not None and (
+            pixels.dtype != torch.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3)
+        ):
+            raise ValueError(
+                f"pixels must be a uint8 tensor of shape (n, 1 or 3, h, w), got {pixels.dtype} of "
+                f"shape {tuple(pixels.shape)}"
+            )
+        held = len(self.paths or ()) if pixels is None else len(pixels)
         if held != len(self.labels):
             raise ValueError(f"there must be a label for each of {held} images, got {len(self)}")
         if len(self) and not (
@@ -78,9 +85,10 @@ class ImageSet:
 
     def load(self, i: int) -> Tensor:
         """Return image ``i`` in RGB, uint8 (3, h, w), or raise :class:`BrokenImage`."""
-        if self.paths is not None:
-            return read_image(self.paths[i])
-        return _given(self.pixels)[i].expand(3, -1, -1).clone()  # the caller may write on it
+        if self.pixels is not None:
+            return self.pixels[i].expand(3, -1, -1).clone()  # the caller may write on it
+        assert self.paths is not None  # __post_init__ saw to it
+        return read_image(self.paths[i])
 
     def subset(self, indices: Sequence[int] | Tensor, *, renumber: bool = False) -> ImageSet:
         """Return the images ``indices``, in that order.
@@ -114,7 +122,10 @@ class ImageSet:
             return f"{self.pixels.shape[-1]}×{self.pixels.shape[-2]} pixels"
         paths = self.paths or ()
         seen = paths[:: -(-len(paths) // _LOOKED_AT)]
-        sizes = [size for path in seen if (size := _size(path)) is not None]
+        sizes = []
+        for path in seen:
+            with suppress(BrokenImage):  # whoever reads it says so, or goes on without it
+                sizes.append(image_size(path))
         if not sizes:
             return "of unknown size"
         smallest = "×".join(str(min(side)) for side in zip(*sizes, strict=True))
@@ -175,27 +186,6 @@ class RetrievalSplits:
         if self.dropped:
             lines.append(f"left out: {len(self.dropped)} files that cannot be read")
         return "\n".join(lines)
-
-
-def _size(path: Path) -> tuple[int, int] | None:
-    """None of a damaged file: whoever reads it says so, or goes on without it."""
-    try:
-        return image_size(path)
-    except BrokenImage:
-        return None
-
-
-def _given(pixels: Tensor | None) -> Tensor:
-    assert pixels is not None  # __post_init__ saw to it
-    return pixels
-
-
-def _require_pixels(pixels: Tensor) -> None:
-    if pixels.dtype != torch.uint8 or pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
-        raise ValueError(
-            f"pixels must be a uint8 tensor of shape (n, 1 or 3, h, w), got {pixels.dtype} of "
-            f"shape {tuple(pixels.shape)}"
-        )
 
 
 _NAMED = 6  # classes whose sizes a description gives

@@ -15,7 +15,7 @@ from rankwise.data.images._published import cars196, cub200, inaturalist, sop, v
 from rankwise.data.images._retrieval_split import divide
 from rankwise.data.images._user_images import csv_listing, folder_listing
 from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist
-from rankwise.data.images.image_file import BrokenImage
+from rankwise.data.images.image_file import BrokenImage, unreadable
 from rankwise.data.images.image_set import ClassSplits, ImageSet, RetrievalSplits
 
 _USER: dict[str, Callable[[Path], Listing]] = {"folder": folder_listing, "csv": csv_listing}
@@ -120,13 +120,8 @@ def find_broken(images: ImageSet) -> tuple[BrokenImage, ...]:
         >>> [broken.reason for broken in find_broken(images)]
         ['there is no such file']
     """
-    found = []
-    for i in range(len(images)):
-        try:
-            images.load(i)
-        except BrokenImage as error:
-            found.append(error)
-    return tuple(found)
+    paths = images.paths or ()
+    return tuple(unreadable(paths, range(len(paths))).values())
 
 
 def open_classes(
