@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
+from rankwise.tasks.detection.dataset import Cache
 from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.feature_cache import Cache
 from rankwise.tasks.detection.inference import Detections
 from rankwise.tasks.detection.report import spaced
 from rankwise.tasks.detection.task import DetectionTask, train

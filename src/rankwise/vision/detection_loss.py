@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines.alrp import ALRP
-from rankwise.checks import require_finite, require_one_of
+from rankwise.checks import require_finite, require_number, require_one_of
 from rankwise.objectives import Objective
 from rankwise.vision.anchors import Anchors, Assign, Matches, Target, atss, match
 from rankwise.vision.boxes import decode_boxes, giou
@@ -115,8 +114,7 @@ class DetectionLoss(nn.Module):
             ("bias_weight", bias_weight),
             ("classification_weight", classification_weight),
         ):
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
+            require_number(name, value, minimum=0)
         require_one_of("bias_form", bias_form, ("sum", "mean"))
         if objective == "alrp":
             objective = ALRP()

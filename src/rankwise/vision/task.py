@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Protocol, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
 from rankwise.memory import PreviousModel
+from rankwise.samplers import EpochBatches
 from rankwise.training import (
+    CachedLoss,
+    Moment,
     Options,
     Place,
     Record,
@@ -18,8 +23,10 @@ from rankwise.training import (
     Task,
     make_optimizer,
     milestone_rate,
+    previous_outputs,
 )
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
+from rankwise.vision.image_dataset import ImageBatch, ImageDataset, training_batches
 from rankwise.vision.settings import Backbone
 
 Batch = TypeVar("Batch")
@@ -94,6 +101,34 @@ class ImageTask(Task[Batch]):
         return milestone_rate(
             chosen.learning_rate, step, chosen.milestones, chosen.factor, warm_up=self.warm_up
         )
+
+
+class LabeledImageTask(ImageTask[ImageBatch]):
+    """Base class of tasks on images with classes: their batches, and the joint loss of a step."""
+
+    monitor = "map"
+    dataset: ImageDataset
+    sampler: EpochBatches
+    workers: int
+
+    def batches(self, step: int) -> Iterator[ImageBatch]:
+        return training_batches(self.dataset, self.sampler, step, self.workers)
+
+    def joint_loss(
+        self,
+        passes: Sequence[Callable[[nn.Module], Tensor]],
+        moment: Moment,
+        **known: Tensor | None,
+    ) -> CachedLoss:
+        """Return the loss of the outputs of all processes; ``known`` has a row for each output."""
+        known["previous"] = previous_outputs(self.previous, passes, moment)
+        joined = {n: None if v is None else gather_with_gradient(v) for n, v in known.items()}
+
+        def loss(outputs: Tensor) -> Tensor:
+            value: Tensor = self.loss(gather_with_gradient(outputs), step=moment.step, **joined)
+            return value
+
+        return CachedLoss([partial(run, self.network) for run in passes], loss)
 
 
 def without_root(settings: Mapping[str, object]) -> dict[str, object]:

@@ -16,7 +16,13 @@ from tests.vision.test_backbones_pretrained import TINY
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import Evaluation, as_json, write_results
 from rankwise.tasks.classification.network import make_classifier
-from rankwise.tasks.classification.pipeline import evaluate_part, load_run, open_data, run
+from rankwise.tasks.classification.pipeline import (
+    evaluate_part,
+    fit_settings,
+    load_run,
+    open_data,
+    run,
+)
 from rankwise.tasks.classification.settings import Network
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.vision.backbones import TransformersBackbone
@@ -200,3 +206,16 @@ def test_what_is_no_number_is_null_in_the_results(tmp_path):
         "auroc": 0.75,
         "partial_auroc": 0.25,
     }
+
+
+def test_batches_fit_the_training_images_and_a_line_says_so():
+    parts = splits((6, 4))
+    fitted, lines = fit_settings(settings("batches.size=64"), parts)
+    assert fitted.batches.size == len(parts.train) == 10
+    assert lines == ["batches: 10 images instead of 64: there are 10 training images"]
+    three = splits((12, 8, 4))
+    fitted, lines = fit_settings(settings("batches.size=64", "batches.per_class=4"), three)
+    assert fitted.batches.size == 12
+    assert "there are 3 training classes, 4 images of each in a batch" in lines[0]
+    chosen = settings("batches.size=8")
+    assert fit_settings(chosen, parts) == (chosen, [])

@@ -14,7 +14,6 @@ from rankwise.tasks.classification.settings import Batches
 from rankwise.tasks.classification.task import (
     ClassificationTask,
     ShuffledBatches,
-    fit_batches,
     make_sampler,
     new_classifier,
 )
@@ -214,16 +213,3 @@ def test_positives_and_classes():
 def test_what_cannot_be_is_said(target, classes, how, message):
     with pytest.raises(UsageError, match=message):
         sampler(target, classes, **how)
-
-
-def test_batches_fit_the_training_images_and_a_line_says_so():
-    train = splits((6, 4)).train
-    fitted, lines = fit_batches(settings("batches.size=64"), train)
-    assert fitted.batches.size == len(train) == 10
-    assert lines == ["batches: 10 images instead of 64: there are 10 training images"]
-    three = splits((12, 8, 4)).train
-    fitted, lines = fit_batches(settings("batches.size=64", "batches.per_class=4"), three)
-    assert fitted.batches.size == 12
-    assert "there are 3 training classes, 4 images of each in a batch" in lines[0]
-    chosen = settings("batches.size=8")
-    assert fit_batches(chosen, train) == (chosen, [])

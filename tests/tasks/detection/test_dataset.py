@@ -11,11 +11,12 @@ from tests.tasks.detection.cases import pictures, settings
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.dataset import (
     DetectionDataset,
+    FeatureCache,
+    can_cache,
     evaluation_images,
     numbered_rows,
     training_batches,
 )
-from rankwise.tasks.detection.feature_cache import FeatureCache, can_cache
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.tasks.detection.task import new_detector
 

@@ -9,8 +9,12 @@ import torch
 from tests.tasks.detection.cases import settings
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.features import MobileFeatures, SmallFeatures, make_features
-from rankwise.tasks.detection.network import make_detector
+from rankwise.tasks.detection.network import (
+    MobileFeatures,
+    SmallFeatures,
+    make_detector,
+    make_features,
+)
 from rankwise.tasks.detection.settings import Network
 from rankwise.tasks.detection.task import new_detector
 

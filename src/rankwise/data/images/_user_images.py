@@ -91,20 +91,15 @@ class _Found:
 
     def listing(self) -> Listing:
         """Return all images, with remarks on what was skipped."""
-        if self.empty:
-            what = "folder has no images and is" if len(self.empty) == 1 else (
-                "folders have no images and are"
-            )  # fmt: skip
-            self.remarks.append(
-                f"{len(self.empty)} {what} not read as a class: {self._named(self.empty)}"
-            )
-        if self.others:
-            what = "file is not an image and was" if len(self.others) == 1 else (
-                "files are not images and were"
-            )  # fmt: skip
-            self.remarks.append(
-                f"{len(self.others)} {what} passed over: {self._named(self.others)}"
-            )
+        for paths, one, several, done in (
+            (self.empty, "folder has no images and is", "folders have no images and are",
+             "not read as a class"),
+            (self.others, "file is not an image and was", "files are not images and were",
+             "passed over"),
+        ):  # fmt: skip
+            if paths:
+                what = one if len(paths) == 1 else several
+                self.remarks.append(f"{len(paths)} {what} {done}: {self._named(paths)}")
         return Listing(
             self.root.name or self.root.resolve().name,
             self.labels,

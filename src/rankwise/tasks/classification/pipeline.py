@@ -13,7 +13,7 @@ from rankwise.tasks.classification.evaluate import Evaluation, evaluate, write_r
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.report import write_report
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.task import fit_batches, new_classifier, train
+from rankwise.tasks.classification.task import new_classifier, train
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.run import (
@@ -51,8 +51,27 @@ def open_data(
 
 
 def fit_settings(settings: Settings, splits: ClassSplits) -> tuple[Settings, list[str]]:
-    """Return the settings that a run has on these images, and a line for each change."""
-    return fit_batches(settings, splits.train)
+    """Return settings whose batches the training images can fill, and a line for each change.
+
+    A batch has at most as many images as there are, and with ``per_class`` at most as many classes.
+    """
+    asked = settings.batches
+    if asked.positives is not None:
+        return settings, []  # the share of positives was asked for: the sampler refuses too many
+    train = splits.train
+    size, most = asked.size, len(train)
+    if asked.per_class is not None:
+        classes = int((train.counts > 0).sum())
+        most = asked.per_class * classes
+    if size <= most or most <= (asked.per_class or 1):
+        return settings, []
+    why = (
+        f"there are {len(train)} training images"
+        if asked.per_class is None
+        else f"there are {classes} training classes, {asked.per_class} images of each in a batch"
+    )
+    line = f"batches: {most} images instead of {size}: {why}"
+    return settings.replace(batches=asked.replace(size=most)), [line]
 
 
 def evaluate_part(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -15,18 +13,17 @@ from torch import Tensor, nn
 
 from rankwise.data.images import ClassSplits, LabeledImages
 from rankwise.data.images.image_set import fingerprint
-from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier, make_classifier
 from rankwise.tasks.classification.settings import Batches, Settings
-from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
+from rankwise.training import CachedLoss, Moment, Place, RunFolder
 from rankwise.vision.augmentations import make_fast_augmentation
-from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
+from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
 from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
-from rankwise.vision.task import ImageTask, require_validation
+from rankwise.vision.task import LabeledImageTask, require_validation
 
 
 class ShuffledBatches(EpochBatches):
@@ -46,29 +43,6 @@ class ShuffledBatches(EpochBatches):
     def plan(self, rng: np.random.Generator) -> list[NDArray[np.int64]]:
         order = np.resize(rng.permutation(self.items), (self._batches, self.size))
         return list(order.astype(np.int64))
-
-
-def fit_batches(settings: Settings, train: LabeledImages) -> tuple[Settings, list[str]]:
-    """Return settings whose batches the training images can fill, and a line on what changed.
-
-    A batch has at most as many images as there are, and with ``per_class`` at most as many classes.
-    """
-    asked = settings.batches
-    if asked.positives is not None:
-        return settings, []  # the share of positives was asked for: the sampler refuses too many
-    size, most = asked.size, len(train)
-    if asked.per_class is not None:
-        classes = int((train.counts > 0).sum())
-        most = asked.per_class * classes
-    if size <= most or most <= (asked.per_class or 1):
-        return settings, []
-    why = (
-        f"there are {len(train)} training images"
-        if asked.per_class is None
-        else f"there are {classes} training classes, {asked.per_class} images of each in a batch"
-    )
-    line = f"batches: {most} images instead of {size}: {why}"
-    return settings.replace(batches=asked.replace(size=most)), [line]
 
 
 def make_sampler(
@@ -104,12 +78,11 @@ def new_classifier(images: LabeledImages, dataset: ImageDataset, settings: Setti
     return network
 
 
-class ClassificationTask(ImageTask[ImageBatch]):
+class ClassificationTask(LabeledImageTask):
     """Batches of images, ranked for every class; with several processes those of all together."""
 
     network: Classifier
     loss: ClassificationLoss
-    monitor = "map"
 
     def __init__(
         self,
@@ -144,9 +117,6 @@ class ClassificationTask(ImageTask[ImageBatch]):
         self.target = images.target.to(place.device)
         self.augment = make_fast_augmentation(settings.augmentations)
 
-    def batches(self, step: int) -> Iterator[ImageBatch]:
-        return training_batches(self.dataset, self.sampler, step, self.workers)
-
     def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         self.loss.begin(moment.step // len(self.sampler))
         images = self.augment(batch.images, self.place.device)
@@ -158,18 +128,7 @@ class ClassificationTask(ImageTask[ImageBatch]):
             return logits
 
         rows = batch.rows.to(self.place.device)
-        before = previous_outputs(self.previous, [forward], moment)
-        known = {
-            "target": gather_with_gradient(self.target[rows]),
-            "rows": gather_with_gradient(rows),
-            "previous": None if before is None else gather_with_gradient(before),
-        }
-
-        def loss(logits: Tensor) -> Tensor:
-            value: Tensor = self.loss(gather_with_gradient(logits), step=moment.step, **known)
-            return value
-
-        return CachedLoss([partial(forward, self.network)], loss)
+        return self.joint_loss([forward], moment, target=self.target[rows], rows=rows)
 
     def validate(self) -> dict[str, float]:
         if len(self.validation) == 0:

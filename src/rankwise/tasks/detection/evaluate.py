@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from rankwise.data.detection import DetectionSet, Objects
 from rankwise.extras import require
-from rankwise.tasks.detection.dataset import DetectionDataset
-from rankwise.tasks.detection.feature_cache import Cache, FeatureCache, can_cache
+from rankwise.tasks.detection.dataset import Cache, DetectionDataset, FeatureCache, can_cache
 from rankwise.tasks.detection.inference import Detections, detect, detect_cached
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Settings

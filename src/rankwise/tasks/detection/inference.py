@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.tasks.detection.dataset import evaluation_images
-from rankwise.tasks.detection.feature_cache import FeatureCache
+from rankwise.tasks.detection.dataset import FeatureCache, evaluation_images
 from rankwise.tasks.detection.network import Dense, Detector
 from rankwise.tasks.detection.settings import Augmentations, Selection
 from rankwise.vision.boxes import decode_boxes, nms

@@ -12,8 +12,8 @@ from rankwise.data.detection import KINDS, DetectionSplits, open_detection
 from rankwise.errors import UsageError
 from rankwise.report import write_json
 from rankwise.report.verdict import verdict
+from rankwise.tasks.detection.dataset import Cache
 from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.feature_cache import Cache
 from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.report import write_report
 from rankwise.tasks.detection.settings import Settings

@@ -16,13 +16,15 @@ from rankwise.distributed import gather_with_gradient
 from rankwise.distributed.gather import Message, all_gather
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.dataset import (
+    Cache,
     DetectionBatch,
     DetectionDataset,
+    FeatureCache,
     Target,
+    can_cache,
     training_batches,
 )
 from rankwise.tasks.detection.evaluate import detect_all, evaluate
-from rankwise.tasks.detection.feature_cache import Cache, FeatureCache, can_cache
 from rankwise.tasks.detection.inference import Detections
 from rankwise.tasks.detection.network import Detector, make_detector
 from rankwise.tasks.detection.settings import Objective, Settings

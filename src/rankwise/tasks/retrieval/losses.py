@@ -54,7 +54,7 @@ class RetrievalLoss(nn.Module):
                 f"objective.name: {chosen.name} remembers images, and goes neither with "
                 "memory.size nor with mixup.stages, whose embeddings are of no image"
             )
-        if chosen.previous and not _takes_previous(self.objective):
+        if chosen.previous and not self.objective.uses_previous_scores:
             raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
         self.memory: CrossBatchMemory | None = None
         if memory.size:
@@ -126,7 +126,3 @@ class RetrievalLoss(nn.Module):
             **more,
         )
         return loss
-
-
-def _takes_previous(objective: nn.Module) -> bool:
-    return isinstance(objective, Objective) and objective.uses_previous_scores

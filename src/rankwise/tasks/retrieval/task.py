@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -12,18 +11,17 @@ from torch import Tensor, nn
 
 from rankwise.data.images import RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
-from rankwise.distributed import gather_with_gradient
 from rankwise.errors import UsageError
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.evaluate import evaluate
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.training import CachedLoss, Moment, Place, RunFolder, previous_outputs
+from rankwise.training import CachedLoss, Moment, Place, RunFolder
 from rankwise.vision.augmentations import draw_mixing, make_augmentation
-from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken, training_batches
+from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
 from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
-from rankwise.vision.task import ImageTask, require_validation
+from rankwise.vision.task import LabeledImageTask, require_validation
 
 
 def new_network(dataset: ImageDataset, settings: Settings) -> EmbeddingNet:
@@ -35,7 +33,7 @@ def new_network(dataset: ImageDataset, settings: Settings) -> EmbeddingNet:
     return network
 
 
-class RetrievalTask(ImageTask[ImageBatch]):
+class RetrievalTask(LabeledImageTask):
     """Batches of classes, each embedded in chunks (gradient caching) and ranked as a whole.
 
     With several processes each embeds its images and computes the loss of all.
@@ -43,7 +41,6 @@ class RetrievalTask(ImageTask[ImageBatch]):
 
     network: EmbeddingNet
     loss: RetrievalLoss
-    monitor = "map"
 
     def __init__(
         self,
@@ -93,9 +90,6 @@ class RetrievalTask(ImageTask[ImageBatch]):
                 "network.freeze_batch_norm: true, or norm: group in network.options of small"
             )
 
-    def batches(self, step: int) -> Iterator[ImageBatch]:
-        return training_batches(self.dataset, self.sampler, step, self.workers)
-
     def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         device = self.place.device
         images = self.augment(batch.images, device)
@@ -116,18 +110,8 @@ class RetrievalTask(ImageTask[ImageBatch]):
         rows = batch.rows.to(device)
         labels = self.labels.to(device)[rows]
         labels = labels[::per_class].repeat_interleave(per_class * 2**mixup.stages)
-        before = previous_outputs(self.previous, passes, moment)
-        known = {
-            "labels": gather_with_gradient(labels),
-            "rows": gather_with_gradient(rows) if self.loss.needs_rows else None,
-            "previous": None if before is None else gather_with_gradient(before),
-        }
-
-        def loss(embeddings: Tensor) -> Tensor:
-            value: Tensor = self.loss(gather_with_gradient(embeddings), step=moment.step, **known)
-            return value
-
-        return CachedLoss([partial(run, self.network) for run in passes], loss)
+        known = {"labels": labels, "rows": rows if self.loss.needs_rows else None}
+        return self.joint_loss(passes, moment, **known)
 
     def validate(self) -> dict[str, float]:
         if len(self.validation) == 0:

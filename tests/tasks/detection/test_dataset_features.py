@@ -11,8 +11,12 @@ from tests.tasks.detection.cases import pictures, settings
 from tests.tasks.detection.test_dataset import FROZEN, Broken
 
 from rankwise.data.images import BrokenImage
-from rankwise.tasks.detection.dataset import DetectionDataset, numbered_rows
-from rankwise.tasks.detection.feature_cache import FeatureCache, can_cache
+from rankwise.tasks.detection.dataset import (
+    DetectionDataset,
+    FeatureCache,
+    can_cache,
+    numbered_rows,
+)
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.tasks.detection.task import new_detector
 

@@ -8,7 +8,7 @@ from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.features import (
+from rankwise.tasks.detection.network import (
     MobileFeatures,
     SmallFeatures,
     TransformersFeatures,
