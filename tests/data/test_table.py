@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from rankwise.data.table import Table, take
+from rankwise.data.table import Table
 
 NUMBERS = np.arange(12.0).reshape(4, 3)
 KINDS = {
@@ -30,13 +30,13 @@ def table(features=NUMBERS, target=(0, 1, 0, 2), **more) -> Table:
 @pytest.mark.parametrize("rows", [[2, 0], [3], []])
 def test_rows_are_taken_by_number_and_in_that_order(kind: str, rows: list[int]) -> None:
     chosen = np.array(rows, dtype=np.int64)
-    for found in (take(KINDS[kind], chosen), table(KINDS[kind]).of(chosen)):
-        assert type(found) is type(KINDS[kind])
-        np.testing.assert_array_equal(dense(found), NUMBERS[chosen])
+    found = table(KINDS[kind]).of(chosen)
+    assert type(found) is type(KINDS[kind])
+    np.testing.assert_array_equal(dense(found), NUMBERS[chosen])
 
 
 def test_names_of_columns_stay_with_some_rows() -> None:
-    found = take(KINDS["frame"], np.array([1]))
+    found = table(KINDS["frame"]).of(np.array([1]))
     assert isinstance(found, pl.DataFrame)
     assert found.columns == ["a", "b", "c"]
 

@@ -15,10 +15,11 @@ from rankwise.data._formats import (
     are_compact,
     currency_of,
     find_format,
+    has_value,
     read_hours,
     read_numbers,
 )
-from rankwise.data.reading import BOOLEAN, HOURS, Rule
+from rankwise.data.reading import BOOLEAN, HOURS, Kind, Rule
 from rankwise.data.table import ColumnInfo
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
@@ -27,6 +28,7 @@ _NEAR_UNIQUE = 0.9  # share of different values from which words name rows
 _SAMPLE = 100  # different values that rule out most readings
 _TEXT_UNIQUE, _TEXT_WORDS = 0.5, 4.0  # share of different values, and mean words, of free text
 _MOST_NUMBERS = 0.8  # share of numbers that makes a word suspect; codes such as 12A seldom reach it
+_KINDS = {"numeric": "number", "categorical": "category", "time": "date", "text": "text"}
 _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 
 
@@ -54,7 +56,7 @@ class Decided:
 
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
     """Describe a column that has a role and is not a feature."""
-    present = _present(column)
+    present = column.filter(has_value(column))
     return ColumnInfo(
         column.name, role, present.n_unique(), len(column) - len(present), remark=remark
     )
@@ -62,46 +64,37 @@ def described(column: pl.Series, role: str, remark: str | None = None) -> Column
 
 def decide(column: pl.Series, wishes: Wishes) -> Decided:
     """Decide the kind of a column and the rule it is read by."""
-    name, present = column.name, _present(column)
+    name, present = column.name, column.filter(has_value(column))
     missing = len(column) - len(present)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         why = "holds lists, structures or bytes"
         return Decided(ColumnInfo(name, "lists", len(present), missing, left_out=why), None)
     counts = (present.n_unique(), missing)
-    taken = _taken(present, wishes)
+    rule, remark = _rule_of(present, wishes)
     warning = None
-    if taken.rule.kind == "categorical" and column.dtype == pl.String:
+    if rule.kind == "categorical" and column.dtype == pl.String:
         warning = suspect_number(column)
     wanted = name in wishes.use or name in wishes.text
-    reason = None if wanted else _reason(column, present, taken)
+    reason = None if wanted else _reason(column, present, rule.kind)
     if reason is not None:
         what, why = reason
         return Decided(ColumnInfo(name, what, *counts, left_out=why), None, warning)
-    if taken.name == "text" and name not in wishes.text:  # --use, not --text
-        taken = _Taken(Rule(name, "categorical"), "category")
-    return Decided(ColumnInfo(name, taken.name, *counts, remark=taken.remark), taken.rule, warning)
+    if rule.kind == "text" and name not in wishes.text:  # --use, not --text
+        rule = Rule(name, "categorical")
+    return Decided(ColumnInfo(name, _KINDS[rule.kind], *counts, remark=remark), rule, warning)
 
 
-@dataclass(frozen=True)
-class _Taken:
-    """The rule of a column, its kind in words, and a remark for the reader."""
-
-    rule: Rule
-    name: str
-    remark: str | None = None
-
-
-def _taken(present: pl.Series, wishes: Wishes) -> _Taken:
-    """Decide the rule of a column by the values that are not missing."""
+def _rule_of(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
+    """Return the rule of a column, by the values that are not missing, and a remark about it."""
     name, kind = present.name, present.dtype
     if name in wishes.text:
-        return _Taken(Rule(name, "text"), "text")
+        return Rule(name, "text"), None
     if kind == pl.String:
         return _of_words(present, wishes)
     if kind.is_numeric() or kind == pl.Null:
         return _of_numbers(present, wishes)
     if kind in (pl.Date, pl.Datetime):
-        return _Taken(Rule(name, "time", "%Y-%m-%d"), "date")
+        return Rule(name, "time", "%Y-%m-%d"), None
     numbers = {
         pl.Boolean: (BOOLEAN, "true is 1, false is 0"),
         pl.Time: (HOURS, "a time of day, in hours"),
@@ -109,21 +102,21 @@ def _taken(present: pl.Series, wishes: Wishes) -> _Taken:
     }
     if kind.base_type() in numbers:
         form, remark = numbers[kind.base_type()]
-        return _Taken(Rule(name, "numeric", form), "number", remark)
-    return _Taken(Rule(name, "categorical"), "category")
+        return Rule(name, "numeric", form), remark
+    return Rule(name, "categorical"), None
 
 
-def _of_numbers(present: pl.Series, wishes: Wishes) -> _Taken:
+def _of_numbers(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
     name = present.name
     if present.dtype.is_integer() and len(present):
         form = _date_of_integers(present, wishes.date_format)
         if form is not None:
-            return _Taken(Rule(name, "time", form), "date", as_date(form))
+            return Rule(name, "time", form), as_date(form)
         # A requested id: its numbers are names, where they come more than once.
         if name in wishes.use and _NAMED_ID.search(name) and present.n_unique() <= len(present) / 2:
-            return _Taken(Rule(name, "categorical"), "category", "its numbers are names")
+            return Rule(name, "categorical"), "its numbers are names"
     remark = f"if it is a sample weight: --weight {name}" if _NAMED_WEIGHT.search(name) else None
-    return _Taken(Rule(name, "numeric"), "number", remark)
+    return Rule(name, "numeric"), remark
 
 
 def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
@@ -135,10 +128,10 @@ def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
     return COMPACT if are_compact(present) else None
 
 
-def _of_words(present: pl.Series, wishes: Wishes) -> _Taken:
+def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
     name = present.name
     if not len(present):
-        return _Taken(Rule(name, "categorical"), "category")
+        return Rule(name, "categorical"), None
     distinct = present.unique(maintain_order=True)
     sample = distinct[:_SAMPLE]
     found = find_format(distinct, wishes.date_format)
@@ -146,26 +139,26 @@ def _of_words(present: pl.Series, wishes: Wishes) -> _Taken:
         remark = as_date(found.format)
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
-        return _Taken(Rule(name, "time", found.format), "date", remark)
+        return Rule(name, "time", found.format), remark
     if not read_numbers(sample, currency_of(sample)).null_count():
         currency = currency_of(distinct)
         if not read_numbers(distinct, currency).null_count():
             amounts = None if currency is None else f"amounts in {currency}"
             if distinct.str.contains("%", literal=True).any():
                 amounts = "percentages, divided by 100"
-            return _Taken(Rule(name, "numeric", currency=currency), "number", amounts)
+            return Rule(name, "numeric", currency=currency), amounts
     if not read_hours(sample).null_count() and not read_hours(distinct).null_count():
-        return _Taken(Rule(name, "numeric", HOURS), "number", "a time of day, in hours")
+        return Rule(name, "numeric", HOURS), "a time of day, in hours"
     if _is_text(present):
-        return _Taken(Rule(name, "text"), "text")
-    return _Taken(Rule(name, "categorical"), "category")
+        return Rule(name, "text"), None
+    return Rule(name, "categorical"), None
 
 
-def _reason(column: pl.Series, present: pl.Series, taken: _Taken) -> tuple[str, str] | None:
+def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str] | None:
     """Return the kind of a column that should be left out, and why; None for a feature."""
     name, levels = column.name, present.n_unique()
     takes = f"--use {name} takes it"
-    near = taken.rule.kind == "categorical" and len(present) > 2
+    near = kind == "categorical" and len(present) > 2
     found = None
     if not len(present):
         found = ("empty", "has no value")
@@ -173,9 +166,9 @@ def _reason(column: pl.Series, present: pl.Series, taken: _Taken) -> tuple[str, 
         found = ("constant", "has the same value in every row")
     elif _NAMED_ID.search(name):
         found = ("id", f"its name is that of an id; {takes}")
-    elif column.dtype.is_integer() and taken.name == "number" and _counts_rows(column):
+    elif column.dtype.is_integer() and kind == "numeric" and _counts_rows(column):
         found = ("id", f"consecutive numbers, different in every row; {takes}")
-    elif taken.name == "text":
+    elif kind == "text":
         found = ("text", f"free text; --text {name} learns from its words")
     elif near and levels > _NEAR_UNIQUE * len(present):
         share = "every" if levels == len(present) else "almost every"
@@ -201,11 +194,6 @@ def as_date(form: str) -> str:
     """Say by which format dates were read."""
     shown = {MONTH_FIRST: "mm/dd/yyyy", DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
     return f"read as {shown}"
-
-
-def _present(column: pl.Series) -> pl.Series:
-    found = column.drop_nulls()
-    return found.drop_nans() if column.dtype.is_float() else found
 
 
 def suspect_number(column: pl.Series) -> str | None:

@@ -26,6 +26,12 @@ _YEARS = r"\d{4}"
 _SAMPLE = 100  # values that rule out most formats
 
 
+def has_value(column: pl.Series) -> pl.Series:
+    """Return for every row whether its value is present."""
+    there = column.is_not_null()
+    return there & ~column.is_nan().fill_null(True) if column.dtype.is_float() else there
+
+
 def read_numbers(words: pl.Series, currency: str | None = None) -> pl.Series:
     """Read words as float64, such as ``2,231.55``, ``$6.06``, ``39.0%``, ``(1,234.50)``.
 

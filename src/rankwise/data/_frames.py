@@ -11,14 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data._columns import Decided, Wishes, as_date, decide, described
-from rankwise.data._roles import (
-    has_value,
-    read_groups,
-    read_scores,
-    read_target,
-    read_time,
-    read_weights,
-)
+from rankwise.data._formats import has_value
+from rankwise.data._roles import read_groups, read_scores, read_target, read_time, read_weights
 from rankwise.data.errors import DataError
 from rankwise.data.files import require_columns, require_finite
 from rankwise.data.reading import Reading, Rule

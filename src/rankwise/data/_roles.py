@@ -13,6 +13,7 @@ from rankwise.data._formats import (
     are_compact,
     currency_of,
     find_format,
+    has_value,
     in_utc,
     nearest_format,
     read_dates,
@@ -22,12 +23,6 @@ from rankwise.data.reading import Rule
 
 _YES = ("1", "true", "yes", "y", "t", "positive", "pos")
 _SHOWN = 8  # values of a target that a message lists
-
-
-def has_value(column: pl.Series) -> pl.Series:
-    """Return for every row whether its value is present."""
-    there = column.is_not_null()
-    return there & ~column.is_nan().fill_null(True) if column.dtype.is_float() else there
 
 
 def require_present(path: Path, what: str, column: pl.Series) -> None:

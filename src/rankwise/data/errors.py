@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError"]
-
 
 class DataError(ValueError):
     """A file, or a request about it, that cannot be used.

@@ -22,16 +22,6 @@ from rankwise.data.errors import DataError
 from rankwise.data.letor.lines import LAST, line_of
 from rankwise.extras import require
 
-__all__ = [
-    "Sparse",
-    "format_of",
-    "read_frame",
-    "read_svmlight",
-    "require_columns",
-    "require_finite",
-    "scan_as_written",
-]
-
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),

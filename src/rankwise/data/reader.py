@@ -18,8 +18,6 @@ from rankwise.data.files import format_of, read_frame, read_svmlight, require_fi
 from rankwise.data.reading import Reading
 from rankwise.data.table import Features, Table
 
-__all__ = ["QUERY", "read_columns", "read_table"]
-
 QUERY = "qid"  # what svmlight calls the list of a row
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 

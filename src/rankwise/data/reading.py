@@ -8,9 +8,14 @@ from typing import Any, Literal
 
 import polars as pl
 
-from rankwise.data._formats import find_format, in_utc, read_dates, read_hours, read_numbers
-
-__all__ = ["Kind", "Reading", "Rule"]
+from rankwise.data._formats import (
+    find_format,
+    has_value,
+    in_utc,
+    read_dates,
+    read_hours,
+    read_numbers,
+)
 
 Kind = Literal["numeric", "categorical", "time", "text"]
 
@@ -40,10 +45,7 @@ class Rule:
         """Return for every row whether its value is present and cannot be read."""
         if self.kind in ("categorical", "text"):
             return pl.repeat(False, len(column), eager=True)
-        present = column.is_not_null()
-        if column.dtype.is_float():
-            present &= ~column.is_nan().fill_null(False)
-        return present & self._read(column).is_null()
+        return has_value(column) & self._read(column).is_null()
 
     def _read(self, column: pl.Series) -> pl.Series:
         if self.kind == "numeric":

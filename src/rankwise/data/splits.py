@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from rankwise.data.errors import DataError
 from rankwise.data.table import Table
 
-__all__ = ["FOLDS", "Split", "folds", "needs_folds", "split"]
-
 Rows: TypeAlias = NDArray[np.int64]
 
 FOLDS = 5

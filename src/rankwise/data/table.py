@@ -13,8 +13,6 @@ from scipy import sparse
 
 from rankwise.data.reading import Kind, Reading, Rule
 
-__all__ = ["ColumnInfo", "Features", "Table", "take"]
-
 Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
 Rows: TypeAlias = NDArray[np.int64]
 
@@ -133,10 +131,5 @@ class Table:
 
     def of(self, rows: Rows) -> Features:
         """Return the features of some rows, by number."""
-        return take(self.features, rows)
-
-
-def take(features: Features, rows: Rows) -> Features:
-    """Return some rows of features, by number."""
-    taken: Features = features[rows]
-    return taken
+        taken: Features = self.features[rows]
+        return taken

@@ -44,8 +44,6 @@ from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_v
 from rankwise.estimators.preparation import Preparation
 from rankwise.naming import metric as named_metric
 
-__all__ = ["Calibration", "RandomState", "Ranker"]
-
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 

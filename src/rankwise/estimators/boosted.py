@@ -23,8 +23,6 @@ from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Traini
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import is_log_loss
 
-__all__ = ["BoostedRanker"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoostedRanker(Ranker):
@@ -101,8 +99,7 @@ class BoostedRanker(Ranker):
         self._require(require_count, "n_estimators", "min_child_samples", "early_stopping_rounds")
         if self.warm_rounds:
             require_count("warm_rounds", self.warm_rounds)
-        if not (isinstance(self.num_leaves, (int, np.integer)) and self.num_leaves >= 2):
-            raise ValueError(f"num_leaves must be a whole number >= 2, got {self.num_leaves!r}")
+        require_count("num_leaves", self.num_leaves, minimum=2)
         require_positive("learning_rate", self.learning_rate)
         for name in ("subsample", "colsample"):
             if not 0 < getattr(self, name) <= 1:

@@ -13,8 +13,6 @@ from scipy.sparse import csr_array
 if TYPE_CHECKING:
     from rankwise.estimators._checkpoint import Checkpoint
 
-__all__ = ["Floats", "Loaded", "Matrix", "Part", "State", "TableLike", "Training", "Vector"]
-
 Floats: TypeAlias = NDArray[np.floating]
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.floating] | csr_array  # (rows, columns), as the model takes it

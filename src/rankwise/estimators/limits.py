@@ -6,23 +6,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import Lock
 
 import torch
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-__all__ = ["TimeLimit", "part_of_time", "threads_for", "time_is_up", "time_limit"]
-
 LARGE = 5 * 10**7
 """Multiplications per step above which several threads pay: about 10 ms of one thread."""
 
 
+@dataclass(eq=False)
 class TimeLimit:
     """A point in time, and whether a training was ended by it."""
 
-    def __init__(self, ends: float) -> None:
-        self.ends = ends
-        self.reached = False
+    ends: float
+    reached: bool = False
 
 
 _limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=None)

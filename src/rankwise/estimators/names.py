@@ -14,8 +14,6 @@ from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import ObjectiveEntry, load
 from rankwise.naming.table import find_objective, read
 
-__all__ = ["is_graded", "is_log_loss", "make_objective", "metric_name", "metric_value"]
-
 _LOG_LOSS = ("logloss", "crossentropy", "bce")
 
 

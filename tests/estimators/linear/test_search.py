@@ -17,9 +17,8 @@ def test_least_squares_with_a_ridge_about_a_point(ridge: float) -> None:
     found, steps = search(
         Design(X, None, raw=True),
         lambda scores: 0.5 * ((scores - target) ** 2).sum(),
-        np.zeros(4),
+        np.append(about, 0.0),
         ridge=ridge,
-        about=about,
         max_iter=200,
         tolerance=1e-9,
     )

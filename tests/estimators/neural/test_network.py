@@ -65,6 +65,6 @@ def test_sparse_rows_and_columns_of_gaps() -> None:
 
 def test_made_of_its_state_again() -> None:
     encoding = learn_encoding(ROWS, None, CATEGORIES)
-    again = Encoding.of_state(encoding.state())
+    again = Encoding(**vars(encoding))
     for one, other in zip(encoding(ROWS, torch.float32), again(ROWS, torch.float32), strict=True):
         assert one.equal(other)

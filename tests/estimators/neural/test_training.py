@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from rankwise.baselines import CrossEntropy
+from rankwise.estimators import NeuralRanker
 from rankwise.estimators.data import Part, Training
 from rankwise.estimators.neural._network import Network
-from rankwise.estimators.neural._training import Plan, epoch_batches, objective_for, train_network
+from rankwise.estimators.neural._training import epoch_batches, objective_for, train_network
 from rankwise.objectives import SOAP, AveragePrecision
 
 Y = (np.arange(80) % 4 == 0).astype(float)
@@ -24,22 +25,14 @@ def data(values: Iterable[float], **beside: np.ndarray) -> Training:
     return Training(part, part, 0.25, 0, lambda scores, rows: next(coming))
 
 
-def plan(objective: str, **options: int) -> Plan:
+def plan(objective: str, **options: int) -> NeuralRanker:
     given = {"epochs": 40, "warm_start_epochs": 5, "patience": 3} | options
-    return Plan(
-        objective,
-        given["epochs"],
-        given["warm_start_epochs"],
-        batch_size=32,
-        positives=None,
-        learning_rate=0.01,
-        weight_decay=0.0,
-        patience=given["patience"],
-        device=torch.device("cpu"),
-    )
+    return NeuralRanker(objective, batch_size=32, learning_rate=0.01, weight_decay=0.0, **given)
 
 
-def trained(network: Network, rows: Training, how: Plan) -> tuple[list[float], list[torch.Tensor]]:
+def trained(
+    network: Network, rows: Training, how: NeuralRanker
+) -> tuple[list[float], list[torch.Tensor]]:
     """The metric of every epoch, and a weight as it was after each."""
     seen: list[torch.Tensor] = []
 

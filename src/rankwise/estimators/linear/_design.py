@@ -58,6 +58,13 @@ class Design:
         return coefficients, float(intercept - self.mean @ coefficients)
 
 
+def spread_of(scores: Floats, weight: Vector | None) -> float:
+    """Return the standard deviation of scores, 1 where they are all equal."""
+    wide = scores.astype(np.float64)
+    mean = np.average(wide, weights=weight)
+    return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0
+
+
 def _moments(matrix: Matrix, weight: Vector | None) -> tuple[Vector, Vector]:
     """Return mean and standard deviation of every column, computed in double precision."""
     rows, columns = matrix.shape

@@ -8,15 +8,14 @@ from typing import Literal
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.estimators._threshold import Rule
 from rankwise.estimators.base import Ranker, require_non_negative
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time
-from rankwise.estimators.linear._design import Design
-from rankwise.estimators.linear._search import Loss, fixed_at, search, stateless
+from rankwise.estimators.linear._design import Design, spread_of
+from rankwise.estimators.linear._search import Loss, fixed_at, mean_log_loss, search, stateless
 from rankwise.estimators.names import is_graded, is_log_loss
 from rankwise.objectives import AveragePrecision
 
@@ -120,20 +119,9 @@ class LinearRanker(Ranker):
             data.checkpoint.save({**found, **numbers})
 
     def _logistic(self, design: Design, train: Part) -> tuple[Vector, float]:
-        nothing = np.zeros(design.columns)
-        kind = torch.from_numpy(design.scores(nothing)).dtype
         target, weight, _ = _tensors(train)
-        target = (target > 0).to(kind)
-        total = float(len(train)) if weight is None else float(weight.sum())
-        weight = None if weight is None else weight.to(kind)
-
-        def mean_log_loss(scores: Tensor) -> Tensor:
-            # That of CrossEntropy, without its checks, and summed so that rounding does not end
-            # the search: the rows are known by now.
-            losses = binary_cross_entropy_with_logits(scores, target, weight, reduction="none")
-            return losses.sum(dtype=torch.float64) / total
-
-        found = self._search(design, mean_log_loss, np.append(nothing, 0.0), nothing, self.alpha)
+        loss = mean_log_loss(design, target > 0, weight)
+        found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
         return found[:-1], float(found[-1])
 
     def _metric_step(self, design: Design, data: Training, weights: Vector) -> Vector:
@@ -144,22 +132,14 @@ class LinearRanker(Ranker):
         objective = stateless(self.objective, data.prior if groups is None else None)
         scores = design.scores(weights)
         if isinstance(objective, AveragePrecision) and objective.score_scale == "auto":
-            spread = _spread(scores, data.train.weight)
+            spread = spread_of(scores, data.train.weight)
             weights, scores = weights / spread, scores / scores.dtype.type(spread)
         loss = fixed_at(objective, torch.from_numpy(scores), target, weight, groups)
-        return self._search(design, loss, weights, weights, self.proximity)
+        return self._search(design, loss, weights, self.proximity)
 
-    def _search(
-        self, design: Design, loss: Loss, start: Vector, about: Vector, ridge: float
-    ) -> Vector:
+    def _search(self, design: Design, loss: Loss, start: Vector, ridge: float) -> Vector:
         found, steps = search(
-            design,
-            loss,
-            start,
-            ridge=ridge,
-            about=about,
-            max_iter=self.max_iter,
-            tolerance=self.tolerance,
+            design, loss, start, ridge=ridge, max_iter=self.max_iter, tolerance=self.tolerance
         )
         self.n_iter_ += max(1, steps)
         return found
@@ -180,9 +160,3 @@ def _tensors(part: Part) -> tuple[Tensor, Tensor | None, Tensor | None]:
     others = (part.weight, part.groups)
     weight, groups = (None if a is None else torch.from_numpy(a) for a in others)
     return torch.from_numpy(part.target), weight, groups
-
-
-def _spread(scores: Floats, weight: Vector | None) -> float:
-    wide = scores.astype(np.float64)
-    mean = np.average(wide, weights=weight)
-    return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0

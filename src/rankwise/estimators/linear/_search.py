@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from scipy.optimize import OptimizeResult, minimize
 from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rankwise.estimators.data import Vector
 from rankwise.estimators.limits import time_is_up
@@ -31,13 +32,12 @@ def search(
     start: Vector,
     *,
     ridge: float,
-    about: Vector,
     max_iter: int,
     tolerance: float,
 ) -> tuple[Vector, int]:
-    """Minimize loss(Z w + b) + ridge/2 · ‖w − about‖² over (w, b); return (w, b) and the steps.
+    """Minimize loss(Z w + b) + ridge/2 · ‖w − w₀‖² over (w, b); return (w, b) and the steps.
 
-    ``start`` is w, or w with the intercept b appended. Without b it is a ranking, which no
+    ``start`` is w₀, or w₀ with the intercept b appended. Without b it is a ranking, which no
     constant changes. The search ends early where the time is up.
     """
     columns = design.columns
@@ -51,7 +51,7 @@ def search(
         value = loss(scores)
         (gradient,) = torch.autograd.grad(value, scores)
         by_score = gradient.numpy()
-        away = weights - about
+        away = weights - start[:columns]
         whole = np.empty_like(parameters)
         whole[:columns] = design.gradient(by_score) + ridge * away
         whole[columns:] = by_score.sum(dtype=np.float64)
@@ -67,6 +67,21 @@ def search(
         options={"maxiter": max_iter, "gtol": tolerance, "ftol": least},
     )
     return np.asarray(found.x, dtype=np.float64), int(found.nit)
+
+
+def mean_log_loss(design: Design, target: Tensor, weight: Tensor | None) -> Loss:
+    """Return the weighted mean log-loss of 0/1 targets as a function of the scores."""
+    total = float(len(target)) if weight is None else float(weight.sum())
+    kind = torch.from_numpy(np.zeros(0, dtype=design.matrix.dtype)).dtype
+    target, weight = target.to(kind), None if weight is None else weight.to(kind)
+
+    def loss(scores: Tensor) -> Tensor:
+        # That of CrossEntropy, without its checks, and summed so that rounding does not end
+        # the search: the rows are known by now.
+        losses = binary_cross_entropy_with_logits(scores, target, weight, reduction="none")
+        return losses.sum(dtype=torch.float64) / total
+
+    return loss
 
 
 def _end_in_time(intermediate_result: OptimizeResult) -> None:

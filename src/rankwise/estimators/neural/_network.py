@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from rankwise.estimators.data import Floats, Loaded, Matrix, Vector
+from rankwise.estimators.data import Floats, Matrix, Vector
 
 _BLOCK = 1 << 14
 
@@ -74,15 +74,6 @@ class Encoding:
         numbers = np.concatenate([np.nan_to_num(values, nan=0.0), np.isnan(dense[:, self.gaps])], 1)
         codes = np.nan_to_num(dense[:, self.words] + 1, nan=0.0).astype(np.int64)
         return torch.from_numpy(numbers).to(dtype), torch.from_numpy(codes)
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """Return the arrays it consists of."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @classmethod
-    def of_state(cls, state: Loaded) -> Encoding:
-        """Restore it from its arrays."""
-        return cls(**{field.name: state[field.name] for field in fields(cls)})
 
 
 def learn_encoding(

@@ -16,7 +16,7 @@ from rankwise.estimators._threshold import Rule
 from rankwise.estimators.base import Ranker, require_non_negative
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
 from rankwise.estimators.neural._network import Encoding, Network, learn_encoding
-from rankwise.estimators.neural._training import Plan, Rows, train_network
+from rankwise.estimators.neural._training import Rows, train_network
 from rankwise.extras import require
 
 _BLOCK = 1 << 15  # rows scored at a time
@@ -120,22 +120,11 @@ class NeuralRanker(Ranker):
             scores: Tensor = network(*(t.to(device) for t in part))
             return scores
 
-        plan = Plan(
-            self.objective,
-            self.epochs,
-            self.warm_start_epochs,
-            self.batch_size,
-            self.positives,
-            self.learning_rate,
-            self.weight_decay,
-            self.patience,
-            device,
-        )
         with _progress(self.verbose, self.epochs) as progress:
             self.history_ = train_network(
                 network,
                 data,
-                plan,
+                self,
                 forward=forward,
                 held_out_scores=lambda: self._run(network, data.held_out.X),
                 progress=progress,
@@ -166,14 +155,14 @@ class NeuralRanker(Ranker):
     def _state(self) -> State:
         weights = self.network_.state_dict()
         state: State = {f"network.{name}": t.numpy() for name, t in weights.items()}
-        state |= {f"encoding.{name}": array for name, array in self.encoding_.state().items()}
+        state |= {f"encoding.{name}": array for name, array in vars(self.encoding_).items()}
         return state | {"history": np.array(self.history_, dtype=np.float64)}
 
     def _restore(self, state: Loaded) -> None:
         def part(name: str) -> Loaded:
             return {k[len(name) :]: v for k, v in state.items() if k.startswith(name)}
 
-        self.encoding_ = Encoding.of_state(part("encoding."))
+        self.encoding_ = Encoding(**part("encoding."))
         self.network_ = self._make_network(0).double()
         weights = {name: torch.from_numpy(array) for name, array in part("network.").items()}
         try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -23,29 +22,17 @@ from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import Objective
 from rankwise.samplers import BalancedBatches, ListBatches
 
+if TYPE_CHECKING:
+    from rankwise.estimators.neural._ranker import NeuralRanker
+
 Rows: TypeAlias = NDArray[np.int64]
 Forward: TypeAlias = Callable[[Rows], Tensor]  # scores of training rows, by number, with a graph
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The settings of a training."""
-
-    objective: str
-    epochs: int
-    warm_start_epochs: int
-    batch_size: int
-    positives: int | None
-    learning_rate: float
-    weight_decay: float
-    patience: int
-    device: torch.device
 
 
 def train_network(
     network: Network,
     data: Training,
-    plan: Plan,
+    options: NeuralRanker,
     *,
     forward: Forward,
     held_out_scores: Callable[[], Floats],
@@ -59,10 +46,10 @@ def train_network(
     there is one, and the epochs in it are not trained again. Where the time is up an epoch ends
     early, and its stage with it; both stages have half of the time.
     """
-    warm = min(plan.warm_start_epochs, plan.epochs)
-    stages = [("log_loss", warm), (plan.objective, plan.epochs - warm)]
-    if is_log_loss(plan.objective):  # one stage: its optimizer does not begin again
-        stages = [(plan.objective, plan.epochs)]
+    warm = min(options.warm_start_epochs, options.epochs)
+    stages = [("log_loss", warm), (options.objective, options.epochs - warm)]
+    if is_log_loss(options.objective):  # one stage: its optimizer does not begin again
+        stages = [(options.objective, options.epochs)]
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
     before = None if data.checkpoint is None else data.checkpoint.load()
@@ -71,12 +58,12 @@ def train_network(
     for stage, (name, epochs) in enumerate(stages):
         if before is not None and stage < before["stage"]:
             continue
-        objective = objective_for(name, data).to(plan.device)
+        objective = objective_for(name, data).to(options.device)
         parameters = [*network.parameters(), *objective.parameters()]
         optimizer = torch.optim.AdamW(
-            parameters, plan.learning_rate, weight_decay=plan.weight_decay
+            parameters, options.learning_rate, weight_decay=options.weight_decay
         )
-        batches = epoch_batches(data, objective, plan.batch_size, plan.positives)
+        batches = epoch_batches(data, objective, options.batch_size, options.positives)
         done = 0
         if before is not None and stage == before["stage"]:
             network.load_state_dict(before["network"])
@@ -87,7 +74,7 @@ def train_network(
                 next(batches)  # what was drawn for these epochs
         with part_of_time(len(stages) - stage):
             for epoch in range(done, epochs):
-                if since >= plan.patience:
+                if since >= options.patience:
                     break
                 late = _epoch(next(batches), optimizer, objective, data, forward)
                 value = data.evaluate(held_out_scores())

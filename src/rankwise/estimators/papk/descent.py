@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rankwise.estimators.linear._design import Design
-from rankwise.estimators.linear._search import search
+from rankwise.estimators.linear._search import mean_log_loss, search
 from rankwise.estimators.papk.subgradients import Gradient
 from rankwise.estimators.papk.users import Users
-
-__all__ = ["Evaluate", "Found", "Plan", "Problem", "descend", "logistic_start"]
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], Array]
@@ -81,10 +78,10 @@ def descend(
         iterates.weights += plan.start[0][:, None]
         iterates.intercepts += plan.start[1] if plan.intercept else 0.0
         iterates.evaluate(problem.evaluate)
-    draws = _Draws(problem.users, plan.batch_users, problem.seed)
+    draws = _draws(problem.users, plan.batch_users, problem.seed)
     for step in range(plan.steps):
         running = iterates.running
-        rows, users = draws.next()
+        rows, users = next(draws)
         matrix = problem.design.matrix if rows is None else problem.design.matrix[rows]
         now = iterates.weights[:, running]
         scores = np.ascontiguousarray(now.T.astype(matrix.dtype) @ matrix.T)
@@ -142,24 +139,19 @@ class _Iterates:
         self.since[chosen] = 0
 
 
-class _Draws:
-    """Draws all users at every step, or ``size`` of them in turn."""
-
-    def __init__(self, users: Users, size: int | None, seed: int) -> None:
-        self.users, self.size = users, size
-        self.rng = np.random.default_rng(seed)
-        self.waiting = np.zeros(0, dtype=np.int64)
-
-    def next(self) -> tuple[NDArray[np.int64] | None, Users]:
-        if self.size is None or self.size >= self.users.number:
-            return None, self.users
-        if not len(self.waiting):
-            self.waiting = self.rng.permutation(self.users.number)
-        chosen = torch.zeros(self.users.number, dtype=torch.bool)
-        chosen[torch.from_numpy(self.waiting[: self.size])] = True
-        self.waiting = self.waiting[self.size :]
-        rows, users = self.users.subset(chosen)
-        return rows.numpy(), users
+def _draws(
+    users: Users, size: int | None, seed: int
+) -> Iterator[tuple[NDArray[np.int64] | None, Users]]:
+    """Yield all users at every step, or the rows of ``size`` of them in turn, and these users."""
+    while size is None or size >= users.number:
+        yield None, users
+    rng = np.random.default_rng(seed)
+    while True:
+        for drawn in torch.from_numpy(rng.permutation(users.number)).split(size):
+            chosen = torch.zeros(users.number, dtype=torch.bool)
+            chosen[drawn] = True
+            rows, part = users.subset(chosen)
+            yield rows.numpy(), part
 
 
 def logistic_start(
@@ -169,20 +161,8 @@ def logistic_start(
 
     ``unit`` divides both so that the scores have spread 1, the scale of the hinge's margin.
     """
-    kind = torch.from_numpy(np.zeros(0, dtype=design.matrix.dtype)).dtype
-    target = users.target.to(kind)
-    weight = None if users.weight is None else users.weight.to(kind)
-    total = float(len(target)) if weight is None else float(weight.sum())
-
-    def mean_log_loss(scores: torch.Tensor) -> torch.Tensor:
-        losses = binary_cross_entropy_with_logits(scores, target, weight, reduction="none")
-        return losses.sum(dtype=torch.float64) / total
-
-    zero = np.zeros(design.columns)
-    start = np.append(zero, 0.0)
-    found, _ = search(
-        design, mean_log_loss, start, ridge=alpha, about=zero, max_iter=200, tolerance=1e-6
-    )
+    loss, start = mean_log_loss(design, users.target, users.weight), np.zeros(design.columns + 1)
+    found, _ = search(design, loss, start, ridge=alpha, max_iter=200, tolerance=1e-6)
     if unit:
         found = found / users.spread(design.scores(found[:-1]))
     return found[:-1], float(found[-1])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, astuple, dataclass, field
 from itertools import product
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import torch
-from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -17,15 +16,13 @@ from sklearn.utils import check_random_state
 from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.estimators._inputs import learn_features, read_groups, read_target
 from rankwise.estimators._threshold import Rule
-from rankwise.estimators.base import Calibration, Ranker
-from rankwise.estimators.data import Floats, Part, State, Training
+from rankwise.estimators.base import Ranker, require_non_negative
+from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, TableLike, Training
 from rankwise.estimators.linear._design import Design
 from rankwise.estimators.papk.descent import Found, Plan, Problem, descend, logistic_start
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
 from rankwise.estimators.papk.users import UserCounts, Users
 from rankwise.objectives import PApAtK
-
-__all__ = ["ETAS", "LAMS", "Grid", "PApAtKRanker", "folds_of_users", "search_grid", "settings"]
 
 Array = NDArray[np.float64]
 
@@ -35,6 +32,7 @@ LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 """The paper's ridges."""
 
 
+@dataclass(eq=False, repr=False)
 class PApAtKRanker(Ranker):
     """Linear ranker of the items of many users, trained on a surrogate of pAp@k (GD-pAp@k).
 
@@ -87,76 +85,38 @@ class PApAtKRanker(Ranker):
         Algorithms 1 and 2 of the pAp@k paper.
     """
 
-    coef_: Array
-    intercept_: Array
-    n_iter_: int
-    users_: UserCounts
-    cv_results_: dict[str, Array]
+    k: int = 10
+    surrogate: Literal["avg", "max", "ts", "ramp"] = "avg"
+    eta: float = 0.1
+    lam: float = 1e-3
+    radius: float | None = None
+    _: KW_ONLY
+    start: Literal["zero", "log_loss"] = "zero"
+    alpha: float = 1e-3
+    batch_users: int | None = None
+    max_iter: int = 300
+    patience: int = 20
+    tolerance: float = 1e-6
+    standardize: bool = True
 
-    metric: str | None = None
-    text: None = None
+    # No parameters here: the objective follows from k, the metric from it, and all is numbers.
+    objective: str = field(init=False, default=property(lambda self: f"pap@{self.k}"))  # type: ignore[assignment]
+    metric: str | None = field(init=False, default=None)
+    text: Sequence[str] | None = field(init=False, default=None)
     intercept: ClassVar[bool] = False  # whether the loss depends on more than score differences
 
-    def __init__(
-        self,
-        k: int = 10,
-        surrogate: Literal["avg", "max", "ts", "ramp"] = "avg",
-        eta: float = 0.1,
-        lam: float = 1e-3,
-        radius: float | None = None,
-        *,
-        start: Literal["zero", "log_loss"] = "zero",
-        alpha: float = 1e-3,
-        batch_users: int | None = None,
-        max_iter: int = 300,
-        patience: int = 20,
-        tolerance: float = 1e-6,
-        standardize: bool = True,
-        threshold: str | float = 0.5,
-        calibration: Calibration = "sigmoid",
-        validation_fraction: float = 0.2,
-        random_state: int | RandomState | None = None,
-    ) -> None:
-        # Ranker.__init__ is not called: objective and metric follow from k.
-        self.k = k
-        self.surrogate = surrogate
-        self.eta = eta
-        self.lam = lam
-        self.radius = radius
-        self.start = start
-        self.alpha = alpha
-        self.batch_users = batch_users
-        self.max_iter = max_iter
-        self.patience = patience
-        self.tolerance = tolerance
-        self.standardize = standardize
-        self.threshold = threshold
-        self.calibration = calibration
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-
-    @property
-    def objective(self) -> str:  # type: ignore[override]
-        """Name of the metric it is evaluated by."""
-        return f"pap@{self.k}"
-
-    @property
-    def _metric_name(self) -> str:
-        return self.objective
+    coef_: Array = field(init=False)
+    intercept_: Array = field(init=False)
+    n_iter_: int = field(init=False)
+    users_: UserCounts = field(init=False)
+    cv_results_: dict[str, Array] = field(init=False)
 
     def _check_options(self) -> Rule:
-        for name in ("k", "max_iter", "patience"):
-            require_count(name, getattr(self, name))
+        self._require(require_count, "k", "max_iter", "patience", "batch_users")
         require_one_of("surrogate", self.surrogate, ("avg", "max", "ts", "ramp"))
         require_one_of("start", self.start, ("zero", "log_loss"))
-        require_positive("eta", self.eta)
-        for name in ("lam", "alpha", "tolerance"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be a number >= 0, got {getattr(self, name)!r}")
-        if self.radius is not None:
-            require_positive("radius", self.radius)
-        if self.batch_users is not None:
-            require_count("batch_users", self.batch_users)
+        self._require(require_positive, "eta", "radius")
+        self._require(require_non_negative, "lam", "alpha", "tolerance")
         return super()._check_options()
 
     def _gradient(self) -> Gradient:
@@ -197,7 +157,7 @@ class PApAtKRanker(Ranker):
 
     def cv(
         self,
-        X: Any,
+        X: TableLike,
         y: ArrayLike,
         *,
         groups: ArrayLike,
@@ -237,7 +197,7 @@ class PApAtKRanker(Ranker):
         self.set_params(eta=eta, lam=lam)
         return self
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Matrix) -> Floats:
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
     def _state(self) -> State:
@@ -248,7 +208,7 @@ class PApAtKRanker(Ranker):
             "users": np.array(astuple(self.users_)),
         }
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: Loaded) -> None:
         self.coef_, self.intercept_ = state["coef"], state["intercept"]
         self.n_iter_ = int(state["n_iter"])
         self.users_ = UserCounts(*(int(count) for count in state["users"]))

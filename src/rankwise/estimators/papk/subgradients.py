@@ -20,8 +20,6 @@ from rankwise.estimators.papk.users import Sides, Users
 from rankwise.objectives import Objective, PApAtK
 from rankwise.objectives._scaled import ScaledObjective
 
-__all__ = ["ClosedForm", "Gradient", "RiskGradient", "average", "order_of", "pairs", "put"]
-
 ClosedForm = Callable[[Sides], tuple[Floats, Floats]]
 """From scores to the subgradients by the positives and by the negatives, summed over users."""
 

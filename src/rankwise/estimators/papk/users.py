@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.estimators.data import Floats, Part
+from rankwise.estimators.linear._design import spread_of
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
 from rankwise.objectives._batch import CallArguments, read_batch
 from rankwise.objectives.base import Risk
-
-__all__ = ["Sides", "UserCounts", "Users"]
 
 _MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
 _BLOCK = 1 << 19  # scores per pass, so that a pass stays in the processor's cache
@@ -170,10 +169,7 @@ class Users:
 
     def spread(self, scores: Floats) -> float:
         """Return the standard deviation of the rows' scores, 1 where they are all equal."""
-        weight = None if self.weight is None else self.weight.numpy()
-        wide = scores.astype(np.float64)
-        mean = np.average(wide, weights=weight)
-        return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0
+        return spread_of(scores, None if self.weight is None else self.weight.numpy())
 
     def risk(self, objective: Objective, scores: Tensor) -> Tensor:
         """Compute the mean risk over the users with both classes for every row of ``scores``."""

@@ -24,7 +24,6 @@ class Learned(ABC):
     """The rule of one column: :attr:`width` columns of numbers for its values."""
 
     kind: ClassVar[str]
-    holds: ClassVar[str]  # word for its values in an error
 
     @property
     @abstractmethod
@@ -55,7 +54,6 @@ class Number(Learned):
     marked: bool = False
 
     kind: ClassVar[str] = "number"
-    holds: ClassVar[str] = "numbers"
 
     @classmethod
     def learn(cls, values: Floats, weight: Weight, *, complete: bool) -> Number:
@@ -86,7 +84,6 @@ class Category(Learned):
     indicators: bool = False
 
     kind: ClassVar[str] = "category"
-    holds: ClassVar[str] = "words"
 
     @classmethod
     def learn(cls, values: Sequence[object], weight: Weight, *, indicators: bool) -> Category:
@@ -126,7 +123,6 @@ class Time(Learned):
     marked: bool = False
 
     kind: ClassVar[str] = "time"
-    holds: ClassVar[str] = "dates"
 
     @classmethod
     def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:

@@ -82,10 +82,10 @@ class Preparation:
 
     def _leaves(self, matrix: Floats) -> bool:
         """Return whether a matrix needs no preparation."""
-        if not all(isinstance(each, Number) and not each.marked for each in self.columns):
+        numbers = [each for each in self.columns if isinstance(each, Number) and not each.marked]
+        if len(numbers) < len(self.columns):
             return False
-        keeps = all(isinstance(each, Number) and each.fill is None for each in self.columns)
-        return keeps or not np.isnan(matrix).any()
+        return all(each.fill is None for each in numbers) or not np.isnan(matrix).any()
 
     def as_json(self) -> dict[str, object]:
         """Return the preparation as plain values."""
@@ -127,7 +127,12 @@ def learn_preparation(
     found: list[Learned] = []
     for column in rows:
         if column.name in text:
-            found.append(_text(column, weight))
+            if column.kind != "category":
+                raise ValueError(
+                    f"text must name columns of words, got {column.name!r}, which holds "
+                    f"{column.kind}s; leave it out of text"
+                )
+            found.append(Text.learn(column.values, weight))
         elif column.kind == "category":
             indicators = not takes_categories
             found.append(Category.learn(column.values, weight, indicators=indicators))
@@ -136,15 +141,6 @@ def learn_preparation(
         else:
             found.append(Number.learn(column.values, weight, complete=not takes_missing))
     return Preparation(tuple(found), tuple(names))
-
-
-def _text(column: Column, weight: Weight) -> Text:
-    if column.kind != "category":
-        raise ValueError(
-            f"text must name columns of words, got {column.name!r}, which holds {column.kind}s; "
-            "leave it out of text"
-        )
-    return Text.learn(column.values, weight)
 
 
 def _of_rows(column: Column, chosen: NDArray[np.bool_]) -> Column:
@@ -160,7 +156,7 @@ _FITS = {
     "time": ("time",),
     "text": ("category",),
 }
-_HOLDS = {"number": "numbers", "category": "words", "time": "dates"}
+_HOLDS = {"number": "numbers", "category": "words", "time": "dates", "text": "text"}
 
 
 def _of_kind(learned: Learned, column: Column) -> Column:
@@ -170,6 +166,6 @@ def _of_kind(learned: Learned, column: Column) -> Column:
     if column.is_empty:
         return Column(column.name, "number", np.full(len(column), np.nan))
     raise ValueError(
-        f"column {column.name!r} of X held {learned.holds} in fit, now it holds "
+        f"column {column.name!r} of X held {_HOLDS[learned.kind]} in fit, now it holds "
         f"{_HOLDS[column.kind]}; give it as it was in fit"
     )

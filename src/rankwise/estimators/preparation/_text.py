@@ -26,7 +26,6 @@ class Text(Learned):
     idf: tuple[float, ...]
 
     kind: ClassVar[str] = "text"
-    holds: ClassVar[str] = "text"
 
     @classmethod
     def learn(cls, values: Sequence[object], weight: Weight) -> Text:

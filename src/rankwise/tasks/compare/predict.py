@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, read_columns
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.reader import QUERY
-from rankwise.data.table import Features, take
+from rankwise.data.table import Features
 from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 
@@ -74,7 +74,7 @@ def predict_file(
     if rows is not None:
         if rows.max(initial=-1) >= features.shape[0]:
             raise DataError(f"{data}: has {features.shape[0]} rows, row {rows.max() + 1} is wanted")
-        features, kept = take(features, rows), kept[rows] if kept.width else kept
+        features, kept = features[rows], kept[rows] if kept.width else kept
     marks, warning = _seen(loaded, features)
     scores = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
     made = pl.DataFrame({**scores, **marks})
