@@ -99,7 +99,7 @@ class PApAtKRanker(Ranker):
     tolerance: float = 1e-6
     standardize: bool = True
 
-    # No parameters here: the objective follows from k, the metric from it, and all is numbers.
+    # Fixed, not parameters: the objective follows from k, and the metric from the objective.
     objective: str = field(init=False, default=property(lambda self: f"pap@{self.k}"))  # type: ignore[assignment]
     metric: str | None = field(init=False, default=None)
     text: Sequence[str] | None = field(init=False, default=None)
@@ -112,10 +112,13 @@ class PApAtKRanker(Ranker):
     cv_results_: dict[str, Array] = field(init=False)
 
     def _check_options(self) -> Rule:
-        self._require(require_count, "k", "max_iter", "patience", "batch_users")
+        for name in ("k", "max_iter", "patience"):
+            require_count(name, getattr(self, name))
+        self._require(require_count, "batch_users")
         require_one_of("surrogate", self.surrogate, ("avg", "max", "ts", "ramp"))
         require_one_of("start", self.start, ("zero", "log_loss"))
-        self._require(require_positive, "eta", "radius")
+        require_positive("eta", self.eta)
+        self._require(require_positive, "radius")
         self._require(require_non_negative, "lam", "alpha", "tolerance")
         return super()._check_options()
 
