@@ -151,7 +151,10 @@ def write_boxes(folder):
 # Every command on small data, by the words before its first argument. `{out}` is a folder of the
 # environment, `given` holds the runs that the same commands made beside the tests.
 SMALL = {
-    "compare": ["compare table.csv --target y --budget 4s --trials 1 --out {out}/compare"],
+    "compare": [
+        "compare table.csv --target y --budget 4s --trials 1 --out {out}/compare",
+        "compare config",
+    ],
     "report": ["report given/compare"],
     "evaluate": ["evaluate table.csv --target y --score a", "evaluate given/compare"],
     "predict": [
@@ -159,16 +162,19 @@ SMALL = {
         "predict given/compare --part test",
     ],
     "objectives": ["objectives", "objectives --metrics"],
+    "contrast config": ["contrast config", "contrast config --schema"],
     "contrast train": [
         "contrast train stripes.npz --batch 8 --epochs 1 --width 2 --dimension 4 "
         "--out {out}/contrast"
     ],
+    "recommend config": ["recommend config", "recommend config --schema"],
     "recommend train": [
         "recommend train kinds.csv --dimension 4 --batch 16 --negatives 6 --epochs 1 "
         "--warm-start 1 --metric ndcg@3 --out {out}/recommend"
     ],
     "recommend evaluate": ["recommend evaluate given/recommend"],
     "recommend topk": ["recommend topk given/recommend --k 2 --out {out}/top.csv"],
+    "rank config": ["rank config", "rank config --schema"],
     "rank train": [
         "rank train lists.txt --set epochs=2 --out {out}/rank",
         "rank train lists.txt --model boosted --out {out}/boosted",
@@ -178,6 +184,7 @@ SMALL = {
     ],
     "rank predict": ["rank predict given/rank lists.txt --out {out}/ranked.csv"],
     "rank compare": ["rank compare given/run.txt given/run.txt given/qrels.txt"],
+    "retrieval config": ["retrieval config", "retrieval config --schema"],
     "retrieval configs": ["retrieval configs"],
     "retrieval train": ["retrieval train retrieval.yaml --root images --out {out}/retrieval"],
     "retrieval evaluate": ["retrieval evaluate given/retrieval --root images"],
@@ -188,9 +195,11 @@ SMALL = {
     "retrieval search": [
         "retrieval search images/class00/0.png --run given/retrieval --index given/index.npz"
     ],
+    "classify config": ["classify config", "classify config --schema"],
     "classify configs": ["classify configs"],
     "classify train": ["classify train classify.yaml --root tail --out {out}/classify"],
     "classify evaluate": ["classify evaluate given/classify --root tail"],
+    "detect config": ["detect config", "detect config --schema"],
     "detect configs": ["detect configs"],
     "detect train": ["detect train detect.yaml --root boxes --out {out}/detect"],
     "detect evaluate": ["detect evaluate given/detect --root boxes"],
