@@ -42,6 +42,9 @@ class Backbone(nn.Module, ABC):
     has_config: bool = False  # of transformers, by which the network is made again
     uses_data_statistics: bool = False  # standardized by the training pixels, not by ImageNet's
 
+    def __init__(self) -> None:  # without it the signature is that of nn.Module, *args
+        super().__init__()
+
     @property
     @abstractmethod
     def stages(self) -> Sequence[nn.Module]:
