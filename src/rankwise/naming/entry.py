@@ -74,11 +74,3 @@ def load(entry: ObjectiveEntry | MetricEntry) -> Callable[..., Any]:
     module, _, name = entry.path.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
-
-
-def row(  # noqa: PLR0917  (a row of a table is read by its columns)
-    module: str, cls: str, names: str, metric: str | None, use: str, paper: str, **more: Any
-) -> ObjectiveEntry:
-    """Return an entry for a class of a module, its names in one string."""
-    path = f"rankwise.{module}:{cls}"
-    return ObjectiveEntry(tuple(names.split()), path, metric, use, paper, **more)

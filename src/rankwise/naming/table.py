@@ -9,11 +9,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from rankwise._grammar import Spec, Value, canonical, nearest, parse
+from rankwise.naming._rows import BASELINES, METRICS, OBJECTIVES
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
-from rankwise.naming.rows.baselines import BASELINES
-from rankwise.naming.rows.curves import CURVES
-from rankwise.naming.rows.lists import LISTS
-from rankwise.naming.rows.metrics import METRICS
 
 __all__ = [
     "ALIASES",
@@ -119,7 +116,6 @@ def split_cut(spec: Spec) -> Spec | None:
 
 _Entry = TypeVar("_Entry", ObjectiveEntry, MetricEntry)
 
-OBJECTIVES = (*CURVES, *LISTS)
 ENTRIES = (*OBJECTIVES, *BASELINES)
 """Every objective, then the baselines."""
 
