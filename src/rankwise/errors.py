@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["UsageError"]
-
 
 class UsageError(ValueError):
     """Something was asked for that cannot be done; the data are not to blame."""

@@ -9,48 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-__all__ = [
-    "COMMANDS",
-    "EXTRAS",
-    "MissingExtraError",
-    "missing",
-    "missing_module",
-    "require",
-    "sentence",
-]
+# What several extras, or several commands, need.
+_TABLES = ("polars", "scipy", "sklearn", "threadpoolctl")
+_IMAGES = ("PIL", "kornia", "lightning_fabric", "matplotlib", "safetensors", "yaml")
+_TRAINING = ("lightning_fabric", "safetensors")
 
 EXTRAS = {
     "cli": ("typer", "rich", "pydantic", "annotated_types", "yaml"),
-    "tabular": (
-        "lightgbm",
-        "optuna",
-        "polars",
-        "scipy",
-        "sklearn",
-        "threadpoolctl",
-        "xgboost",
-    ),
-    "train": ("lightning_fabric", "safetensors"),
-    "ranking": (
-        "lightgbm",
-        "lightning_fabric",
-        "matplotlib",
-        "polars",
-        "safetensors",
-        "scipy",
-        "sklearn",
-        "threadpoolctl",
-    ),
+    "tabular": ("lightgbm", "optuna", *_TABLES, "xgboost"),
+    "train": _TRAINING,
+    "ranking": ("lightgbm", "matplotlib", *_TABLES, *_TRAINING),
     "vision": (
-        "PIL",
-        "faiss",
-        "kornia",
-        "lightning_fabric",
-        "matplotlib",
-        "pycocotools",
-        "safetensors",
-        "scipy",
-        "transformers",
+        *("PIL", "faiss", "kornia", "matplotlib", "pycocotools", "scipy", "transformers"),
+        *_TRAINING,
     ),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
@@ -58,26 +29,17 @@ EXTRAS = {
 the first one, unless the command or package that needs it belongs to another."""
 
 COMMANDS = {
-    "compare": ("tabular", ("lightgbm", "optuna", "polars", "scipy", "sklearn", "threadpoolctl")),
+    "compare": ("tabular", ("lightgbm", "optuna", *_TABLES)),
     "report": ("tabular", ()),
     "evaluate": ("tabular", ("polars", "scipy")),
-    "predict": ("tabular", ("polars", "scipy", "sklearn", "threadpoolctl")),
+    "predict": ("tabular", _TABLES),
     "objectives": ("cli", ()),
     "contrast": ("vision", ("kornia", "lightning_fabric", "matplotlib", "safetensors")),
     "recommend": ("ranking", ("lightning_fabric", "matplotlib", "polars", "safetensors", "scipy")),
-    "rank": ("ranking", ("matplotlib", "polars", "scipy", "sklearn", "threadpoolctl")),
-    "retrieval": (
-        "vision",
-        ("PIL", "kornia", "lightning_fabric", "matplotlib", "safetensors", "yaml"),
-    ),
-    "classify": (
-        "vision",
-        ("PIL", "kornia", "lightning_fabric", "matplotlib", "safetensors", "yaml"),
-    ),
-    "detect": (
-        "vision",
-        ("PIL", "kornia", "lightning_fabric", "matplotlib", "pycocotools", "safetensors", "yaml"),
-    ),
+    "rank": ("ranking", ("matplotlib", *_TABLES)),
+    "retrieval": ("vision", _IMAGES),
+    "classify": ("vision", _IMAGES),
+    "detect": ("vision", (*_IMAGES, "pycocotools")),
 }
 """The extra of each command of ``rankwise``, and the modules it checks before it starts, so that
 no training ends with a report that cannot be drawn. Options may need more."""

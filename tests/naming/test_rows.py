@@ -8,10 +8,9 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankwise.baselines
 from rankwise.naming import metric, metric_of, objective
-from rankwise.naming._rows import BASELINES, METRICS, OBJECTIVES, objective_rows
 from rankwise.naming.entry import ObjectiveEntry, load
+from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES, objective_rows
 from rankwise.objectives import NDCG
-from rankwise.objectives.contrastive import IndividualTemperatures
 
 OPTIONS = {
     "opauc": "(max_fpr=.5)",
@@ -154,11 +153,6 @@ def test_a_row_is_an_entry_whose_class_is_found_by_its_path() -> None:
     assert (entry.metric, entry.use, entry.paper) == ("ndcg", "Lists.", "A paper")
     assert (entry.at, entry.cost) == ("k", "n")
     assert load(entry) is NDCG
-
-
-def test_a_class_may_be_in_a_module_of_the_package() -> None:
-    (entry,) = (e for e in OBJECTIVES if e.names[0] == "isogclr")
-    assert load(entry) is IndividualTemperatures
 
 
 def test_what_is_not_said_is_the_default() -> None:

@@ -16,8 +16,6 @@ from rankwise.objectives._arguments import warn_of_one_class
 from rankwise.objectives._batch import Batch
 from rankwise.pairs import pair_sum
 
-__all__ = ["ALRP", "ALRPParts"]
-
 _NO_ERRORS = 1e-5  # negatives above a positive below which it counts as well ranked
 _SMOOTHING = 0.01  # rate of the moving averages of the balance
 

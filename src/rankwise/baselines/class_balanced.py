@@ -13,9 +13,6 @@ from rankwise.checks import require_count, require_positive
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective
 
-__all__ = ["ClassBalanced", "Counts", "LDAM", "checked_counts", "effective_number_weights"]
-
-
 Counts = Sequence[float] | Tensor
 """How many items of each class the training set has, in the order of the classes."""
 

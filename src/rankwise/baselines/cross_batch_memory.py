@@ -11,8 +11,6 @@ from rankwise.memory import EmbeddingBank
 from rankwise.objectives import Objective, embedding_scores
 from rankwise.objectives._options import ReprFromOptions
 
-__all__ = ["CrossBatchMemory"]
-
 
 class CrossBatchMemory(ReprFromOptions, nn.Module):
     """Cross-batch memory (XBM): an objective over the batch and the embeddings of earlier batches.

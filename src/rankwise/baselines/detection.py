@@ -17,8 +17,6 @@ from rankwise.pairs import pair_sum
 from rankwise.pairs.forms import Piece
 from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
 
-__all__ = ["DistributionalRanking", "ErrorDrivenAP", "ErrorDrivenStep", "ranks"]
-
 
 @dataclass(frozen=True)
 class ErrorDrivenStep(PiecewisePolynomial):

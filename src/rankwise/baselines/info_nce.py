@@ -13,8 +13,6 @@ from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.contrastive._formulas import log_sum_exp
 
-__all__ = ["InfoNCE", "NTXent", "SupCon"]
-
 
 class InfoNCE(Objective):
     """InfoNCE loss, one anchor per list.

@@ -1,21 +1,24 @@
-"""Listwise losses for graded relevance: ListMLE and ApproxNDCG."""
+"""Listwise losses for graded relevance: ListMLE, ApproxNDCG and LambdaLoss."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import math
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
+from torch.utils.checkpoint import checkpoint
 
-from rankwise.checks import require_positive
+from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.metrics.dcg import Gain
+from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.ndcg import NDCG
+from rankwise.objectives.ndcg._formulas import normalized_gains
 from rankwise.pairs import Sigmoid
-
-__all__ = ["ApproxNDCG", "ListMLE"]
 
 
 class ListMLE(Objective):
@@ -102,3 +105,122 @@ class ApproxNDCG(NDCG):
         require_positive("temperature", temperature)
         super().__init__(None, Sigmoid(1 / temperature), gain, reduction=reduction)
         self.temperature = temperature
+
+
+_CHUNK = 1 << 20  # pairs evaluated in one chunk
+
+
+class _Items(NamedTuple):
+    """Some items of some lists, (lists, items) each."""
+
+    scores: Tensor
+    weight: Tensor
+    gain: Tensor
+    rank: Tensor
+    discount: Tensor  # 1/D of the rank, 0 where it does not count
+
+    def part(self, lists: slice, items: slice) -> _Items:
+        return _Items(*(t[lists, items] for t in self))
+
+
+class LambdaLoss(Objective):
+    """LambdaLoss for NDCG (NDCG-Loss2++): pairs weighted by the NDCG their order is worth.
+
+    The loss is Σ_{y_i > y_j} (ρ_ij + μδ_ij)·|G_i − G_j|·log₂(1 + e^(−σ(s_i − s_j))). With r the
+    current ranks, D(r) = log₂(1 + r) and G the gains divided by the ideal DCG, ρ_ij = |1/D(r_i) −
+    1/D(r_j)| is LambdaRank's weight and, with d = |r_i − r_j|, δ_ij = 1/D(d) − 1/D(d + 1) the
+    bound's. Neither carries a gradient. Tied items have their mean rank and count as one rank
+    apart.
+
+    The weights depend on both ranks, so that the cost is relevant items × items of each list. It is
+    paid in chunks of bounded memory, which the backward pass evaluates again.
+
+    Args:
+        k: For NDCG@k: pairs with at least one item among the first k, 1/D = 0 beyond them, and the
+            ideal DCG of k ranks. None for whole lists.
+        sigma: Steepness σ of the logistic loss.
+        mu: Weight μ of the bound; 0 is LambdaRank.
+        gain: ``"exponential"`` (2^y − 1) or ``"linear"`` (y).
+        reduction: See :class:`~rankwise.objectives.Objective`.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.baselines import LambdaLoss
+        >>> scores, target = torch.tensor([0.0, 1.0]), torch.tensor([1, 0])
+        >>> LambdaLoss(mu=0.0)(scores, target)  # (1 − 1/log₂(3)) · log₂(1 + e)
+        tensor(0.6993)
+
+    Reference:
+        Wang et al. 2018, "The LambdaLoss framework for ranking metric optimization".
+    """
+
+    graded: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        k: int | None = None,
+        sigma: float = 1.0,
+        mu: float = 10.0,
+        gain: Gain = "exponential",
+        *,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        if k is not None:
+            require_count("k", k)
+        require_positive("sigma", sigma)
+        require_number("mu", mu, minimum=0)
+        require_one_of("gain", gain, ("exponential", "linear"))
+        self.k, self.sigma, self.mu, self.gain = k, sigma, mu, gain
+
+    def risk(self, lists: Lists) -> Tensor:
+        everything = self._items(lists.widened())
+        rows, relevant = lists.positives.shape
+        items = lists.scores.shape[-1]
+        lists_per_chunk = max(1, _CHUNK // (relevant * items))
+        if lists_per_chunk >= rows:
+            return self._pairs(everything.part(slice(None), slice(relevant)), everything)
+        uppers_per_chunk = max(1, _CHUNK // items)
+        risks = []
+        for row in range(0, rows, lists_per_chunk):
+            some = slice(row, row + lists_per_chunk)
+            lower = everything.part(some, slice(None))
+            total = lower.scores.new_zeros(len(lower.scores))
+            for start in range(0, relevant, uppers_per_chunk):
+                stop = min(relevant, start + uppers_per_chunk)
+                upper = lower.part(slice(None), slice(start, stop))
+                total = total + checkpoint(
+                    self._pairs, upper, lower, use_reentrant=False, preserve_rng_state=False
+                )
+            risks.append(total)
+        return torch.cat(risks)
+
+    def _pairs(self, upper: _Items, lower: _Items) -> Tensor:
+        """Sum over all pairs of an upper item that is more relevant than a lower one, (lists,)."""
+        i = _Items(*(t.unsqueeze(-1) for t in upper))
+        j = _Items(*(t.unsqueeze(-2) for t in lower))
+        apart = (i.rank - j.rank).abs().clamp_min(1)
+        bound = 1 / torch.log2(1 + apart) - 1 / torch.log2(2 + apart)
+        worth = (i.discount - j.discount).abs() + self.mu * bound
+        if self.k is not None:
+            worth = worth * ((i.discount > 0) | (j.discount > 0))
+        worth = worth * (i.gain - j.gain).clamp_min(0) * i.weight * j.weight
+        return (worth * softplus(-self.sigma * (i.scores - j.scores))).sum((-1, -2)) / math.log(2)
+
+    def _items(self, lists: Lists) -> _Items:
+        rank, above = _ranks(lists.scores.detach(), lists.weight)
+        discount = 1 / torch.log2(1 + rank)
+        if self.k is not None:
+            discount = torch.where(above < self.k, discount, 0)
+        gains = normalized_gains(lists, self.gain, self.k)
+        return _Items(lists.scores, lists.weight, gains, rank, discount)
+
+
+def _ranks(scores: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rank of every item, the mean of those tied with it, and the mass above it."""
+    ranking = rank_items(scores, torch.zeros_like(scores), weight)
+    above = mass_above(ranking.mass)
+    rank = above + (ranking.mass + 1) / 2
+    both = (t.gather(-1, ranking.level) for t in (rank, above))
+    rank, above = (torch.zeros_like(t).scatter(-1, ranking.order, t) for t in both)
+    return rank.to(weight.dtype), above.to(weight.dtype)

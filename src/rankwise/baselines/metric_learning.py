@@ -11,8 +11,6 @@ from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import Hinge, ZeroOne, pair_sum
 
-__all__ = ["Contrastive", "MultiSimilarity", "Triplet"]
-
 
 class Contrastive(Objective):
     """Contrastive loss on similarities, one query per list.

@@ -6,8 +6,6 @@ from rankwise.objectives.auc import PairwiseAUC
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import OneSidedHuber, Sigmoid
 
-__all__ = ["AUCHuber", "AUCSigmoid"]
-
 
 class AUCSigmoid(PairwiseAUC):
     """Pairwise AUC loss with the sigmoid ℓ(x) = 1/(1 + e^(scale·x)).

@@ -17,9 +17,6 @@ from rankwise.objectives import Objective
 from rankwise.objectives._batch import Batch, CallArguments
 from rankwise.objectives.base import Reduction
 
-__all__ = ["CrossEntropy", "Focal", "PointwiseObjective", "true_class_logit"]
-
-
 _MEAN = 1  # torch's number for the mean over all items
 
 

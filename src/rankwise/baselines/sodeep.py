@@ -13,8 +13,6 @@ from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 
-__all__ = ["WEIGHTS", "SoDeepAP", "Sorter"]
-
 WEIGHTS = Path(__file__).with_name("sodeep_sorter.npz")
 """File of the sorter's weights, written by ``python -m reproductions.train_sodeep``."""
 

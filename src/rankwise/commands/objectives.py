@@ -27,12 +27,8 @@ def objectives(
     Below them are the aliases, spellings of other libraries that are understood as well.
     """
     # Here, so that the other commands do not wait for torch.
-    from rankwise.naming.table import (  # noqa: PLC0415
-        ALIASES,
-        BASELINES,
-        METRICS,
-        OBJECTIVES,
-    )
+    from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES  # noqa: PLC0415
+    from rankwise.naming.table import ALIASES  # noqa: PLC0415
 
     console = paper()
     console.print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))

@@ -14,19 +14,13 @@ from torch import Tensor
 
 from rankwise.checks import require_same_device, require_same_shape
 from rankwise.distributed.gather import Message, concatenate, require_equal
+from rankwise.metrics.metric import WORDS
 from rankwise.objectives import Objective, OneVsRest
 from rankwise.objectives._batch import CallArguments
 
 Kind = Literal["items", "groups", "lists", "classes"]
 
-_DESCRIPTIONS: dict[str, str] = {
-    "items": "one-dimensional scores, parts of one list",
-    "groups": "scores with groups, parts of many lists",
-    "lists": "scores with leading dimensions, whole lists",
-    "classes": "logits, items by classes",
-}
-
-
+_DESCRIPTIONS = {**WORDS, "classes": "logits, items by classes"}
 _MUST_AGREE = {
     "objective": "the objective",
     "training": "the mode, train() being True and eval() False,",

@@ -21,8 +21,6 @@ from rankwise.eager import eager_only
 from rankwise.metrics.gather import gather_rows, is_distributed
 from rankwise.objectives import Objective, OneVsRest, XRisk
 
-__all__ = ["AcrossProcesses"]
-
 
 class AcrossProcesses(nn.Module):
     """Objective over a batch that is spread over processes: the value and memory of one process.

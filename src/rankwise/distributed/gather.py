@@ -15,8 +15,6 @@ from torch import Tensor
 from rankwise.eager import Context, apply, eager_only
 from rankwise.metrics.gather import gather_rows, is_distributed
 
-__all__ = ["Message", "all_gather", "concatenate", "gather_with_gradient", "with_gradient"]
-
 _PREFIX = 8  # bytes of the number that says how long the header is
 
 

@@ -8,8 +8,14 @@ from rankwise.metrics.curves import (
     roc_curve,
 )
 from rankwise.metrics.dcg import ndcg
-from rankwise.metrics.delong import delong_interval, delong_test
-from rankwise.metrics.intervals import Comparison, Interval, ListMean, mean_over_lists
+from rankwise.metrics.intervals import (
+    Comparison,
+    Interval,
+    ListMean,
+    delong_interval,
+    delong_test,
+    mean_over_lists,
+)
 from rankwise.metrics.metric import Metric
 from rankwise.metrics.top import (
     hit_at_k,

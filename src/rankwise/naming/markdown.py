@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names, shown_names
-from rankwise.naming.table import ALIASES, BASELINES, METRICS, OBJECTIVES, Alias
+from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
+from rankwise.naming.table import ALIASES, Alias
 
 
 def updated(page: str) -> str:

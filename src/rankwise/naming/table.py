@@ -9,23 +9,8 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from rankwise._grammar import Spec, Value, canonical, nearest, parse
-from rankwise.naming._rows import BASELINES, METRICS, OBJECTIVES
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
-
-__all__ = [
-    "ALIASES",
-    "Alias",
-    "BASELINES",
-    "ENTRIES",
-    "METRICS",
-    "OBJECTIVES",
-    "alias_of",
-    "find_metric",
-    "find_objective",
-    "read",
-    "resolve",
-    "split_cut",
-]
+from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
 
 _CUT = re.compile(r"[@_]k$")
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
 from rankwise.retrieval._ranks import LANES, Positives, at_least
-from rankwise.retrieval.exact import embeddings_of, labels_of
+from rankwise.retrieval.exact import asked_of, embeddings_of, labels_of
 
 Floats = NDArray[np.float64]
 
@@ -132,12 +132,7 @@ def evaluate(
         asked, positives = gallery, Positives(known, known, np.arange(len(known)))
         asked_labels = known
     else:
-        asked = embeddings_of("queries", queries, cosine)
-        if asked.shape[1] != gallery.shape[1]:
-            raise ValueError(
-                f"queries must have the {gallery.shape[1]} dimensions of embeddings, "
-                f"got {asked.shape[1]}"
-            )
+        asked = asked_of(queries, gallery.shape[1], cosine)
         asked_labels = labels_of("query_labels", query_labels, len(asked))
         positives = Positives(known, asked_labels, None)
     sums = _Sums(len(asked))

@@ -84,9 +84,9 @@ def nearest(embeddings: object, queries: object, k: int = 10) -> Nearest:
     return best_first(gallery, asked_of(queries, gallery.shape[1]), k)
 
 
-def asked_of(queries: object, dimension: int) -> Tensor:
-    """Return queries as unit vectors, with the dimensions of the gallery."""
-    asked = embeddings_of("queries", queries, True)
+def asked_of(queries: object, dimension: int, unit: bool = True) -> Tensor:
+    """Return queries with the dimensions of the gallery, as unit vectors with ``unit``."""
+    asked = embeddings_of("queries", queries, unit)
     if asked.shape[1] != dimension:
         raise ValueError(
             f"queries must have the {dimension} dimensions of embeddings, got {asked.shape[1]}"

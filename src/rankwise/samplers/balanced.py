@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from rankwise.checks import require_count
-from rankwise.samplers._draws import even_draws
-from rankwise.samplers._items import Ints, read_target
+from rankwise.samplers._items import Ints, even_draws, read_target
 from rankwise.samplers.base import EpochBatches
 
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.samplers._draws import assign_to_batches
-from rankwise.samplers._items import Groups, Ints, count_up, read_ids
+from rankwise.samplers._items import Groups, Ints, assign_to_batches, count_up, read_ids
 from rankwise.samplers.base import EpochBatches
 
 

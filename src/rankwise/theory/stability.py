@@ -147,22 +147,17 @@ def _run(
     """Return distances after some steps, (looks, 4): ε⁺, ε⁻, and both relative."""
     generator = torch.Generator().manual_seed(seed)
     n_negatives = n_positives * t.negatives_per_positive
-    data = torch.cat([_cloud(n_positives, 1, t, generator), _cloud(n_negatives, -1, t, generator)])
-    replaced = torch.cat(
-        [
-            torch.tensor([-1]),  # the first model sees S itself
-            torch.randint(n_positives, (t.twins,), generator=generator),
-            torch.randint(n_positives, n_positives + n_negatives, (t.twins,), generator=generator),
-        ]
-    )
+    data = _clouds(n_positives, n_negatives, t, generator)
+
+    def places_of(positives: int, negatives: int) -> Tensor:
+        above = torch.randint(n_positives, (positives,), generator=generator)
+        below = torch.randint(n_positives, len(data), (negatives,), generator=generator)
+        return torch.cat([above, below])
+
+    # The first model sees S itself.
+    replaced = torch.cat([torch.tensor([-1]), places_of(t.twins, t.twins)])
     models = len(replaced)
-    fresh = torch.cat(
-        [
-            torch.zeros(1, t.width),
-            _cloud(t.twins, 1, t, generator),
-            _cloud(t.twins, -1, t, generator),
-        ]
-    )
+    fresh = torch.cat([torch.zeros(1, t.width), _clouds(t.twins, t.twins, t, generator)])
     start = [p.expand(models, *p.shape).clone() for p in _start(t, generator)]
     weights = [p.clone().requires_grad_() for p in start]
     optimizer = torch.optim.SGD(weights, lr=t.learning_rate)
@@ -171,17 +166,7 @@ def _run(
     target = target.expand(models, -1)
     found = []
     for step in range(1, looks[-1] + 1):
-        places = torch.cat(
-            [
-                torch.randint(n_positives, (t.batch_positives,), generator=generator),
-                torch.randint(
-                    n_positives,
-                    n_positives + n_negatives,
-                    (t.batch_negatives,),
-                    generator=generator,
-                ),
-            ]
-        )
+        places = places_of(t.batch_positives, t.batch_negatives)
         is_new = (places == replaced.unsqueeze(1)).unsqueeze(-1)
         features = torch.where(is_new, fresh.unsqueeze(1), data[places])
         optimizer.zero_grad()
@@ -193,9 +178,10 @@ def _run(
     return torch.stack(found)
 
 
-def _cloud(n: int, sign: int, t: TwinTraining, generator: torch.Generator) -> Tensor:
-    center = sign * t.shift / 2 / math.sqrt(t.width)
-    return torch.randn(n, t.width, generator=generator) + center
+def _clouds(positives: int, negatives: int, t: TwinTraining, generator: torch.Generator) -> Tensor:
+    center = t.shift / 2 / math.sqrt(t.width)
+    above = torch.randn(positives, t.width, generator=generator) + center
+    return torch.cat([above, torch.randn(negatives, t.width, generator=generator) - center])
 
 
 def _weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
@@ -210,7 +196,7 @@ def _start(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
     """Return weights after a few steps of cross-entropy on other data."""
     weights = [p.unsqueeze(0).requires_grad_() for p in _weights(t, generator)]
     optimizer = torch.optim.SGD(weights, lr=0.5)
-    data = torch.cat([_cloud(100, 1, t, generator), _cloud(100, -1, t, generator)]).unsqueeze(0)
+    data = _clouds(100, 100, t, generator).unsqueeze(0)
     target = (torch.arange(200) < 100).float().unsqueeze(0)
     for _ in range(t.warm_up):
         optimizer.zero_grad()

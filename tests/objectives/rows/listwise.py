@@ -11,8 +11,7 @@ from tests.objectives.contract import ITEMS, Row
 from tests.objectives.rows.top import dense_soft_share
 from torch import Tensor
 
-from rankwise.baselines.lambda_loss import LambdaLoss
-from rankwise.baselines.listwise import ApproxNDCG, ListMLE
+from rankwise.baselines.listwise import ApproxNDCG, LambdaLoss, ListMLE
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
 from rankwise.pairs import Logistic, OneSidedHuber, Sigmoid, SquaredHinge, Surrogate

@@ -38,14 +38,12 @@ def objective_rows(module: str, table: str) -> tuple[ObjectiveEntry, ...]:
 
 
 def _objective(module: str, columns: list[str], use: str) -> ObjectiveEntry:
-    inner, _, name = columns[0].rpartition(".")
-    path = f"rankwise.{module}{inner and '.'}{inner}:{name}"
     special = columns[4].split(", ") if len(columns) > 4 else []
     starting = dict(word.split(" ", 1) for word in special if " " in word)
     fixed: Mapping[str, Value] = {"form": starting["form"]} if "form" in starting else {}
     return ObjectiveEntry(
         tuple(columns[1].split()),
-        path,
+        f"rankwise.{module}:{columns[0]}",
         None if columns[2] == "–" else columns[2],
         use,
         columns[3],
@@ -115,7 +113,7 @@ AUTKC | autkc | hit | Wang et al. 2022 | @k, cost n · classes
     Many classes and k guesses.
 GlobalContrastive | global_contrastive sogclr | hit@1 | Yuan et al. 2022 | cost n, by anchor
     Embeddings of pairs or views from small batches.
-contrastive.IndividualTemperatures | isogclr | hit@1 | Qiu et al. 2023 | cost n, by anchor
+IndividualTemperatures | isogclr | hit@1 | Qiu et al. 2023 | cost n, by anchor
     The same, rare and common things mixed.
 OneVsRest | ovr | – | – | cost classes · objective, as its objective
     Any of these for logits of several classes or labels.
