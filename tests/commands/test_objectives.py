@@ -59,7 +59,7 @@ def test_brackets_are_no_markup(monkeypatch):
     from dataclasses import replace
 
     odd = replace(ENTRIES[0], names=("odd[red]",), use="Use [bold]this[/bold].")
-    monkeypatch.setattr("rankwise.naming.table.OBJECTIVES", (odd,))
+    monkeypatch.setattr("rankwise.naming.rows.OBJECTIVES", (odd,))
     text = "\n".join(lines(columns=120))
     assert "odd[red]" in text
     assert "Use [bold]this[/bold]." in text
