@@ -37,9 +37,9 @@ def test_a_call_enters_few_files_and_checks_once():
     entered = calls_of(loss, scores, target)
     files = [file for file, _ in entered]
     assert len(set(files)) <= 20
-    assert len(set(entered)) <= 96
-    assert sum(a != b for a, b in pairwise(files)) <= 92
+    assert len(set(entered)) <= 82
+    assert sum(a != b for a, b in pairwise(files)) <= 81
     own = [call for call in entered if not call[0].startswith("pairs/")]
     assert len({file for file, _ in own}) <= 12
-    assert len(set(own)) <= 61
+    assert len(set(own)) <= 56
     assert files.count("checks.py") <= 10

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from rankwise.objectives import AveragePrecision
 from rankwise.objectives._batch import Batch
-from rankwise.objectives._scaled import measure, with_own_spread
+from rankwise.objectives._scaled import measure
 
 
 def alone(value: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ def test_ragged_lists_share_one_spread():
 def test_scores_without_a_spread_keep_their_gradient():
     scores = torch.full((1, 4), 2.0, requires_grad=True)
     batches = [Batch(scores, torch.zeros(1, 4))]
-    (same,) = with_own_spread(batches, measure(batches, alone), alone)
+    (same,), _ = AveragePrecision().rescale(batches)
     (gradient,) = torch.autograd.grad((same.scores * torch.arange(4.0)).sum(), scores)
     assert gradient.tolist() == [[0, 1, 2, 3]]
 

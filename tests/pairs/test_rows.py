@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.pairs.rows import PairInput, over_lists, result_dtype, weights_of
+from rankwise.pairs.rows import PairInput, over_lists, result_dtype
 
 
 def test_leading_dimensions_become_rows_and_come_back():
@@ -35,7 +35,7 @@ def test_ragged_results_come_back_in_their_order():
     upper = torch.arange(5.0)
     given = PairInput(upper, upper, None, None, groups, groups)
     assert torch.equal(over_lists(lambda rows: rows.upper, given), upper)
-    total = over_lists(lambda rows: weights_of(rows).sum(-1, keepdim=True) + 0 * rows.upper, given)
+    total = over_lists(lambda rows: rows.precise()[2].sum(-1, keepdim=True) + 0 * rows.upper, given)
     assert total.tolist() == [2, 2, 2, 1, 2]  # padding has no weight
 
 

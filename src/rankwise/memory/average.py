@@ -83,31 +83,25 @@ class MovingAverage(nn.Module):
         """
         if arguments_are_checked():
             require_ids("ids", ids, len(self.value))
-        learns = self.learns
-        with torch.no_grad():
-            rows, which = torch.unique(ids, return_inverse=True)
-            estimates = estimates.detach().to(self.value.dtype)
-            if several := len(rows) < len(ids):
-                estimates = self._mean_by_row(which, estimates, len(rows))
-            else:
-                rows = ids
-            current = self._moved(rows, estimates, self.ema_rate if learns else 0.0)
-            if learns:
-                self.value.index_copy_(0, rows, current)
-                self.seen.index_fill_(0, rows, True)
-            return current[which] if several else current
+        rows, which = torch.unique(ids, return_inverse=True)
+        estimates = estimates.detach().to(self.value.dtype)
+        if several := len(rows) < len(ids):
+            estimates = self._mean_by_row(which, estimates, len(rows))
+        else:
+            rows = ids
+        current = self.preview(rows, estimates)
+        if self.learns:
+            self.value.index_copy_(0, rows, current)
+            self.seen.index_fill_(0, rows, True)
+        return current[which] if several else current
 
     def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:
         """Return the value that each estimate alone would give its id, without an update."""
-        rate = self.ema_rate if self.learns else 0.0
-        return self._moved(ids, estimates.detach().to(self.value.dtype), rate)
-
-    def _moved(self, rows: Tensor, estimates: Tensor, rate: float) -> Tensor:
-        """Values of the rows after the estimates; their current ones where the rate is 0."""
-        width = self.value.shape[1]
+        width, rate = self.value.shape[1], self.ema_rate
+        estimates = estimates.detach().to(self.value.dtype)
         estimate, previous = estimates[..., :width], estimates[..., width:]
-        known, seen = self.value[rows], self.seen[rows].unsqueeze(-1)
-        if rate == 0:
+        known, seen = self.value[ids], self.seen[ids].unsqueeze(-1)
+        if not self.learns:
             moved = known
         elif self.log:
             if previous.shape[-1]:

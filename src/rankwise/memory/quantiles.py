@@ -70,20 +70,17 @@ def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Ten
     step = min(1, n - 1)  # a single item extrapolates to itself
     first = (2 * ordered[:, :1] - ordered[:, step : step + 1]).clamp_min(low)
     last = (2 * ordered[:, -1:] - ordered[:, n - 1 - step : n - step]).clamp_max(high)
-    return torch.cat([first, ordered, last], dim=-1) @ _chords(n, points, ordered)
-
-
-def _chords(n: int, points: int, like: Tensor) -> Tensor:
-    """Return the weights (n + 2, points) of u₀ … u_{n+1} in every entry."""
-    position = n * (torch.arange(points, device=like.device, dtype=like.dtype) + 0.5) / points
+    middle = torch.arange(points, device=ordered.device, dtype=ordered.dtype) + 0.5
+    position = n * middle / points
     cell = position.floor()
     a, where = position - cell, cell.long().unsqueeze(0)
-    chords = like.new_zeros(n + 2, points)
-    return chords.scatter_(
+    # The weights (n + 2, points) of u₀ … u_{n+1} in every entry.
+    chords = ordered.new_zeros(n + 2, points).scatter_(
         0,
         torch.cat([where, where + 1, where + 2]),
         torch.stack([(1 - a) / 2, torch.full_like(a, 0.5), a / 2]),
     )
+    return torch.cat([first, ordered, last], dim=-1) @ chords
 
 
 def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, whole: Tensor) -> Tensor:

@@ -58,8 +58,8 @@ def check_arguments(
             f"{memory_by}_ids is needed: {name} remembers {memory_size} {memory_by}s; "
             f"pass the id of every {memory_by} of the batch"
         )
-    given = {"scores": scores, "target": target, **arguments.given()}
-    _check_tensors(given, memory_by)
+    optional = {key: value for key, value in vars(arguments).items() if value is not None}
+    _check_tensors({"scores": scores, "target": target, **optional}, memory_by)
     if not pointwise and scores.dim() > 1 and scores.shape[-1] == 1:
         require_list_dimension(scores, arguments.mask)
     if memory_by is not None and ids is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -28,10 +28,6 @@ class CallArguments:
     list_ids: Tensor | None = None
     item_ids: Tensor | None = None
     previous_scores: Tensor | None = None  # scores of the same items under previous parameters
-
-    def given(self) -> dict[str, Tensor]:
-        """Return the arguments that are not None, by name."""
-        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,10 @@ class Batch:
         changed = {name: change(t) for name, t in tensors.items() if t is not None}
         return Batch(**changed, fill_masked=self.fill_masked)
 
-    def blocks(self, items: int) -> Iterator[slice]:
-        """Iterate over the rows in slices of about ``items`` items."""
+    def blocks(self, items: int) -> list[slice]:
+        """Return the rows in slices of about ``items`` items."""
         step = max(1, items // max(1, self.scores.shape[1]))
-        for start in range(0, len(self.scores), step):
-            yield slice(start, start + step)
+        return [slice(start, start + step) for start in range(0, len(self.scores), step)]
 
     def split(
         self,

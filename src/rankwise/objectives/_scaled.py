@@ -51,10 +51,11 @@ class ScaledObjective(Objective):
         """Return batches with the gradient of the spread in them, and the spread."""
         if self.score_scale != "auto":
             return batches, float(self.score_scale)
-        add_up = _same if self.exchange is None else self.exchange.total
+        add_up = (lambda value: value) if self.exchange is None else self.exchange.total
         moments = measure(batches, add_up)
         scale = self._spread(moments, batches[0].scores.dtype)
-        return with_own_spread(batches, moments, add_up), scale
+        scores = _OwnSpread.apply(batches, moments, add_up, *(batch.scores for batch in batches))  # type: ignore[no-untyped-call]
+        return [replace(batch, scores=s) for batch, s in zip(batches, scores, strict=True)], scale
 
     def _spread(self, moments: Moments, dtype: torch.dtype) -> Tensor | float:
         variance = moments.variance / moments.lists.clamp_min(1)
@@ -65,10 +66,6 @@ class ScaledObjective(Objective):
             variance = self.spread.update(key, variance.reshape(1, 1)).reshape(())
         spread = variance.sqrt().to(dtype)
         return torch.where(spread > 0, spread, torch.ones_like(spread))
-
-
-def _same(value: Tensor) -> Tensor:
-    return value
 
 
 @dataclass(frozen=True)
@@ -87,32 +84,20 @@ def measure(batches: list[Batch], add_up: AddUp) -> Moments:
     count = torch.zeros((), dtype=torch.long, device=variance.device)
     means = []
     for batch in batches:
-        found = [accumulating(batch.scores.new_zeros(0, 1))]
+        found = [variance.new_zeros(0, 1)]
         for _, scores, share in _blocks(batch):
             if share is None:
                 mean = scores.mean(-1, keepdim=True)
-                variance += _dot(*[scores - mean] * 2) / max(1, scores.shape[1])
+                apart = scores - mean
+                variance += torch.linalg.vecdot(apart, apart).sum() / max(1, scores.shape[1])
                 count += len(scores) if scores.shape[1] else 0
             else:
                 mean = (share * scores).sum(-1, keepdim=True)
-                variance += _dot(share, (scores - mean) ** 2)
+                variance += torch.linalg.vecdot(share, (scores - mean) ** 2).sum()
                 count += (share.sum(-1) > 0).sum()
             found.append(mean)
         means.append(torch.cat(found))
     return Moments(add_up(variance), add_up(count), means)
-
-
-def with_own_spread(batches: list[Batch], moments: Moments, add_up: AddUp) -> list[Batch]:
-    """Return the batches for a loss that divides their scores by their spread.
-
-    L(s/σ(s)) has the gradient g − (Σ g·s)·∇σ/σ, where g is that with σ held fixed. Without the
-    second part, which is added here, the gradient of a loss that does not depend on the size of
-    the scores has a component along them, and shrinks a model to nothing. The same part makes up
-    for a σ that is averaged over batches: L(c·s/σ(s)) with c the ratio of the two, taken as given.
-    """
-    scores = [batch.scores for batch in batches]
-    same = _OwnSpread.apply(batches, moments, add_up, *scores)  # type: ignore[no-untyped-call]
-    return [replace(batch, scores=s) for batch, s in zip(batches, same, strict=True)]
 
 
 def _blocks(batch: Batch) -> Iterator[tuple[slice, Tensor, Tensor | None]]:
@@ -131,12 +116,15 @@ def _blocks(batch: Batch) -> Iterator[tuple[slice, Tensor, Tensor | None]]:
         yield rows, scores, weight / weight.sum(-1, keepdim=True).clamp_min(1e-30)
 
 
-def _dot(a: Tensor, b: Tensor) -> Tensor:
-    total: Tensor = torch.linalg.vecdot(a, b).sum()
-    return total
-
-
 class _OwnSpread(torch.autograd.Function):
+    """The same scores, with the gradient of a loss that divides them by their spread.
+
+    L(s/σ(s)) has the gradient g − (Σ g·s)·∇σ/σ, where g is that with σ held fixed. Without the
+    second part, which is added here, the gradient of a loss that does not depend on the size of
+    the scores has a component along them, and shrinks a model to nothing. The same part makes up
+    for a σ that is averaged over batches: L(c·s/σ(s)) with c the ratio of the two, taken as given.
+    """
+
     @staticmethod
     def forward(ctx, batches: list[Batch], moments: Moments, add_up: AddUp, *scores: Tensor):  # type: ignore[no-untyped-def]
         ctx.batches = [batch.map(Tensor.detach) for batch in batches]
@@ -151,7 +139,8 @@ class _OwnSpread(torch.autograd.Function):
         along = torch.zeros_like(ctx.moments.variance)
         for batch, means, gradient in lists:
             for rows, scores, _ in _blocks(batch):
-                along += _dot(accumulating(gradient[rows]), scores - means[rows])
+                arrived = accumulating(gradient[rows])
+                along += torch.linalg.vecdot(arrived, scores - means[rows]).sum()
         along = ctx.add_up(along)
         if not bool(ctx.moments.variance > 0):
             return None, None, None, *arriving

@@ -240,7 +240,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             split = [self.split(batch, scale) for batch in batches]
             known = self._remembered([lists for lists, _ in split])
             return [risks_of(*parts, next(known)) for parts in split], updates
-        blocks = [list(batch.blocks(_BLOCK_ITEMS)) for batch in batches]
+        blocks = [batch.blocks(_BLOCK_ITEMS) for batch in batches]
         parts = (b.rows(r) for b, rows in zip(batches, blocks, strict=True) for r in rows)
         known = self._remembered(self.split(part.detached(), scale)[0] for part in parts)
         return [

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rankwise.eager import Context, apply, eager_backward
 from rankwise.pairs._logsumexp.lines import safe_log
-from rankwise.pairs.rows import Rows, accumulating, result_dtype, weights_of
+from rankwise.pairs.rows import Rows
 from rankwise.pairs.surrogates import Surrogate
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
@@ -43,11 +43,11 @@ def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
     """Blocks of rows where lists are short, blocks of one row's uppers where they are long."""
     rows, n_upper = upper.shape
     n_lower = max(1, lower.shape[-1])
-    rows_at_once = max(1, _CHUNK // max(1, n_upper * n_lower))
-    uppers_at_once = max(1, _CHUNK // n_lower)
-    for row in range(0, rows, rows_at_once):
-        for start in range(0, n_upper, uppers_at_once):
-            yield slice(row, row + rows_at_once), slice(start, start + uppers_at_once)
+    rows_per_chunk = max(1, _CHUNK // max(1, n_upper * n_lower))
+    uppers_per_chunk = max(1, _CHUNK // n_lower)
+    for row in range(0, rows, rows_per_chunk):
+        for start in range(0, n_upper, uppers_per_chunk):
+            yield slice(row, row + rows_per_chunk), slice(start, start + uppers_per_chunk)
 
 
 class _Dense(torch.autograd.Function):
@@ -102,9 +102,7 @@ class _Dense(torch.autograd.Function):
 
 def small_batch_sum(surrogate: Surrogate, rows: Rows) -> Tensor:
     """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
-    upper, lower, weight = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))
-    total = apply(_AtOnce, surrogate, upper, lower, weight)
-    return total.to(result_dtype(rows.upper))
+    return apply(_SmallBatchSum, surrogate, *rows.precise())
 
 
 def small_batch_logsumexp(
@@ -115,10 +113,10 @@ def small_batch_logsumexp(
     A weight of 0 leaves a term out and keeps its gradient.
     """
     unit = 1 / temperature
-    return apply(_LogSum, surrogate, unit, upper, lower, weight)
+    return apply(_SmallBatchLogSumExp, surrogate, unit, upper, lower, weight)
 
 
-class _AtOnce(torch.autograd.Function):
+class _SmallBatchSum(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Context[None], surrogate: Surrogate, upper: Tensor, lower: Tensor, weight: Tensor
@@ -137,7 +135,7 @@ class _AtOnce(torch.autograd.Function):
         return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
 
 
-class _LogSum(torch.autograd.Function):
+class _SmallBatchLogSumExp(torch.autograd.Function):
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[None],

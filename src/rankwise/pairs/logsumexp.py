@@ -18,7 +18,7 @@ from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_
 from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
 from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
-from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
+from rankwise.pairs.rows import PairInput, Rows, over_lists
 from rankwise.pairs.surrogates import (
     Hinge,
     Linear,
@@ -81,7 +81,7 @@ def pair_logsumexp(
         )
 
     def of_rows(rows: Rows) -> Tensor:
-        u, l, w = (accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows)))  # noqa: E741
+        u, l, w = rows.precise()  # noqa: E741
         result = None
         if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
@@ -93,7 +93,7 @@ def pair_logsumexp(
         if result is None:
             reduction = partial(_log_sum_exp, temperature)
             result = dense_reduce(surrogate, reduction, u, l, w)
-        return result.to(result_dtype(rows.upper))
+        return result
 
     return over_lists(of_rows, given)
 

@@ -39,21 +39,26 @@ class Rows:
     lower: Tensor
     weight: Tensor | None  # None: every lower counts once
 
+    def precise(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return uppers, lowers and weights, ones where none were given, in the dtype of sums."""
+        weight = torch.ones_like(self.lower) if self.weight is None else self.weight
+        return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
+
 
 def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
-    """Bring the lists into rows, apply a function, and restore the order of the uppers."""
+    """Bring the lists into rows, apply a function, and restore the order of the uppers.
+
+    Results are in the dtype of the scores, at least float32.
+    """
     checked = arguments_are_checked()
     if checked:
         _check(given)
+    dtype = result_dtype(given.upper)
     if given.upper_groups is None and given.lower_groups is None:
         rows, leading = _as_rows(*given[:4], checked=checked)
-        return of_rows(rows).reshape(*leading, given.upper.shape[-1])
-    return _regroup([(of_rows(rows), side) for rows, side in _ragged_rows(given)], given.upper)
-
-
-def weights_of(rows: Rows) -> Tensor:
-    """Return the weights of the lower side, ones where none were given."""
-    return torch.ones_like(rows.lower) if rows.weight is None else rows.weight
+        return of_rows(rows).to(dtype).reshape(*leading, given.upper.shape[-1])
+    parts = [(of_rows(rows).to(dtype), side) for rows, side in _ragged_rows(given)]
+    return _regroup(parts, given.upper)
 
 
 def accumulating(t: Tensor) -> Tensor:
@@ -93,16 +98,13 @@ def _as_rows(
         require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
         if weight is not None:
             require_finite("weight", weight)
-    if weight is not None:
-        weight = _flat_rows(weight, leading)
     if lower_mask is not None:
         lower = _mask_with_mean(lower, lower_mask)
-    return Rows(_flat_rows(upper, leading), _flat_rows(lower, leading), weight), leading
-
-
-def _flat_rows(t: Tensor, leading: tuple[int, ...]) -> Tensor:
-    rows = math.prod(leading)
-    return t.expand(*leading, -1).reshape(rows, t.shape[-1])
+    count = math.prod(leading)
+    upper, lower = (t.expand(*leading, -1).reshape(count, t.shape[-1]) for t in (upper, lower))
+    if weight is not None:
+        weight = weight.expand(*leading, -1).reshape(lower.shape)
+    return Rows(upper, lower, weight), leading
 
 
 def _mask_with_mean(lower: Tensor, mask: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Literal, get_args
 
 import torch
@@ -12,7 +13,7 @@ from rankwise.checks import require_one_of
 from rankwise.pairs._dense import dense_reduce, small_batch_sum, sum_over_lower
 from rankwise.pairs._engine.autograd import engine_sum
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.rows import PairInput, Rows, accumulating, over_lists, result_dtype, weights_of
+from rankwise.pairs.rows import PairInput, Rows, over_lists
 from rankwise.pairs.surrogates import PairFunction, Surrogate
 
 Method = Literal["auto", "sorted", "exponential", "dense"]
@@ -67,11 +68,7 @@ def pair_sum(
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     if method != "auto":
         require_one_of("method", method, get_args(Method))
-
-    def of_rows(rows: Rows) -> Tensor:
-        return _sum_rows(surrogate, rows, method)
-
-    return over_lists(of_rows, given)
+    return over_lists(partial(_sum_rows, surrogate, method), given)
 
 
 def pair_curvature(
@@ -113,22 +110,21 @@ def pair_curvature(
     return over_lists(of_rows, given)
 
 
-def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
+def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if not isinstance(surrogate, Surrogate):
         if method in ("auto", "dense"):
-            return _dense_sum(surrogate, rows)
+            return dense_reduce(surrogate, sum_over_lower, *rows.precise())
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
         )
     form = surrogate.form()
-    if method == "auto":
-        if _is_small_batch(form, rows):
-            return small_batch_sum(surrogate, rows)
-        method = _cheapest(form, rows)
-    if method == "dense":
-        return _dense_sum(surrogate, rows)
-    if method == "sorted" and form.has_exponentials:
+    chosen = _cheapest(form, rows) if method == "auto" else method
+    if chosen == "small batch":
+        return small_batch_sum(surrogate, rows)
+    if chosen == "dense":
+        return dense_reduce(surrogate, sum_over_lower, *rows.precise())
+    if chosen == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
             'method="sorted"; use "exponential", "dense" or "auto"'
@@ -144,21 +140,13 @@ def _sum_rows(surrogate: PairFunction, rows: Rows, method: Method) -> Tensor:
     return total
 
 
-def _dense_sum(surrogate: PairFunction, rows: Rows) -> Tensor:
-    precise = [accumulating(t) for t in (rows.upper, rows.lower, weights_of(rows))]
-    return dense_reduce(surrogate, sum_over_lower, *precise).to(result_dtype(rows.upper))
-
-
-def _is_small_batch(form: PairForm, rows: Rows) -> bool:
-    """Whether the small-batch path is used; a surrogate of linear time never needs it."""
-    pairs = rows.upper.numel() * rows.lower.shape[-1]
-    return bool(form.breaks) and 0 < pairs <= _SMALL_BATCH[form.has_exponentials]
-
-
-def _cheapest(form: PairForm, rows: Rows) -> Method:
-    """Return the cheapest method: dense blocks for a few scores or pairs, else a sort."""
+def _cheapest(form: PairForm, rows: Rows) -> Method | Literal["small batch"]:
+    """Return the cheapest method: all pairs where these or one side are few, else a sort."""
     if not form.breaks:  # linear time
         return "exponential"
-    smaller, larger = sorted((rows.upper.shape[-1], rows.lower.shape[-1]))
-    few = len(rows.upper) * smaller * larger <= _IN_CHUNKS[form.has_exponentials]
+    pairs = rows.upper.numel() * rows.lower.shape[-1]
+    if 0 < pairs <= _SMALL_BATCH[form.has_exponentials]:
+        return "small batch"
+    smaller = min(rows.upper.shape[-1], rows.lower.shape[-1])
+    few = pairs <= _IN_CHUNKS[form.has_exponentials]
     return "dense" if few or smaller <= _HANDFUL[form.has_exponentials] else "exponential"

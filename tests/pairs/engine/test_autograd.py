@@ -6,16 +6,14 @@ import pytest
 import torch
 
 from rankwise.pairs import Exponential, OneSidedHuber, Sigmoid, Square, ZeroOne, pair_sum
-from rankwise.pairs._engine.autograd import _BLOCK_BYTES, _bytes_of, _pieces, _row_blocks
+from rankwise.pairs._engine.autograd import _plan
 
 
 def test_blocks_cover_every_row_once():
     upper, lower = torch.zeros(1000, 50), torch.zeros(1000, 2000)
-    form = OneSidedHuber(1.0).form()
-    rows = [row for block in _row_blocks(form, upper, lower) for row in range(1000)[block]]
-    assert rows == list(range(1000))
-    assert len(list(_row_blocks(form, upper, lower))) > 1
-    assert _bytes_of(form, upper, lower) <= _BLOCK_BYTES
+    row_blocks, _, _ = _plan(OneSidedHuber(1.0).form(), upper, lower)
+    assert [row for block in row_blocks for row in range(1000)[block]] == list(range(1000))
+    assert 1 < len(row_blocks) < 1000  # several rows fit into a block
 
 
 def test_many_lists_are_sorted_again_instead_of_kept(monkeypatch):
@@ -60,7 +58,7 @@ def test_pieces_are_for_one_list_with_few_uppers():
     form, lower = OneSidedHuber(1.0).form(), torch.zeros(1, 1 << 20)
 
     def pieces(*shape: int) -> int:
-        return len(list(_pieces(form, torch.zeros(shape), lower.expand(shape[0], -1))))
+        return len(_plan(form, torch.zeros(shape), lower.expand(shape[0], -1))[1])
 
     assert pieces(1, 100) == 2
     assert pieces(1, 1 << 19) == 1

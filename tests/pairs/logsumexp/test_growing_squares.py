@@ -53,7 +53,7 @@ def test_little_memory_at_once_changes_nothing(monkeypatch, spread):
     t, v, of_lowers, of_uppers = lists(spread)
     plan = growing_squares(t, v)
     at_once = [*plan.at_upper(of_lowers), *plan.at_lower(of_uppers)]
-    monkeypatch.setattr(module, "_AT_ONCE", 2000)
+    monkeypatch.setattr(module, "_BLOCK_NUMBERS", 2000)
     in_parts = [*plan.at_upper(of_lowers), *plan.at_lower(of_uppers)]
     for part, whole in zip(in_parts, at_once, strict=True):
         torch.testing.assert_close(part, whole, rtol=1e-12, atol=1e-12)

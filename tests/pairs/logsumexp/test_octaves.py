@@ -69,7 +69,7 @@ def test_in_parts_it_is_the_same(monkeypatch):
     whole = octaves(at, first, -8)
     there = whole.to_nodes(weight)
     back = whole.at_points(there)
-    monkeypatch.setattr(module, "_AT_ONCE", 500)
+    monkeypatch.setattr(module, "_BLOCK_NUMBERS", 500)
     parts = octaves(at, first, -8)
     torch.testing.assert_close(parts.to_nodes(weight), there)
     torch.testing.assert_close(parts.at_points(there), back)

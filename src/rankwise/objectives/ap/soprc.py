@@ -109,14 +109,14 @@ class SOPRC(PrecisionObjective):
         return self.vector.update(list_ids, summaries)
 
     def risk(self, lists: Lists) -> Risk:
-        ratio = false_positive_rate(self.false_positives, lists) / self._found(lists)
+        ratio = false_positive_rate(self.false_positives, lists) / self._true_positive_rate(lists)
         gain, updates = self.gain_of(lists, ratio)
         loss = lists.mean_over_positives(saturating(gain * ratio))
         if any(self.semi_variance):
             loss = loss + semi_variance(lists, *self.semi_variance)
         return Risk(loss, updates)
 
-    def _found(self, lists: Lists) -> Tensor:
+    def _true_positive_rate(self, lists: Lists) -> Tensor:
         """Return the true positive rate at every positive, from the remembered positives."""
         lists = lists.detached()
         if lists.remembered is None:

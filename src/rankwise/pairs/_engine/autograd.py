@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -62,12 +61,13 @@ class Block:
 
 
 def make_block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
-    """Center each row and sort it where ``form`` has breaks.
+    """Center each row, in the dtype of sums, and sort it where ``form`` has breaks.
 
     Differences do not change with the center, but scores around 10⁶ would lose the digits that a
     difference needs as soon as a break is added to them. The center has few digits itself, so that
     taking it away rounds nothing: what ties with a break goes on to tie.
     """
+    upper, lower = accumulating(upper), accumulating(lower)
     center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
     upper, lower = upper - center, lower - center
     return Block(upper, lower, make_knots(form, upper, lower) if form.breaks else None)
@@ -84,7 +84,8 @@ def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
     return apply(_Engine, value, slope, rows.upper, rows.lower, rows.weight)
 
 
-_Kept = tuple[PairForm, PairForm, list[Block]]  # value, slope and sorted lists
+# Value, slope, the sorted blocks, and the rows and lowers of every block.
+_Kept = tuple[PairForm, PairForm, list[Block], list[tuple[slice, slice]]]
 
 
 class _Engine(torch.autograd.Function):
@@ -107,21 +108,20 @@ class _Engine(torch.autograd.Function):
         forms = (value, slope) if wants_slope else (value,)
         total = upper.new_zeros(upper.shape, dtype=result_dtype(upper))
         slopes = torch.zeros_like(total) if wants_slope else None
+        row_blocks, pieces, may_keep = _plan(value, upper, lower)
         kept: list[Block] = []
-        small = _bytes_of(value, upper, lower) * len(upper) <= _KEPT_BYTES
-        keep = wants_lower and (small or len(upper) == 1)
-        for rows in _row_blocks(value, upper, lower):
+        for rows in row_blocks:
             sums: list[Tensor] = []
-            for part in _pieces(value, upper, lower):
-                block = _block(value, upper[rows], lower[rows, part])
+            for part in pieces:
+                block = make_block(value, upper[rows], lower[rows, part])
                 found = block.at_upper(forms, _weight_of(weight, (rows, part), block.lower))
                 sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
-                if keep:
+                if wants_lower and may_keep:
                     kept.append(block)
             total[rows] = sums[0].to(total.dtype)
             if slopes is not None:
                 slopes[rows] = sums[1].to(total.dtype)
-        ctx.kept = value, slope, kept
+        ctx.kept = value, slope, kept, list(product(row_blocks, pieces))
         ctx.save_for_backward(upper, lower, weight, slopes)
         return total
 
@@ -130,14 +130,13 @@ class _Engine(torch.autograd.Function):
     def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
         upper, lower, weight, slopes = ctx.saved_tensors
-        value, slope, kept = ctx.kept
+        value, slope, kept, rows_and_parts = ctx.kept
         to_upper = None if slopes is None else (gradient * slopes).to(upper.dtype)
         to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
         to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
         forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
-        rows_and_parts = product(_row_blocks(value, upper, lower), _pieces(value, upper, lower))
         for number, here in enumerate(rows_and_parts if forms else ()):
-            block = kept[number] if kept else _block(value, upper[here[0]], lower[here])
+            block = kept[number] if kept else make_block(value, upper[here[0]], lower[here])
             sums = block.at_lower(forms, accumulating(gradient[here[0]]))
             if to_lower is not None:
                 to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)
@@ -146,31 +145,25 @@ class _Engine(torch.autograd.Function):
         return None, None, to_upper, to_lower, to_weight
 
 
-def _block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
-    return make_block(form, accumulating(upper), accumulating(lower))
-
-
 def _weight_of(weight: Tensor | None, here: tuple[slice, slice], like: Tensor) -> Tensor:
     return torch.ones_like(like) if weight is None else weight[here].to(like.dtype)
 
 
-def _bytes_of(form: PairForm, upper: Tensor, lower: Tensor) -> int:
-    """Rough working memory of one row."""
-    sides = sorted((upper.shape[-1], lower.shape[-1]))
+def _plan(form: PairForm, upper: Tensor, lower: Tensor) -> tuple[list[slice], list[slice], bool]:
+    """Return blocks of rows, pieces of their lowers, and whether they may be kept sorted."""
+    n_rows, n_upper, n_lower = *upper.shape, lower.shape[-1]
+    smaller, larger = sorted((n_upper, n_lower))
     terms = len(form.right) + len(form.left) + len(form.rise)
-    return 8 * (sides[0] * len(form.breaks) * (12 + 4 * terms) + 10 * sides[1])
-
-
-def _row_blocks(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
-    if upper.numel() == 0 or lower.numel() == 0:
-        return
-    block = max(1, _BLOCK_BYTES // max(1, _bytes_of(form, upper, lower)))
-    for start in range(0, len(upper), block):
-        yield slice(start, start + block)
-
-
-def _pieces(form: PairForm, upper: Tensor, lower: Tensor) -> Iterator[slice]:
-    few = _FEW * upper.shape[-1] * len(form.breaks) <= _PIECE
-    block = _PIECE if few and len(upper) == 1 else max(1, lower.shape[-1])
-    for start in range(0, lower.shape[-1], block):
-        yield slice(start, start + block)
+    # Rough working memory of one row.
+    row_bytes = 8 * (smaller * len(form.breaks) * (12 + 4 * terms) + 10 * larger)
+    may_keep = n_rows == 1 or n_rows * row_bytes <= _KEPT_BYTES
+    if smaller == 0:
+        return [], [], may_keep
+    rows = max(1, _BLOCK_BYTES // row_bytes)
+    few = _FEW * n_upper * len(form.breaks) <= _PIECE
+    piece = _PIECE if few and n_rows == 1 else n_lower
+    return (
+        [slice(start, start + rows) for start in range(0, n_rows, rows)],
+        [slice(start, start + piece) for start in range(0, n_lower, piece)],
+        may_keep,
+    )

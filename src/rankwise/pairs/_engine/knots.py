@@ -81,10 +81,6 @@ class Knots:
         """Distance of every knot from the one before it, 0 for the first."""
         return torch.diff(self.line, dim=-1, prepend=self.line[..., :1])
 
-    def gap_power(self, power: int) -> Tensor:
-        """The gaps to some power above 0."""
-        return self.gaps if power == 1 else self.gaps**power
-
     def pieces(self) -> Iterator[slice]:
         """The points in slices small enough for the cache."""
         rows, n_points = self.points.shape

@@ -25,15 +25,15 @@ def powers_at_knots(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) -
     """For every element of the smaller side, Σ over the points of weight · F, for each form."""
     degree = max(form.degree for form in forms)
     sums = list[Tensor]()
-    n_slots = knots.line.shape[-1] + 1
+    zeros = weight.new_zeros(*weight.shape[:-1], knots.line.shape[-1] + 1)
     moment = weight
     for d in range(degree + 1):
         moment = moment if d == 0 else moment * knots.above
-        between = _add_up(moment, knots.slot, n_slots)[..., 1:]
+        between = zeros.scatter_add(-1, knots.slot, moment)[..., 1:]
         for e, lower_power in enumerate(sums):
-            shift = knots.gap_power(d - e)[..., 1:]
+            shift = (knots.gaps ** (d - e))[..., 1:]
             between[..., :-1].addcmul_(shift, lower_power[..., 1:], value=math.comb(d, e))
-        sums.append(_cumsum_from_end(between))
+        sums.append(between.flip(-1).cumsum(-1).flip(-1))
     by_element = [knots.from_knots(total) for total in sums]
     results = []
     for form in forms:
@@ -59,7 +59,7 @@ def powers_at_points(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) 
             factors = [jump[d] if d < len(jump) else 0.0 for jump in form.jumps]
             steps = knots.to_knots(weight, factors)
             for e, higher in taylor.items():
-                shift = knots.gap_power(e - d)[..., 1:]
+                shift = (knots.gaps ** (e - d))[..., 1:]
                 steps[..., 1:].addcmul_(shift, higher[..., :-1], value=math.comb(e, d))
             taylor[d] = steps.cumsum(-1)
         result = torch.zeros_like(knots.above)
@@ -72,16 +72,6 @@ def powers_at_points(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) 
 def _at_slot(per_knot: Tensor, slot: Tensor) -> Tensor:
     """The value of the last knot below every point, 0 for points below all knots."""
     return torch.nn.functional.pad(per_knot, (1, 0)).gather(-1, slot)
-
-
-def _add_up(values: Tensor, slot: Tensor, n_slots: int) -> Tensor:
-    """Σ of the values of the points in every slot."""
-    zeros = values.new_zeros(*values.shape[:-1], n_slots)
-    return zeros.scatter_add_(-1, slot, values)
-
-
-def _cumsum_from_end(x: Tensor) -> Tensor:
-    return x.flip(-1).cumsum(-1).flip(-1)
 
 
 def add_separable_at_upper(

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 ORDER = 16  # nodes of a cell
-_AT_ONCE = 1 << 20  # numbers in one temporary
+_BLOCK_NUMBERS = 1 << 20  # numbers in one temporary
 _DEEPEST = -1100  # no double is below this power of two
 
 _COUNT = torch.arange(ORDER, dtype=torch.float64)
@@ -54,7 +54,7 @@ class Octaves:
 
     def _parts(self) -> Iterator[tuple[slice, Tensor]]:
         """Points, with the polynomials there; of few points they are kept."""
-        block = max(1, _AT_ONCE // (ORDER * len(self.x)))
+        block = max(1, _BLOCK_NUMBERS // (ORDER * len(self.x)))
         if self.x.shape[-1] <= block:
             yield slice(None), self._polynomials
             return

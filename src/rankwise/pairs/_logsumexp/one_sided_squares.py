@@ -29,7 +29,7 @@ from rankwise.eager import Context, apply, eager_backward
 _RATIO = 1.25  # of neighboring edges: h = .22 c
 _WIDEST = 0.75  # cell within reach
 _FAR, _NEAR = 15, 9  # terms of the series: what is left out is below 3e-11 and 2e-11
-_AT_ONCE = 1 << 18  # numbers in one temporary
+_BLOCK_NUMBERS = 1 << 18  # numbers in one temporary
 FURTHEST = 1e12
 """Any t beyond is taken for this one: lowers tie with the highest there or add nothing."""
 
@@ -196,7 +196,7 @@ def _times_s(moments: Tensor) -> Tensor:
 
 def _parts(x: Tensor, numbers: int) -> Iterator[slice]:
     """The last dimension in slices for ``numbers`` temporaries per element."""
-    block = max(1, _AT_ONCE // (numbers * len(x)))
+    block = max(1, _BLOCK_NUMBERS // (numbers * len(x)))
     for start in range(0, x.shape[-1], block):
         yield slice(start, start + block)
 
