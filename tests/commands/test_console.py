@@ -171,3 +171,10 @@ def test_other_files_may_be_written(tmp_path):
     require_other("--out", None, data)
     require_other("--out", tmp_path / "b.csv", data, None)
     require_other("--out", data, None, tmp_path / "b.csv", Path("u1," * 300))
+
+
+@pytest.mark.parametrize(("columns", "apart"), [(80, 2), (17, 1)])
+def test_columns_are_two_spaces_apart_where_there_is_room(monkeypatch, capsys, columns, apart):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    show(Table(["column", "rows"], [["airport", "1234567"]]))
+    assert f"airport{' ' * apart}1234567" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from rich.table import Table as Shown
 from rich.text import Text
@@ -102,9 +103,11 @@ def show(
 ) -> None:
     """Print a table; its first column and those of ``words`` are to the left, and may fold.
 
-    ``styles`` has the styles of some rows, by number.
+    ``styles`` has the styles of some rows, by number. Columns are two spaces apart, or one where
+    the console is too narrow for that.
     """
-    shown = Shown(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    console = paper()
+    shown = Shown(title=title, box=SIMPLE_HEAD, padding=0, pad_edge=False)
     for number, name in enumerate(table.header):
         if number == 0 or name in words:
             shown.add_column(name, overflow="fold")
@@ -113,7 +116,11 @@ def show(
             shown.add_column(name, justify="right", no_wrap=True, min_width=widest)
     for number, row in enumerate(table.rows):
         shown.add_row(*(Text(str(cell)) for cell in row), style=(styles or {}).get(number))
-    paper().print(shown)
+    unlimited = console.options.update(max_width=10_000)
+    width = Measurement.get(console, unlimited, shown).maximum + len(table.header) - 1
+    if width <= console.width:
+        shown.padding = (0, 1, 0, 0)
+    console.print(shown)
     say([table.caption] if table.caption else [])
 
 
