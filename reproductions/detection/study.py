@@ -42,7 +42,7 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
             Section("What a loss costs", [_COST], [], [_costs(plan, times)]),
             Section("What the paper prints", [_PAPER], [], [_published()]),
         ],
-        figures={"figure": chart, **{f"picture_{i}": p for i, p in enumerate(images)}},
+        figures={"figure": chart, **{f"image_{i}": image for i, image in enumerate(images)}},
         table=table,
     )
 

@@ -186,5 +186,5 @@ def report(
 
     try:
         say([str(write_report(folder))], style="bold")
-    except ValueError as error:  # a folder that is no run, or a broken one
+    except ValueError as error:  # a folder without a run, or with a broken one
         raise DataError(str(error)) from error

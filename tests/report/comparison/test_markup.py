@@ -82,7 +82,7 @@ def test_a_note_is_one_paragraph_of_all_its_pieces():
     assert isinstance(made, Markup)
 
 
-def test_a_figure_has_a_hidden_tip_beside_its_picture_and_a_caption_below():
+def test_a_figure_has_a_hidden_tip_beside_its_image_and_a_caption_below():
     assert figure(element("svg"), "A & b") == (
         '<figure><div class="plot"><svg></svg><div class="tip" hidden></div></div>'
         "<figcaption>A &amp; b</figcaption></figure>"
@@ -173,7 +173,7 @@ def test_the_style_of_the_page_knows_every_class() -> None:
         assert re.search(rf"^\.{name} ", style, re.MULTILINE), name
 
 
-def test_a_swatch_is_a_line_inside_its_picture_that_readers_aloud_pass_over() -> None:
+def test_a_swatch_is_a_line_inside_its_image_that_readers_aloud_pass_over() -> None:
     run = many(7)
     (picture,) = tree_of(swatch(run, run.candidates[-1]))
     assert picture.attrib["class"] == "swatch c0 dashed"

@@ -54,7 +54,7 @@ def test_resizing_stretches_boxes():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_picture_is_where_the_boxes_say_on_a_canvas(seed):
+def test_the_image_is_where_the_boxes_say_on_a_canvas(seed):
     shown, boxes = expanded(picture(), BOXES, 3.0, rng(seed))
     assert shown.shape[1] >= 48
     assert shown.shape[2] >= 64
@@ -82,7 +82,7 @@ def test_a_part_has_the_objects_whose_middle_is_in_it():
     assert len(seen) > 10
 
 
-def test_a_picture_without_objects_is_not_cut():
+def test_a_image_without_objects_is_not_cut():
     nothing = torch.zeros(0, 4), torch.zeros(0, dtype=torch.long)
     shown, boxes, _ = cropped((picture(), *nothing), rng())
     assert shown.shape == (3, 48, 64)

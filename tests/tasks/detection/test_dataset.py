@@ -25,7 +25,7 @@ def first(batches, n):
     return list(itertools.islice(batches, n))
 
 
-def test_every_picture_comes_once_an_epoch_in_another_order():
+def test_every_image_comes_once_an_epoch_in_another_order():
     places = [place for batch in first(numbered_rows(6, 4, 0, 0), 6) for place in batch]
     rows = [row for row, _ in places]
     epochs = [rows[start : start + 6] for start in (0, 6, 12, 18)]
@@ -54,7 +54,7 @@ def test_other_seeds_draw_other_changes():
     assert torch.equal(one[0, 7][0], one[0, 7][0])
 
 
-def test_boxes_are_stretched_with_their_picture():
+def test_boxes_are_stretched_with_their_image():
     still = settings(augmentations={"flip": False, "expand": 1, "colors": False}).augmentations
     known = DetectionDataset(pictures("train"), still)
     picture, target = known[0, 0]
@@ -81,7 +81,7 @@ class Broken:
         return self.inner.load(i)
 
 
-def test_a_broken_picture_ends_it_or_the_next_stands_in():
+def test_a_broken_image_ends_it_or_the_next_stands_in():
     views = settings(augmentations={"flip": False, "expand": 1, "colors": False}).augmentations
     broken = Broken(pictures("train"), {2})
     with pytest.raises(BrokenImage, match=r"2.jpg: is not"):

@@ -54,7 +54,7 @@ def test_a_map_is_what_the_network_sees(network):
     assert not torch.equal(maps.of(1)[0], maps.of(1, mirrored=True)[0])
 
 
-def test_each_picture_is_looked_at_once_by_all_runs_together(network):
+def test_each_image_is_looked_at_once_by_all_runs_together(network):
     seen, kept = counted(network), {}
     for _ in range(2):
         maps = FeatureCache(known(), network, kept)
@@ -151,7 +151,7 @@ def test_batches_from_a_later_step_are_the_same(network):
             assert torch.equal(mine["boxes"], theirs["boxes"])
 
 
-def test_the_next_picture_stands_in_for_a_broken_one_with_its_own_boxes(network):
+def test_the_next_image_stands_in_for_a_broken_one_with_its_own_boxes(network):
     still = settings(
         network=FROZEN["network"], augmentations={**FROZEN["augmentations"], "flip": False}
     ).augmentations

@@ -33,7 +33,7 @@ def test_names_stand_over_the_box_or_inside_at_the_top():
     assert drawn_truth(GRAY, top, ("cell",)).getpixel((20, 5)) == COLORS[0]
 
 
-def test_nothing_found_is_the_picture():
+def test_nothing_found_is_the_image():
     nothing = Detections(torch.zeros(0, 4), torch.zeros(0), torch.zeros(0, dtype=torch.long))
     assert set(drawn(GRAY, nothing, ("a",)).getdata()) == {(128, 128, 128)}
 

@@ -52,7 +52,7 @@ def test_sizes_that_do_not_divide_are_rounded_up(kind):
     assert [tuple(one.shape[-2:]) for one in maps] == [(17, 9), (9, 5), (5, 3), (3, 2)]
 
 
-def test_the_small_one_looks_at_a_picture_by_itself():
+def test_the_small_one_looks_at_a_image_by_itself():
     features = SmallFeatures(8).train()
     with torch.no_grad():
         for both, alone in zip(features(PICTURES), features(PICTURES[:1]), strict=True):
@@ -99,7 +99,7 @@ def test_the_first_parts_are_frozen_and_only_those(kind, frozen):
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_parts_are_in_the_order_of_the_picture(kind):
+def test_parts_are_in_the_order_of_the_image(kind):
     features, seen = make_features(NETWORKS[kind]).eval(), []
     for number, whole in enumerate(features.parts()):
         part = whole[0] if isinstance(whole, torch.nn.ModuleList) else whole  # and its norm

@@ -313,7 +313,7 @@ def test_an_interval_around_an_unknown_value_is_drawn_without_a_dot():
     assert picture.find("circle") is None
 
 
-def test_a_baseline_without_an_interval_is_inside_the_picture():
+def test_a_baseline_without_an_interval_is_inside_the_image():
     # Its value is the lowest of all: at 4, and the highest end of all at 4 + 132.
     base = candidate(0, "base", baseline=True, test=Estimate(0.25, nan, nan))
     run = small_run((base, candidate(1, "best", test=Estimate(0.7, 0.5, 0.75))))

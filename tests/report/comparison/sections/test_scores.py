@@ -213,7 +213,7 @@ def test_the_scores_are_those_of_the_recommended() -> None:
     assert table(small_run(given=given_, recommended=1))[0][1] == "7.00"
 
 
-def test_the_section_has_a_picture_with_a_label_and_a_key() -> None:
+def test_the_section_has_a_image_with_a_label_and_a_key() -> None:
     part = scores(small_run())
     assert (part.anchor, part.heading) == ("scores", "Scores")
     found = tree_of(part.body)
@@ -284,7 +284,7 @@ def test_weights_are_counted_in_calibration():
     ]
 
 
-def test_a_bin_without_weight_is_in_the_table_with_a_dash_and_not_in_the_picture():
+def test_a_bin_without_weight_is_in_the_table_with_a_dash_and_not_in_the_image():
     found = tree(calibration_run_of([0, 0, 1, 1, 1, 1, 1, 1, 1, 1], _1=TWO))
     assert rows_of(found.find(".//table")) == [
         [f"12.5{THIN}%", f"12.5{THIN}%", "8", "1"],
@@ -485,7 +485,7 @@ def test_graded_lists_are_measured_by_their_metric():
         ),  # no scores
     ],
 )
-def test_without_a_baseline_beside_it_there_is_one_picture(candidates, recommended, scores):
+def test_without_a_baseline_beside_it_there_is_one_image(candidates, recommended, scores):
     run = groups_run_of(candidates, scores=scores, recommended=recommended)
     assert captions(run) == ["a: median 0.500."]
     assert "Against" not in told(run)

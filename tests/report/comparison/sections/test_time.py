@@ -232,7 +232,7 @@ def test_a_long_curve_is_thinned_between_its_ends() -> None:
     assert heights == sorted(heights, reverse=True)  # downwards is less
 
 
-def test_both_pictures_stand_side_by_side_in_the_order_of_reading() -> None:
+def test_both_images_stand_side_by_side_in_the_order_of_reading() -> None:
     run = small_run(pair(seconds=5.0, test=Estimate(0.5, 0.4, 0.6), curve=((1.0, 0.5), (2.0, 0.6))))
     assert len(tree(run).findall("div[@class='pair']/figure")) == 2
     assert captions(run)[1] == "The best validation value so far while each candidate was tuned."
