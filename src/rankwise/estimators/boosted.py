@@ -46,8 +46,8 @@ class BoostedRanker(Ranker):
         early_stopping_rounds: Trees without a better metric on the rows held out after which a
             stage ends. None: all ``n_estimators`` trees are grown and kept.
         blend: Weight of the objective's trees in the mean; log-loss has the rest. None: a half, or
-            0 where that is clearly worse on the rows held out; 1 for graded relevances, which
-            log-loss does not know, and for a loss of single items such as ``"focal"``.
+            0 where that is clearly worse on the rows held out; 1 for a loss of single items such
+            as ``"focal"``. Of graded relevances, log-loss takes those above 0 as positive.
         warm_rounds: Number of the objective's trees that are grown on log-loss first. None: as many
             as early stopping finds best, or half of all without it.
         engine: ``"lightgbm"`` or ``"xgboost"``. Both take missing values and categories. A value
@@ -119,9 +119,8 @@ class BoostedRanker(Ranker):
             return 1.0  # they are log-loss
         if self.blend is not None:
             return float(self.blend)
-        graded = len(getattr(self, "classes_", ())) > 2
         pointwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
-        return 1.0 if graded or pointwise else 0.5
+        return 1.0 if pointwise else 0.5
 
     def _stages(self, stops: bool) -> dict[str, list[Stage]]:
         """Return the gradients of each set of trees, with the number of trees each ends at."""
