@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 class DescentRanker(PApAtKRanker):
     """Linear ranker by the descent of ``PApAtKRanker`` on the loss of a subclass. Abstract.
 
-    Parameters are those of ``PApAtKRanker`` without ``surrogate``.
+    Parameters are those of ``PApAtKRanker`` without ``form``.
     """
 
     def __init__(

@@ -33,10 +33,10 @@ from reproductions.papk_table3.published import KS
 Maker = Callable[..., PApAtKRanker]
 
 OURS: dict[str, Maker] = {
-    "GD-pAp@k-max": partial(PApAtKRanker, surrogate="max"),
-    "GD-pAp@k-avg": partial(PApAtKRanker, surrogate="avg"),
-    "GD-pAp@k-TS": partial(PApAtKRanker, surrogate="ts"),
-    "GD-pAp@k-ramp": partial(PApAtKRanker, surrogate="ramp"),
+    "GD-pAp@k-max": partial(PApAtKRanker, form="max"),
+    "GD-pAp@k-avg": partial(PApAtKRanker, form="avg"),
+    "GD-pAp@k-TS": partial(PApAtKRanker, form="ts"),
+    "GD-pAp@k-ramp": partial(PApAtKRanker, form="ramp"),
 }
 BASELINES: dict[str, Maker] = {
     "SVM-pAUC": PartialAUCAtKRanker,

@@ -13,10 +13,10 @@ from rankwise.objectives import PApAtK
 
 
 def test_the_name_is_the_objective():
-    for name, surrogate in (("pap@8", "avg"), ("pap@8(form=ts)", "ts")):
+    for name, form in (("pap@8", "avg"), ("pap@8(form=ts)", "ts")):
         found = rankwise.objective(name)
         assert isinstance(found, PApAtK)
-        assert (found.k, found.form) == (8, surrogate)
+        assert (found.k, found.form) == (8, form)
     target, scores = torch.tensor([1, 0, 0]), torch.tensor([2.0, 3.0, 1.0])
     assert float(rankwise.metric("pap@2").value(scores, target)) == 0.5
 

@@ -43,8 +43,8 @@ class PApAtKRanker(Ranker):
 
     Args:
         k: Number of places of each user.
-        surrogate: ``"avg"`` and ``"max"`` are convex. ``"ts"`` and ``"ramp"`` are tighter but not
-            convex, and descent on them ends in a local minimum; see
+        form: Surrogate of pAp@k. ``"avg"`` and ``"max"`` are convex. ``"ts"`` and ``"ramp"`` are
+            tighter but not convex, and descent on them ends in a local minimum; see
             :class:`~rankwise.objectives.PApAtK`.
         eta: Step size η; :meth:`cv` chooses it together with ``lam``.
         lam: Ridge λ.
@@ -86,7 +86,7 @@ class PApAtKRanker(Ranker):
     """
 
     k: int = 10
-    surrogate: Literal["avg", "max", "ts", "ramp"] = "avg"
+    form: Literal["avg", "max", "ts", "ramp"] = "avg"
     eta: float = 0.1
     lam: float = 1e-3
     radius: float | None = None
@@ -115,7 +115,7 @@ class PApAtKRanker(Ranker):
         for name in ("k", "max_iter", "patience"):
             require_count(name, getattr(self, name))
         self._require(require_count, "batch_users")
-        require_one_of("surrogate", self.surrogate, ("avg", "max", "ts", "ramp"))
+        require_one_of("form", self.form, ("avg", "max", "ts", "ramp"))
         require_one_of("start", self.start, ("zero", "log_loss"))
         require_positive("eta", self.eta)
         self._require(require_positive, "radius")
@@ -124,7 +124,7 @@ class PApAtKRanker(Ranker):
 
     def _gradient(self) -> Gradient:
         """Return what one descent follows."""
-        return RiskGradient(PApAtK(self.k, self.surrogate, score_scale=1.0))
+        return RiskGradient(PApAtK(self.k, self.form, score_scale=1.0))
 
     def _search(self, problem: Problem, grid: Sequence[tuple[float, float]]) -> Found:
         """Find the best iterate for every (η, λ) of the grid."""
