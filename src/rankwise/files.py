@@ -82,9 +82,8 @@ def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays of an npz file by name; nothing in it is ever executed."""
-    # Bytes first: numpy leaves a broken file open.
-    held = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
-    if isinstance(held, np.ndarray):
-        raise ValueError("it holds one array, without a name")
-    with held:
+    with path.open("rb") as file:  # numpy leaves a broken file open
+        held = np.load(file, allow_pickle=False)
+        if isinstance(held, np.ndarray):
+            raise ValueError("it holds one array, without a name")
         return {name: held[name] for name in held.files}

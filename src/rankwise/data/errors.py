@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class DataError(ValueError):
     """A file, or a request about it, that cannot be used.
@@ -17,3 +21,16 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+@contextmanager
+def parsing(path: Path, kind: str) -> Iterator[None]:
+    """Raise errors of reading a file as :class:`DataError`: missing, or not of its kind."""
+    try:
+        yield
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
+        raise DataError(f"{path}: cannot be read as {kind}: {error}") from error

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import torch
 
+from rankwise.data._text import read_fields, read_rows, require_new
 from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
-from rankwise.data.images._listing import Part, located, read_fields
+from rankwise.data.images._listing import Part, located, require_unseen
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Effusion", "Infiltration", "Mass", "Nodule",
             "Pneumonia", "Pneumothorax", "Consolidation", "Edema", "Emphysema", "Fibrosis",
             "Pleural_Thickening", "Hernia")  # fmt: skip
 _NOTHING = "No Finding"
-_TABLE, _IMAGE, _LABELS, _PATIENT = (
-    "Data_Entry_2017.csv",
-    "Image Index",
-    "Finding Labels",
-    "Patient ID",
-)
+_TABLE = "Data_Entry_2017.csv"
+_IMAGE, _LABELS, _PATIENT = "Image Index", "Finding Labels", "Patient ID"
 
 
 def chestxray(root: Path) -> ClassListing:
@@ -31,35 +27,18 @@ def chestxray(root: Path) -> ClassListing:
     one has several images, and they are alike.
     """
     folder = located(root, "CXR8", "train_val_list.txt", _TABLE)
-    entries = _entries(folder / _TABLE)
-    places = _places(folder)
-    paths: list[Path] = []
-    target: list[list[int]] = []
-    parts: list[Part] = []
-    patients: list[str] = []
-    seen: dict[str, Path] = {}
+    entries, places = _entries(folder / _TABLE), _places(folder)
+    rows: list[tuple[list[int], str, Part, Path]] = []
+    seen: dict[str, str] = {}
     files: dict[Part, str] = {"train": "train_val_list.txt", "test": "test_list.txt"}
     for part, listed in files.items():
-        file = folder / listed
-        for number, (name,) in read_fields(file, 1, "image.png"):
-            if name in seen:
-                raise DataError(f"{file}: line {number}: {name!r} is listed in {seen[name]}")
-            seen[name] = file
+        for place, (name,) in read_fields(folder / listed, "image.png"):
+            require_new(seen, name, place)
             if name not in entries:
-                raise DataError(f"{file}: line {number}: {name!r} is not in {_TABLE}")
-            labels, patient = entries[name]
-            paths.append(places.get(name, folder / "images" / name))
-            target.append(labels)
-            parts.append(part)
-            patients.append(patient)
-    both = {p for p, part in zip(patients, parts, strict=True) if part == "train"} & {
-        p for p, part in zip(patients, parts, strict=True) if part == "test"
-    }
-    if both:
-        raise DataError(
-            f"{folder}: {len(both)} patients are both in train_val_list.txt and in test_list.txt, "
-            f"the first is {sorted(both)[0]}; the official lists have no such patient"
-        )
+                raise DataError(f"{place}: {name!r} is not in {_TABLE}")
+            rows.append((*entries[name], part, places.get(name, folder / "images" / name)))
+    target, patients, parts, paths = zip(*rows, strict=True)
+    require_unseen(patients, parts, f"{folder}: {' and '.join(files.values())}", "patients")
     hot = torch.tensor(target, dtype=torch.long)
     return ClassListing("chestxray14", hot, FINDINGS, parts=parts, paths=paths, groups=patients)
 
@@ -67,32 +46,17 @@ def chestxray(root: Path) -> ClassListing:
 def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
     """Return the labels as 0 and 1, and the patient, of every image of the table."""
     found: dict[str, tuple[list[int], str]] = {}
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as text:
-            rows = csv.DictReader(text)
-            for wanted in (_IMAGE, _LABELS, _PATIENT):
-                if wanted not in (rows.fieldnames or []):
-                    raise DataError(f"{file}: line 1: there is no column {wanted!r}")
-            for row in rows:
-                names = [name.strip() for name in (row[_LABELS] or "").split("|")]
-                for name in names:
-                    if name not in (*FINDINGS, _NOTHING):
-                        raise DataError(f"{file}: line {rows.line_num}: {name!r} is no finding")
-                hot = [int(finding in names) for finding in FINDINGS]
-                found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
-    except FileNotFoundError:
-        raise DataError(f"{file}: there is no such file") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{file}: cannot be read as csv: {error}") from error
+    for place, row in read_rows(file, _IMAGE, _LABELS, _PATIENT):
+        names = [name.strip() for name in (row[_LABELS] or "").split("|")]
+        if unknown := [name for name in names if name not in (*FINDINGS, _NOTHING)]:
+            raise DataError(f"{place}: {unknown[0]!r} is no finding")
+        hot = [int(finding in names) for finding in FINDINGS]
+        found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
     return found
 
 
 def _places(folder: Path) -> dict[str, Path]:
     """Return the paths of the image files by their names."""
     folders = [folder / "images", *sorted(folder.glob("images_[0-9]*"))]
-    found = {}
-    for place in folders:
-        inner = place / "images" if (place / "images").is_dir() else place
-        if inner.is_dir():
-            found.update({path.name: path for path in inner.iterdir()})
-    return found
+    inner = [own if (own := place / "images").is_dir() else place for place in folders]
+    return {path.name: path for place in inner if place.is_dir() for path in place.iterdir()}

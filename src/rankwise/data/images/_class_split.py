@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import torch
@@ -107,23 +108,24 @@ Shares = tuple[float, float, float]
 Rows = dict[Part, Tensor]
 
 
-def divide_classes(
-    listed: ClassListing,
-    *,
-    imbalance: float | None = None,
-    tail_in: str = "all",
-    positive: tuple[str, ...] = (),
-    positive_share: float | None = None,
-    validation_share: float = 0.1,
-    test_share: float | None = None,
-    seed: int = 0,
-    skip_broken: bool = False,
-) -> ClassSplits:
-    """Split the images, long-tailed and binary on request; see ``open_classes``."""
-    files = listed.paths or ()
-    broken = require_files(listed.name, files, listed.broken, skip_broken=skip_broken)
+@dataclass(frozen=True)
+class ClassDraw:
+    """How images are drawn, and which of them are kept; see ``open_classes``."""
+
+    imbalance: float | None = None
+    tail_in: str = "all"
+    positive: tuple[str, ...] = ()
+    positive_share: float | None = None
+    validation_share: float = 0.1
+    test_share: float | None = None
+    seed: int = 0
+
+
+def divide_classes(listed: ClassListing, how: ClassDraw, *, skip_broken: bool) -> ClassSplits:
+    """Split the images, long-tailed and binary on request."""
+    broken = require_files(listed.name, listed.paths or (), listed.broken, skip_broken=skip_broken)
     whole = listed.images()
-    if whole.multi_label and (imbalance is not None or positive):
+    if whole.multi_label and (how.imbalance is not None or how.positive):
         raise DataError(
             f"{listed.name}: has several labels by image; a long tail and positive classes are for "
             "sets with one class by image"
@@ -131,98 +133,84 @@ def divide_classes(
     rows = torch.tensor([i for i in range(len(whole)) if i not in broken], dtype=torch.long)
     # A recorded division has the tail that was cut when it was made.
     final = listed.listing is not None and listed.listing.final
-    tail = None if final else imbalance
-    if tail is not None and tail_in == "all":
-        rows = rows[long_tail_rows(whole.target[rows], len(whole.classes), tail, seed)]
-    parts, remarks = _parts(listed, rows, validation_share, test_share, seed)
-    if tail is not None and tail_in == "train":
-        train = parts["train"]
-        kept = long_tail_rows(whole.target[train], len(whole.classes), tail, seed)
-        parts["train"] = train[kept]
-    whole = _binary(listed, whole, positive)
-    if positive_share is not None:
+    tail_in = "" if final or how.imbalance is None else how.tail_in
+
+    def tailed(rows: Tensor) -> Tensor:
+        target, classes = whole.target[rows], len(whole.classes)
+        return rows[long_tail_rows(target, classes, how.imbalance or 1, how.seed)]
+
+    parts, remarks = _parts(listed, tailed(rows) if tail_in == "all" else rows, how)
+    if tail_in == "train":
+        parts["train"] = tailed(parts["train"])
+    if how.positive:
+        try:
+            target, names = as_binary(whole.target, whole.classes, how.positive)
+        except DataError as error:
+            raise DataError(f"{listed.name}: {error}") from None
+        whole = replace(listed, target=target, classes=names).images()
+    if how.positive_share is not None:
         if not whole.binary:
             raise DataError(f"{listed.name}: positive_share needs a positive class: name it")
         if not final:
-            kept = rare_positive_rows(whole.target[parts["train"]], positive_share, seed)
+            kept = rare_positive_rows(whole.target[parts["train"]], how.positive_share, how.seed)
             parts["train"] = parts["train"][kept]
     found = {part: whole.subset(rows, f"{listed.name} {part}") for part, rows in parts.items()}
     for part in ("train", "test"):
         require_images(found[part].name, found[part], broken.values())
-    said = () if listed.listing is None else listed.listing.remarks
+    record: tuple[Recorded, ...] = ()
+    if listed.listing is not None:
+        of_row = {i: part for part, rows in parts.items() for i in rows.tolist()}
+        record = record_of(listed.listing, of_row)
+        remarks = [*listed.listing.remarks, *remarks]
     return ClassSplits(
-        **found,
-        dropped=tuple(broken.values()),
-        remarks=(*said, *remarks),
-        record=_record(listed, parts),
+        **found, dropped=tuple(broken.values()), remarks=tuple(remarks), record=record
     )
 
 
-def _record(listed: ClassListing, parts: Rows) -> tuple[Recorded, ...]:
-    if listed.listing is None:
-        return ()
-    of_row = {i: part for part, rows in parts.items() for i in rows.tolist()}
-    everywhere = [of_row.get(i, "train") for i in range(len(listed.listing.labels))]
-    return record_of(listed.listing, everywhere, sorted(of_row))
-
-
-def _binary(listed: ClassListing, whole: LabeledImages, positive: tuple[str, ...]) -> LabeledImages:
-    if not positive:
-        return whole
-    try:
-        target, names = as_binary(whole.target, whole.classes, positive)
-    except DataError as error:
-        raise DataError(f"{listed.name}: {error}") from None
-    paths, pixels = listed.paths, listed.pixels
-    return ClassListing(listed.name, target, names, paths=paths, pixels=pixels).images()
-
-
-def _parts(
-    listed: ClassListing, rows: Tensor, validation_share: float, test_share: float | None, seed: int
-) -> tuple[Rows, list[str]]:
+def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, list[str]]:
     """Return the rows of every part, in order, and remarks on the split of user images."""
-    test = TEST_SHARE if test_share is None else test_share
-    shares = (1 - validation_share - test, validation_share, test)
+    test = TEST_SHARE if how.test_share is None else how.test_share
     labels = listed.images().images.labels  # a combination of labels is a kind of its own
-    least = 0 if listed.listing is None else 1
-    drawn = f"drawn at random in every class (data.seed {seed})"
-    remarks: list[str] = []
+    own = listed.listing
+    drawn = f"drawn at random in every class (data.seed {how.seed})"
+
+    def draw(rows: Tensor, validation: float, test: float) -> Rows:
+        shares = (1 - validation - test, validation, test)
+        return _drawn(rows, labels[rows], shares, how.seed, least=0 if own is None else 1)
+
     if listed.parts is None:
-        if listed.listing is not None:
-            remarks = [
-                f"division: {test:.0%} test and {validation_share:.0%} validation, at least one "
-                f"image each, {drawn}"
-            ]
+        remarks = []
+        if own is not None:
+            remarks.append(
+                f"division: {test:.0%} test and {how.validation_share:.0%} validation, at least "
+                f"one image each, {drawn}"
+            )
             counts = labels[rows].bincount(minlength=len(listed.classes)).tolist()
             remarks += single_images(listed.classes[i] for i, n in enumerate(counts) if n == 1)
-        return _drawn(rows, labels[rows], shares, seed, least), remarks
-    final = listed.listing is not None and listed.listing.final
-    if "test" in listed.parts and test_share is not None and not final:
+        return draw(rows, how.validation_share, test), remarks
+    final = own is not None and own.final
+    if "test" in listed.parts and how.test_share is not None and not final:
         raise DataError(
-            f"{listed.name}: has test images of its own, so that test_share {test_share} cannot be "
-            "kept; leave it out, or give the images without parts"
+            f"{listed.name}: has test images of its own, so that test_share {how.test_share} "
+            "cannot be kept; leave it out, or give the images without parts"
         )
-    names: tuple[Part, ...] = ("train", "validation", "test")
-    given = {
-        part: rows[torch.tensor([listed.parts[i] == part for i in rows.tolist()], dtype=torch.bool)]
-        for part in names
+    given: Rows = {
+        part: torch.tensor([i for i in rows.tolist() if listed.parts[i] == part], dtype=torch.long)
+        for part in get_args(Part)
     }
-    if final:
-        return given, []
-    if "test" not in listed.parts:
-        cut = _drawn(given["train"], labels[given["train"]], (1 - test, 0.0, test), seed, least)
-        given["train"], given["test"] = cut["train"], cut["test"]
+    remarks = []
+    if "test" not in listed.parts and not final:
+        given |= {**draw(given["train"], 0.0, test), "validation": given["validation"]}
         remarks.append(f"test: {test:.0%} of the images in train, {drawn}")
-    if len(given["validation"]) or shares[1] == 0:
+    if final or len(given["validation"]) or how.validation_share == 0:
         return given, remarks
-    share = validation_share / (1 - test)
+    share = how.validation_share / (1 - test)
     if listed.groups is not None:
-        given["train"], given["validation"] = _by_group(given["train"], listed.groups, share, seed)
+        given |= _by_group(given["train"], listed.groups, share, how.seed)
         return given, remarks
-    cut = _drawn(given["train"], labels[given["train"]], (1 - share, share, 0.0), seed, least)
-    if listed.listing is not None:
+    if own is not None:
         remarks.append(f"validation: {share:.0%} of the images in train, {drawn}")
-    return {**cut, "test": given["test"]}, remarks
+    return {**draw(given["train"], share, 0.0), "test": given["test"]}, remarks
 
 
 def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0) -> Rows:
@@ -230,30 +218,25 @@ def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0
 
     ``least`` images of a class are in every part with a share, as long as there are any left.
     """
-    train: list[int] = []
-    validation: list[int] = []
-    test: list[int] = []
+    found: dict[Part, list[int]] = {"train": [], "validation": [], "test": []}
 
     def count(images: int, left: int, share: float) -> int:
         wanted = math.floor(images * share + 0.5)
         return min(left, max(wanted, least if share else 0))
 
     for key in keys.unique().tolist():
-        own = np.random.default_rng((seed, key, 1)).permutation(rows[keys == key].numpy())
+        own = np.random.default_rng((seed, key, 1)).permutation(rows[keys == key].numpy()).tolist()
         n_test = count(len(own), len(own) - 1, shares[2])
-        n_validation = count(len(own), len(own) - 1 - n_test, shares[1])
-        test += own[:n_test].tolist()
-        validation += own[n_test : n_test + n_validation].tolist()
-        train += own[n_test + n_validation :].tolist()
-    parts: dict[Part, list[int]] = {"train": train, "validation": validation, "test": test}
-    return {name: torch.tensor(sorted(part), dtype=torch.long) for name, part in parts.items()}
+        n_both = n_test + count(len(own), len(own) - 1 - n_test, shares[1])
+        found["test"] += own[:n_test]
+        found["validation"] += own[n_test:n_both]
+        found["train"] += own[n_both:]
+    return {name: torch.tensor(sorted(part), dtype=torch.long) for name, part in found.items()}
 
 
-def _by_group(
-    rows: Tensor, groups: Sequence[str], share: float, seed: int
-) -> tuple[Tensor, Tensor]:
+def _by_group(rows: Tensor, groups: Sequence[str], share: float, seed: int) -> Rows:
     names = sorted({groups[i] for i in rows.tolist()})
     drawn = np.random.default_rng(seed).permutation(len(names))[: round(share * len(names))]
     held = {names[i] for i in drawn}
     inside = torch.tensor([groups[i] in held for i in rows.tolist()], dtype=torch.bool)
-    return rows[~inside], rows[inside]
+    return {"train": rows[~inside], "validation": rows[inside]}

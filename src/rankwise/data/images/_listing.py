@@ -1,10 +1,10 @@
-"""Images of a data set before they are split, recorded splits, and the text files of lists."""
+"""Images of a data set before they are split, and recorded splits."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -15,6 +15,7 @@ from rankwise.data.errors import DataError
 from rankwise.data.images.image_file import BrokenImage
 
 Part = Literal["train", "validation", "test"]
+Row = tuple[str, Part, Path]  # class, part and file of an image
 
 
 class Recorded(NamedTuple):
@@ -56,6 +57,12 @@ class Listing:
     final: bool = False  # the division is a recorded one: nothing is left to draw
 
 
+def as_columns(rows: Iterable[Row]) -> tuple[Sequence[str], Sequence[Part], Sequence[Path]]:
+    """Return the classes, the parts and the files of some images."""
+    labels, parts, paths = zip(*rows, strict=True)
+    return labels, parts, paths
+
+
 def by_halves(labels: Iterable[str], order: Sequence[str]) -> list[Part]:
     """Return the parts of the usual protocol: the first half of the classes is to train on."""
     first = frozenset(order[: len(order) // 2])
@@ -72,12 +79,12 @@ def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in pieces], name
 
 
-def record_of(listing: Listing, parts: Sequence[Part], kept: Iterable[int]) -> tuple[Recorded, ...]:
-    """Return the parts of the images ``kept``, in order; nothing for a published data set."""
+def record_of(listing: Listing, parts: Mapping[int, Part]) -> tuple[Recorded, ...]:
+    """Return the parts of some images by row, in order; nothing for a published data set."""
     if listing.base is None or listing.paths is None:
         return ()
     names = _relative(listing)
-    return tuple(Recorded(names[i], listing.labels[i], parts[i]) for i in kept)
+    return tuple(Recorded(names[i], listing.labels[i], parts[i]) for i in sorted(parts))
 
 
 def as_recorded(listing: Listing, record: Sequence[Recorded]) -> Listing:
@@ -118,9 +125,6 @@ def _relative(listing: Listing) -> list[str]:
     return [Path(os.path.relpath(path, listing.base)).as_posix() for path in listing.paths or ()]
 
 
-_WIDE = 80  # characters of a line that a message shows
-
-
 def located(root: Path, usual: str, *markers: str) -> Path:
     """Return the folder that holds one of ``markers``: ``root``, or the folder ``usual`` in it."""
     if not root.exists():
@@ -147,58 +151,14 @@ def single_file(root: Path, suffix: str) -> Path:
     return files[0]
 
 
-def read_fields(
-    path: Path, fields: int, layout: str, *, header: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of every line; empty lines are skipped.
-
-    ``layout`` is how a line should look, for the message. The last field may have blanks in it.
-    With ``header`` the first line must be ``layout`` itself.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as text: {error}") from error
-    if header and (not lines or lines[0].split() != layout.split()):
-        first = lines[0].strip()[:_WIDE] if lines else ""
-        raise DataError(f"{path}: line 1: the header must be {layout!r}, got {first!r}")
-    some = False
-    for number, line in enumerate(lines[header:], start=1 + header):
-        if not line.strip():
-            continue
-        found = line.split(maxsplit=fields - 1)
-        if len(found) != fields:
-            raise DataError(
-                f"{path}: line {number}: {len(found)} fields where {fields} belong: "
-                f"{line.strip()[:_WIDE]!r}; a line is {layout!r}"
-            )
-        some = True
-        yield number, [text.strip() for text in found]
-    if not some:
-        raise DataError(f"{path}: is empty; a line is {layout!r}")
-
-
-def require_unseen(labels: Iterable[str], parts: Iterable[Part], where: str) -> None:
+def require_unseen(
+    names: Iterable[str], parts: Iterable[Part], where: str, what: str = "classes"
+) -> None:
     """Raise where classes to test on are trained on: the published splits have none."""
-    pairs = set(zip(labels, parts, strict=True))
-    seen = sorted(label for label, part in pairs if part == "test" and (label, "train") in pairs)
+    pairs = set(zip(names, parts, strict=True))
+    seen = sorted(name for name, part in pairs if part == "test" and (name, "train") in pairs)
     if seen:
         raise DataError(
-            f"{where}: {len(seen)} classes are both to train on and to test on, the first is "
-            f"{seen[0]!r}; the published files have no such class"
+            f"{where}: {len(seen)} {what} are both to train on and to test on, the first is "
+            f"{seen[0]!r}; the published files have no such {what}"
         )
-
-
-class Once:
-    """Sees to it that nothing is listed twice, in one file or in two."""
-
-    def __init__(self) -> None:
-        self._place: dict[str, str] = {}
-
-    def __call__(self, name: str, file: Path, line: int) -> None:
-        place = f"{file}: line {line}"
-        before = self._place.setdefault(name, place)
-        if before != place:
-            raise DataError(f"{place}: {name!r} is listed already, in {before}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.images._listing import Listing, Part, by_halves, in_order
 from rankwise.data.images.image_file import BrokenImage, decode
 
@@ -20,19 +19,11 @@ _TEST = "images_evaluation"
 _ARCHIVES = ("images_background", _TEST, "images_background_small1", "images_background_small2")
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    archive: str
+class _Drawing(NamedTuple):
+    evaluated: bool  # whether it is in the archive to test on
     where: str  # the file, for a message
     name: str  # alphabet/character/drawing
     data: bytes
-
-    @property
-    def character(self) -> str:
-        steps = self.name.split("/")
-        if len(steps) != 3:
-            raise DataError(f"{self.where}: must be alphabet/character/drawing in its archive")
-        return "/".join(steps[:2])
 
 
 def omniglot(root: Path) -> Listing:
@@ -47,8 +38,11 @@ def omniglot(root: Path) -> Listing:
     broken: dict[int, BrokenImage] = {}
     seen: dict[str, bytes] = {}
     for drawing in _drawings(root):
-        if drawing.archive == _TEST:
-            evaluated.add(drawing.character)
+        if drawing.name.count("/") != 2:
+            raise DataError(f"{drawing.where}: must be alphabet/character/drawing in its archive")
+        character = drawing.name.rpartition("/")[0]
+        if drawing.evaluated:
+            evaluated.add(character)
         if drawing.name in seen:
             if seen[drawing.name] != drawing.data:
                 raise DataError(f"{drawing.where}: is another drawing in another archive")
@@ -59,13 +53,11 @@ def omniglot(root: Path) -> Listing:
         except BrokenImage as error:
             broken[len(labels)] = error
             pixels.append(torch.full(_SHAPE, 255, dtype=torch.uint8))
-        labels.append(drawing.character)
+        labels.append(character)
     alphabets = {label: label.split("/")[0] for label in labels}
-    if evaluated:
-        parts: list[Part] = ["test" if label in evaluated else "train" for label in labels]
-    else:
-        order = in_order(alphabets.values())
-        parts = by_halves([alphabets[label] for label in labels], order)
+    parts: list[Part] = ["test" if label in evaluated else "train" for label in labels]
+    if not evaluated:
+        parts = by_halves([alphabets[label] for label in labels], in_order(alphabets.values()))
     held = torch.stack(pixels)
     return Listing("omniglot", labels, parts, pixels=held, families=alphabets, broken=broken)
 
@@ -81,36 +73,30 @@ def _pixels(drawing: _Drawing) -> Tensor:
 def _drawings(root: Path) -> Iterator[_Drawing]:
     if not root.exists():
         raise DataError(f"{root}: there is no such folder")
-    archives = 0
-    for name in _ARCHIVES:
-        packed, unpacked = root / f"{name}.zip", root / name
-        if not packed.exists() and not unpacked.is_dir():
-            continue
-        archives += 1
-        found = 0
-        for drawing in _zipped(packed, name) if packed.exists() else _unpacked(unpacked, name):
-            found += 1
-            yield drawing
-        if not found:
-            where = packed if packed.exists() else unpacked
-            raise DataError(f"{where}: there are no drawings (.png) in it")
-    if not archives:
+    found = {name: [path for path in (root / f"{name}.zip", root / name) if path.exists()]
+             for name in _ARCHIVES}  # fmt: skip
+    if not any(found.values()):
         raise DataError(f"{root}: there is none of {', '.join(_ARCHIVES)} here, neither as .zip "
                         "nor as a folder")  # fmt: skip
+    for name, places in found.items():
+        for place in places[:1]:  # a zip goes before the folder it was unpacked to
+            files = _unpacked(place) if place.is_dir() else _zipped(place)
+            some = False
+            for where, inside, data in files:
+                some = True
+                yield _Drawing(name == _TEST, where, inside, data)
+            if not some:
+                raise DataError(f"{place}: there are no drawings (.png) in it")
 
 
-def _unpacked(folder: Path, archive: str) -> Iterator[_Drawing]:
+def _unpacked(folder: Path) -> Iterator[tuple[str, str, bytes]]:
     for path in sorted(folder.rglob("*.png")):
-        yield _Drawing(archive, str(path), path.relative_to(folder).as_posix(), path.read_bytes())
+        yield str(path), path.relative_to(folder).as_posix(), path.read_bytes()
 
 
-def _zipped(packed: Path, archive: str) -> Iterator[_Drawing]:
-    try:
-        with zipfile.ZipFile(packed) as held:
-            for name in sorted(held.namelist()):
-                inside = PurePosixPath(name)
-                if inside.suffix == ".png" and inside.parts[0] == archive:
-                    inner = "/".join(inside.parts[1:])
-                    yield _Drawing(archive, f"{packed}/{name}", inner, held.read(name))
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise DataError(f"{packed}: cannot be read as a zip: {error}") from error
+def _zipped(packed: Path) -> Iterator[tuple[str, str, bytes]]:
+    with parsing(packed, "a zip"), zipfile.ZipFile(packed) as held:
+        for name in sorted(held.namelist()):
+            archive, _, inside = name.partition("/")
+            if archive == packed.stem and inside.endswith(".png"):
+                yield f"{packed}/{name}", inside, held.read(name)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankwise.data.errors import DataError
+from rankwise.data._text import read_fields, require_new
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.images._listing import (
     Listing,
-    Once,
     Part,
+    Row,
+    as_columns,
     by_halves,
     in_order,
     located,
-    read_fields,
     require_unseen,
 )
 from rankwise.extras import require
 
-_SOP_LINE = "image_id class_id super_class_id path"
 _GALLERIES = {"small": 800, "medium": 1600, "large": 2400}
 _INAT_IMAGES = "train_val2018"
 
@@ -29,25 +29,65 @@ _INAT_IMAGES = "train_val2018"
 def sop(root: Path) -> Listing:
     """Read ``Ebay_train.txt`` and ``Ebay_test.txt`` (Song et al. 2016), next to the images."""
     folder = located(root, "Stanford_Online_Products", "Ebay_train.txt", "Ebay_test.txt")
-    labels: list[str] = []
-    parts: list[Part] = []
-    paths: list[Path] = []
+
+    def image(_: str, fields: list[str]) -> tuple[str, str, Path]:
+        return fields[1], fields[2], folder / fields[3]
+
+    layout = "image_id class_id super_class_id path"
+    return _two_lists("sop", folder, "Ebay_{}.txt", layout, image, header=True)
+
+
+def inaturalist(root: Path) -> Listing:
+    """Read ``Inaturalist_train_set1.txt`` and ``…_test_set1.txt`` (Brown et al. 2020).
+
+    A line is a path ending in super-class/class/file, below ``root`` from ``train_val2018`` on.
+    """
+    lists, usual = "Inaturalist_{}_set1.txt", "Inat_dataset_splits"
+    split = located(root, usual, lists.format("train"), lists.format("test"))
+    folder = split.parent if split.name == usual else split
+    layout = f"{_INAT_IMAGES}/super-class/class/file.jpg"
+
+    def image(place: str, fields: list[str]) -> tuple[str, str, Path]:
+        steps = fields[0].split("/")
+        if len(steps) < 4 or _INAT_IMAGES not in steps[:-3]:
+            raise DataError(f"{place}: {fields[0][:80]!r}; a line is {layout!r}")
+        path = folder.joinpath(*steps[steps.index(_INAT_IMAGES) :])
+        return "/".join(steps[-3:-1]), steps[-3], path
+
+    return _two_lists("inaturalist", split, lists, layout, image)
+
+
+def _two_lists(
+    name: str,
+    folder: Path,
+    pattern: str,
+    layout: str,
+    image: Callable[[str, list[str]], tuple[str, str, Path]],
+    *,
+    header: bool = False,
+) -> Listing:
+    """Read a list of training and one of test images; ``image`` reads a line of them.
+
+    It takes the place and the fields, and returns class, super-class and file.
+    """
+    rows: list[Row] = []
     families: dict[str, str] = {}
-    files: dict[Part, Path] = {"train": folder / "Ebay_train.txt", "test": folder / "Ebay_test.txt"}
-    once = Once()
-    for part, file in files.items():
-        for number, (_, label, family, name) in read_fields(file, 4, _SOP_LINE, header=True):
-            once(name, file, number)
+    seen: dict[str, str] = {}
+    parts: tuple[Part, ...] = ("train", "test")
+    files = [folder / pattern.format(part) for part in parts]
+    for part, file in zip(parts, files, strict=True):
+        for place, fields in read_fields(file, layout, header=header):
+            require_new(seen, fields[-1], place)
+            label, family, path = image(place, fields)
             if families.setdefault(label, family) != family:
                 raise DataError(
-                    f"{file}: line {number}: class {label} is of super-class {family} here and of "
+                    f"{place}: class {label} is of super-class {family} here and of "
                     f"{families[label]} before"
                 )
-            labels.append(label)
-            parts.append(part)
-            paths.append(folder / name)
-    require_unseen(labels, parts, " and ".join(map(str, files.values())))
-    return Listing("sop", labels, parts, paths, families=families)
+            rows.append((label, part, path))
+    listing = Listing(name, *as_columns(rows), families=families)
+    require_unseen(listing.labels, listing.parts, " and ".join(map(str, files)))
+    return listing
 
 
 def vehicleid(root: Path) -> Listing:
@@ -58,92 +98,61 @@ def vehicleid(root: Path) -> Listing:
     of the paper; an image that is in several lists is once in the test part.
     """
     folder = located(root, "VehicleID_V1.0", "train_test_split/train_list.txt")
-    split = folder / "train_test_split"
-    labels: list[str] = []
-    parts: list[Part] = []
-    paths: list[Path] = []
-    for label, path in _vehicles(split / "train_list.txt", folder):
-        labels.append(label)
-        parts.append("train")
-        paths.append(path)
+    first = folder / "train_test_split" / "train_list.txt"
+    rows: list[Row] = [(label, "train", path) for label, path in _vehicles(first, folder)]
     lists: dict[str, list[int]] = {}
-    place = {path: i for i, path in enumerate(paths)}
+    numbers = {path: i for i, (_, _, path) in enumerate(rows)}
     for name, count in _GALLERIES.items():
-        file = split / f"test_list_{count}.txt"
+        file = first.with_name(f"test_list_{count}.txt")
         lists[name] = []
         for label, path in _vehicles(file, folder):
-            if place.setdefault(path, len(paths)) == len(paths):
-                labels.append(label)
-                parts.append("test")
-                paths.append(path)
-            elif parts[place[path]] == "train":
+            number = numbers.setdefault(path, len(rows))
+            if number == len(rows):
+                rows.append((label, "test", path))
+            elif rows[number][1] == "train":
                 raise DataError(f"{file}: {path.stem} is in train_list.txt, too")
-            elif labels[place[path]] != label:
+            elif rows[number][0] != label:
                 raise DataError(f"{file}: {path.stem} is vehicle {label} here and vehicle "
-                                f"{labels[place[path]]} in another list")  # fmt: skip
-            lists[name].append(place[path])
-    require_unseen(labels, parts, f"{split / 'train_list.txt'} and {split}")
-    return Listing("vehicleid", labels, parts, paths, lists=lists)
+                                f"{rows[number][0]} in another list")  # fmt: skip
+            lists[name].append(number)
+    listing = Listing("vehicleid", *as_columns(rows), lists=lists)
+    require_unseen(listing.labels, listing.parts, f"{first} and {first.parent}")
+    return listing
 
 
-def inaturalist(root: Path) -> Listing:
-    """Read ``Inaturalist_train_set1.txt`` and ``…_test_set1.txt`` (Brown et al. 2020).
-
-    A line is a path ending in super-class/class/file, below ``root`` from ``train_val2018`` on.
-    """
-    first, second = "Inaturalist_train_set1.txt", "Inaturalist_test_set1.txt"
-    split = located(root, "Inat_dataset_splits", first, second)
-    folder = split.parent if split.name == "Inat_dataset_splits" else split
-    labels: list[str] = []
-    parts: list[Part] = []
-    paths: list[Path] = []
-    families: dict[str, str] = {}
-    files: dict[Part, Path] = {"train": split / first, "test": split / second}
-    layout = f"{_INAT_IMAGES}/super-class/class/file.jpg"
-    once = Once()
-    for part, file in files.items():
-        for number, (name,) in read_fields(file, 1, layout):
-            once(name, file, number)
-            steps = name.split("/")
-            if len(steps) < 4 or _INAT_IMAGES not in steps[:-3]:
-                raise DataError(f"{file}: line {number}: {name[:80]!r}; a line is {layout!r}")
-            family, species = steps[-3:-1]
-            families[f"{family}/{species}"] = family
-            labels.append(f"{family}/{species}")
-            parts.append(part)
-            paths.append(folder.joinpath(*steps[steps.index(_INAT_IMAGES) :]))
-    require_unseen(labels, parts, " and ".join(map(str, files.values())))
-    return Listing("inaturalist", labels, parts, paths, families=families)
+def _vehicles(file: Path, folder: Path) -> Iterator[tuple[str, Path]]:
+    for image, vehicle in _numbered(file, "image_number vehicle_id").items():
+        yield vehicle, folder / "image" / f"{image}.jpg"
 
 
-def _vehicles(file: Path, folder: Path) -> list[tuple[str, Path]]:
-    once = Once()
-    found = []
-    for number, (image, vehicle) in read_fields(file, 2, "image_number vehicle_id"):
-        once(image, file, number)
-        found.append((vehicle, folder / "image" / f"{image}.jpg"))
+def _numbered(file: Path, layout: str) -> dict[str, str]:
+    """Return the second field of every line by the first, which occurs once."""
+    seen: dict[str, str] = {}
+    found = {}
+    for place, (key, value) in read_fields(file, layout):
+        require_new(seen, key, place)
+        found[key] = value
     return found
 
 
 def cub200(root: Path) -> Listing:
     """Read ``images.txt``, ``image_class_labels.txt`` and ``classes.txt`` (Wah et al. 2011)."""
-    folder = located(root, "CUB_200_2011", "images.txt", "image_class_labels.txt")
-    names = _numbered(folder / "classes.txt", "class_id class_name")
-    images = _numbered(folder / "images.txt", "image_id path")
-    of_image = _numbered(folder / "image_class_labels.txt", "image_id class_id")
-    labels = []
-    for image in images:
-        if image not in of_image:
-            raise DataError(f"{folder / 'image_class_labels.txt'}: there is no image {image}, "
-                            "which images.txt has")  # fmt: skip
-        if of_image[image] not in names:
-            raise DataError(f"{folder / 'classes.txt'}: there is no class {of_image[image]}, "
-                            f"which image_class_labels.txt gives to image {image}")  # fmt: skip
-        labels.append(names[of_image[image]])
-    if len(of_image) > len(images):
-        more = next(image for image in of_image if image not in images)
-        raise DataError(f"{folder / 'images.txt'}: there is no image {more}, "
-                        "which image_class_labels.txt has")  # fmt: skip
+    listed, labeled, named = "images.txt", "image_class_labels.txt", "classes.txt"
+    folder = located(root, "CUB_200_2011", listed, labeled)
+    names = _numbered(folder / named, "class_id class_name")
+    images = _numbered(folder / listed, "image_id path")
+    of_image = _numbered(folder / labeled, "image_id class_id")
+    for file, known, other, wanted in (
+        (labeled, of_image, listed, images),
+        (listed, images, labeled, of_image),
+    ):
+        if missing := [image for image in wanted if image not in known]:
+            raise DataError(f"{folder / file}: there is no image {missing[0]}, which {other} has")
+    for image, number in of_image.items():
+        if number not in names:
+            raise DataError(f"{folder / named}: there is no class {number}, which {labeled} gives "
+                            f"to image {image}")  # fmt: skip
+    labels = [names[of_image[image]] for image in images]
     order = [names[number] for number in in_order(names)]
     paths = [folder / "images" / name for name in images.values()]
     return Listing("cub200", labels, by_halves(labels, order), paths)
@@ -172,15 +181,6 @@ def cars196(root: Path) -> Listing:
     return Listing("cars196", labels, by_halves(labels, names), [path for _, path in found])
 
 
-def _numbered(file: Path, layout: str) -> dict[str, str]:
-    once = Once()
-    found = {}
-    for number, (key, value) in read_fields(file, 2, layout):
-        once(key, file, number)
-        found[key] = value
-    return found
-
-
 def _annotations(file: Path, path: str, folder: Path, classes: int) -> list[tuple[int, Path]]:
     """Return class numbers from 1 and files, from the struct array ``annotations``."""
     found = []
@@ -206,12 +206,8 @@ def _matlab(file: Path, variable: str) -> Any:
     require("rankwise.data.images", "scipy")
     from scipy.io import loadmat  # noqa: PLC0415  (only this data set needs it)
 
-    if not file.exists():
-        raise DataError(f"{file}: there is no such file")
-    try:
-        found = loadmat(file, variable_names=[variable], simplify_cells=True)
-    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
-        raise DataError(f"{file}: cannot be read as a MATLAB file: {error}") from error
+    with parsing(file, "a MATLAB file"):
+        found = loadmat(str(file), variable_names=[variable], simplify_cells=True)
     if variable not in found:
         raise DataError(f"{file}: holds no variable {variable!r}")
     return found[variable]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import torch
 
@@ -23,7 +23,7 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
         # In training another image stands in for one that cannot be read; here none can.
         evaluated = [i for i, part in enumerate(parts) if part != "train" and i not in broken]
         broken |= unreadable(listing.paths, evaluated)
-    kept = [i for i in range(len(listing.labels)) if i not in broken]
+    kept = {i: part for i, part in enumerate(parts) if i not in broken}
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
     whole = ImageSet(
         listing.name,
@@ -32,27 +32,23 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
         None if listing.paths is None else tuple(listing.paths),
         listing.pixels,
     )
-
-    def part(name: str) -> ImageSet:
-        found = whole.subset([i for i in kept if parts[i] == name], renumber=True)
-        return replace(found, name=f"{listing.name} {name}")
-
-    train, validation, test = part("train"), part("validation"), part("test")
-    for images in (train, test):
-        require_images(images.name, images, broken.values())
-    galleries = None
-    if listing.lists:
-        row = {i: number for number, i in enumerate(i for i in kept if parts[i] == "test")}
-        galleries = {name: _gallery(test, name, wanted, row)
-                     for name, wanted in listing.lists.items()}  # fmt: skip
+    rows = {name: [i for i, part in kept.items() if part == name] for name in get_args(Part)}
+    found = {name: replace(whole.subset(own, renumber=True), name=f"{listing.name} {name}")
+             for name, own in rows.items()}  # fmt: skip
+    for name in ("train", "test"):
+        require_images(found[name].name, found[name], broken.values())
+    galleries = {}
+    row = {i: number for number, i in enumerate(rows["test"])}
+    for name, wanted in listing.lists.items():
+        images = found["test"].subset([row[i] for i in wanted if i in row])
+        images = replace(images, name=f"{images.name} {name}")
+        galleries[name] = (images, images)
     return RetrievalSplits(
-        train,
-        validation,
-        test,
-        galleries,
-        tuple(broken.values()),
+        **found,
+        galleries=galleries or None,
+        dropped=tuple(broken.values()),
         remarks=(*listing.remarks, *remarks),
-        record=record_of(listing, parts, kept),
+        record=record_of(listing, kept),
     )
 
 
@@ -85,11 +81,3 @@ def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
     return [
         "validation" if part == "train" and label in chosen else part for label, part in pairs
     ], []
-
-
-def _gallery(
-    test: ImageSet, name: str, wanted: Sequence[int], row: Mapping[int, int]
-) -> tuple[ImageSet, ImageSet]:
-    found = test.subset([row[i] for i in wanted if i in row])
-    images = replace(found, name=f"{test.name} {name}")
-    return images, images

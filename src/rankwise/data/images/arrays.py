@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import struct
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,16 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.data.errors import DataError
+from rankwise.data._text import read_fields
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.images._class_split import ClassListing
-from rankwise.data.images._listing import (
-    Listing,
-    Part,
-    by_halves,
-    located,
-    read_fields,
-    single_file,
-)
+from rankwise.data.images._listing import Listing, Part, by_halves, located, single_file
+from rankwise.files import read_npz
 
 _ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
 _FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")
@@ -95,19 +88,17 @@ def read_split_arrays(path: Path) -> SplitArrays:
     Pixels are uint8 of shape (n, h, w, 3). Nothing in the file is ever executed: arrays of Python
     objects are refused.
     """
-    x_train, y_train, x_test, y_test, classes = _read_npz(path, _ARRAYS)
+    x_train, y_train, x_test, y_test, classes = _read_arrays(path, _ARRAYS)
     names = tuple(str(name) for name in classes.ravel())
+    pixels, labels = [], []
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):
-        if x.dtype != np.uint8 or x.ndim != 4 or x.shape[-1] != 3:
-            raise DataError(
-                f"{path}: x_{part} must be bytes (uint8) of shape (n, h, w, 3), got {x.dtype} of "
-                f"shape {x.shape}"
-            )
+        pixels.append(torch.from_numpy(_pixels(f"{path}: x_{part}", x)))
         if y.dtype.kind not in "iu" or y.shape != x.shape[:1]:
             raise DataError(
                 f"{path}: y_{part} must be {len(x)} class numbers from 0, one for each image of "
                 f"x_{part}, got {y.dtype} of shape {y.shape}"
             )
+        labels.append(torch.from_numpy(y.astype(np.int64)))
         low, high = (int(y.min()), int(y.max())) if y.size else (0, 0)
         if low < 0 or high >= len(names):
             raise DataError(
@@ -119,26 +110,27 @@ def read_split_arrays(path: Path) -> SplitArrays:
             f"{path}: x_train and x_test must have images of one size, got {x_train.shape[1:]} "
             f"and {x_test.shape[1:]}"
         )
-    xs = [torch.from_numpy(x).permute(0, 3, 1, 2).contiguous() for x in (x_train, x_test)]
-    ys = [torch.from_numpy(y.astype(np.int64)) for y in (y_train, y_test)]
-    return SplitArrays(xs[0], ys[0], xs[1], ys[1], names)
+    return SplitArrays(pixels[0], labels[0], pixels[1], labels[1], names)
 
 
-def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
-    try:
-        with path.open("rb") as file:
-            held = np.load(file, allow_pickle=False)
-            if not isinstance(held, np.lib.npyio.NpzFile):
-                raise DataError(f"{path}: must be an npz file of several arrays, got a single one")
-            if missing := [name for name in names if name not in held]:
-                raise DataError(f"{path}: holds no array {' and no '.join(missing)}")
-            return [held[name] for name in names]
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: cannot be read as npz without pickles: {error}") from error
+def _read_arrays(path: Path, names: Sequence[str]) -> list[Array]:
+    with parsing(path, "npz without pickles"):
+        held = read_npz(path)
+    if missing := [name for name in names if name not in held]:
+        raise DataError(f"{path}: holds no array {' and no '.join(missing)}")
+    return [held[name] for name in names]
+
+
+def _pixels(name: str, x: Array, *, gray: bool = False) -> NDArray[np.uint8]:
+    """Return images with the channels first; ``gray`` ones may have no channels."""
+    flat = gray and x.ndim == 3
+    if x.dtype != np.uint8 or not (flat or (x.ndim == 4 and x.shape[-1] == 3)):
+        shapes = "(n, h, w) or (n, h, w, 3)" if gray else "(n, h, w, 3)"
+        raise DataError(
+            f"{name} must be bytes (uint8) of shape {shapes}, got {x.dtype} of shape {x.shape}"
+            + ("; volumes (3D) cannot be read" if gray else "")
+        )
+    return np.ascontiguousarray(x[:, None] if flat else x.transpose(0, 3, 1, 2), np.uint8)
 
 
 def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
@@ -146,7 +138,7 @@ def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
     hundred = (folder / _HUNDRED[0][0]).exists()
     train, test, of_names = _HUNDRED if hundred else _TEN
     head = 2 if hundred else 1
-    names = tuple(name for _, (name,) in read_fields(folder / of_names, 1, "class_name"))
+    names = tuple(name for _, (name,) in read_fields(folder / of_names, "class_name"))
     records = [_records(folder / file, head + _PIXELS) for file in (*train, test)]
     together = np.concatenate(records)
     pixels = together[:, head:].reshape(-1, 3, 32, 32)
@@ -157,9 +149,8 @@ def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
 
 
 def _records(file: Path, size: int) -> NDArray[np.uint8]:
-    if not file.exists():
-        raise DataError(f"{file}: there is no such file")
-    data = np.fromfile(file, np.uint8)
+    with parsing(file, "records"):
+        data = np.fromfile(file, np.uint8)
     if not len(data) or len(data) % size:
         raise DataError(f"{file}: {len(data)} bytes are no whole number of {size}-byte records")
     return data.reshape(-1, size)
@@ -196,14 +187,10 @@ def fashion_mnist(root: Path) -> Listing:
 
 def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """Read the bytes of an idx file, compressed or not, in the shape of its header."""
-    try:
+    with parsing(path, "idx"):
         data = path.read_bytes()
         if path.suffix == ".gz":
             data = gzip.decompress(data)
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from error
     start = 4 + 4 * dimensions
     if len(data) < start or data[:4] != bytes([0, 0, _UNSIGNED_BYTES, dimensions]):
         raise DataError(f"{path}: is no idx file of bytes in {dimensions} dimensions")
@@ -229,18 +216,21 @@ def medmnist(root: Path) -> ClassListing:
     no names in the file and are called by their numbers.
     """
     path = single_file(root, ".npz")
-    pixels: list[NDArray[np.uint8]] = []
-    labels: list[NDArray[np.int64]] = []
-    parts: list[Part] = []
-    for name, part in _PARTS.items():
-        x, y = _checked(path, name, *_read_npz(path, (f"{name}_images", f"{name}_labels")))
-        pixels.append(x)
-        labels.append(y)
-        parts += [part] * len(x)
-    if len({x.shape[1:] for x in pixels} | {()}) > 2 or len({y.shape[1] for y in labels}) > 1:
+    wanted = [f"{name}_{what}" for name in _PARTS for what in ("images", "labels")]
+    held = _read_arrays(path, wanted)
+    pixels = [_pixels(f"{path}: {name}_images", x, gray=True)
+              for name, x in zip(_PARTS, held[::2], strict=True)]  # fmt: skip
+    labels = held[1::2]
+    for name, x, y in zip(_PARTS, pixels, labels, strict=True):
+        if y.dtype.kind not in "iu" or y.ndim != 2 or len(y) != len(x) or (y.size and y.min() < 0):
+            raise DataError(
+                f"{path}: {name}_labels must be whole numbers of shape ({len(x)}, labels), got "
+                f"{y.dtype} of shape {y.shape}"
+            )
+    if len({x.shape[1:] for x in pixels}) > 1 or len({y.shape[1] for y in labels}) > 1:
         raise DataError(f"{path}: the parts have images or labels of several shapes")
-    target = torch.from_numpy(np.concatenate(labels))
-    held_pixels = torch.from_numpy(np.concatenate(pixels))
+    parts = [part for part, x in zip(_PARTS.values(), pixels, strict=True) for _ in x]
+    target = torch.from_numpy(np.concatenate(labels).astype(np.int64))
     if target.shape[1] == 1:
         target = target[:, 0]
         count = int(target.max()) + 1 if len(target) else 0
@@ -248,23 +238,6 @@ def medmnist(root: Path) -> ClassListing:
         count = target.shape[1]
         if not bool(((target == 0) | (target == 1)).all()):
             raise DataError(f"{path}: labels in several columns must be 0 and 1")
+    images = torch.from_numpy(np.concatenate(pixels))
     names = tuple(map(str, range(count)))
-    return ClassListing(path.stem, target, names, parts=parts, pixels=held_pixels)
-
-
-def _checked(
-    path: Path, part: str, x: Array, y: Array
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    gray = x.ndim == 3
-    if x.dtype != np.uint8 or not (gray or (x.ndim == 4 and x.shape[-1] == 3)):
-        raise DataError(
-            f"{path}: {part}_images must be bytes of shape (n, h, w) or (n, h, w, 3), got "
-            f"{x.dtype} of shape {x.shape}; volumes (3D) cannot be read"
-        )
-    if y.dtype.kind not in "iu" or y.ndim != 2 or len(y) != len(x) or (y.size and y.min() < 0):
-        raise DataError(
-            f"{path}: {part}_labels must be whole numbers of shape ({len(x)}, labels), got "
-            f"{y.dtype} of shape {y.shape}"
-        )
-    channels_first = x[:, None] if gray else x.transpose(0, 3, 1, 2)
-    return np.ascontiguousarray(channels_first), y.astype(np.int64)
+    return ClassListing(path.stem, target, names, parts=parts, pixels=images)

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from rankwise.checks import require_one_of
 from rankwise.data.images._chestxray import chestxray
-from rankwise.data.images._class_split import ClassListing, as_class_listing, divide_classes
+from rankwise.data.images._class_split import (
+    ClassDraw,
+    ClassListing,
+    as_class_listing,
+    divide_classes,
+)
 from rankwise.data.images._draw import SPLITS, Draw
 from rankwise.data.images._listing import Listing, Recorded, as_recorded
 from rankwise.data.images._omniglot import omniglot
@@ -190,14 +195,6 @@ def open_classes(
         listed = as_class_listing(listing if recorded is None else as_recorded(listing, recorded))
     else:
         listed = _CLASSIFICATION[kind](Path(root))
-    return divide_classes(
-        listed,
-        imbalance=imbalance,
-        tail_in=tail_in,
-        positive=positive,
-        positive_share=positive_share,
-        validation_share=validation_share,
-        test_share=test_share,
-        seed=seed,
-        skip_broken=skip_broken,
-    )
+    cut = (imbalance, tail_in, positive, positive_share)
+    how = ClassDraw(*cut, validation_share, test_share, seed)
+    return divide_classes(listed, how, skip_broken=skip_broken)
