@@ -121,10 +121,10 @@ def test_svmlight_without_queries_and_with_their_sizes(tmp_path) -> None:
     written(tmp_path, "a.svm.query", "1\n2\n")
     assert read_svmlight(path).queries.tolist() == [0, 1, 1]
     written(tmp_path, "a.svm.query", "1\n1\n")
-    with pytest.raises(DataError, match="the sizes add up to 2, the table has 3 rows"):
+    with pytest.raises(DataError, match="the sizes add up to 2, the lists have 3 rows"):
         read_svmlight(path)
     written(tmp_path, "a.svm.query", "many\n")
-    with pytest.raises(DataError, match="must hold one size per line"):
+    with pytest.raises(DataError, match="line 1: a size must be a whole number >= 1, got 'many'"):
         read_svmlight(path)
 
 
@@ -133,7 +133,7 @@ def test_svmlight_without_queries_and_with_their_sizes(tmp_path) -> None:
     [
         ("", "is empty"),
         ("a,b\n1,2\n", "cannot be read as svmlight"),
-        ("1 1:2\n0\n1 1:2 2:inf\n0 1:1\n", "line 3 holds an infinite value"),
+        ("1 1:2\n0\n1 1:2 2:inf\n0 1:1\n", "line 3: feature 2 holds an infinite value"),
         ("# a\n1 1:2\n\n0 1:1 200000000:1\n", "line 4: feature 200000000 is beyond the last that"),
         ("1 1:2\n0 99999999999:1\n", "cannot be read as svmlight"),
     ],

@@ -28,7 +28,7 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
     """Raise errors of reading a file as :class:`DataError`: missing, or not of its kind."""
     try:
         yield
-    except DataError:
+    except (DataError, ImportError):
         raise
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rankwise.data.errors import DataError
-from rankwise.data.letor.lines import LAST, line_of
-from rankwise.extras import require
+from rankwise.data._text import WIDE, opened
+from rankwise.data.errors import DataError, parsing
+from rankwise.data.letor.lines import LAST, line_of, load_rows, sizes_of
 
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
@@ -28,7 +25,7 @@ _ENDINGS = {
     **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight"),
 }
 _LINE = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?$")
-_WIDE, _SHOWN = 80, 30  # characters of a line, and columns, that a message shows
+_SHOWN = 30  # columns that a message shows
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 
 
@@ -52,8 +49,8 @@ def format_of(path: Path) -> str:
         endings.pop()
     if endings and endings[-1] in _ENDINGS:
         return _ENDINGS[endings[-1]]
-    with _opened(path) as file:
-        start = file.readline(1_000_000).removeprefix(BOM_UTF8)
+    with opened(path) as file:
+        start = file.readline(1_000_000)
     if start.startswith(b"PAR1"):
         return "parquet"
     if _LINE.match(start):
@@ -102,33 +99,23 @@ def read_svmlight(path: Path) -> Sparse:
     Queries are those of ``qid:``, or of the sizes in a file ``.query`` next to it, as LightGBM
     writes them.
     """
-    require("rankwise.data", "sklearn")
-    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
-
-    try:
-        with _opened(path) as file:
-            if file.read(len(BOM_UTF8)) != BOM_UTF8:  # some editors begin a file with it
-                file.seek(0)
-            found, target, queries = load_svmlight_file(file, query_id=True, zero_based=True)
-    except (ValueError, OSError, EOFError, OverflowError) as error:
-        raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
+    with parsing(path, "svmlight"), opened(path) as file:
+        features, target, queries = load_rows(file, "rankwise.data")
     if not len(target):
         raise DataError(f"{path}: is empty")
-    if np.isinf(found.data).any():
-        row = int(np.searchsorted(found.indptr, np.isinf(found.data).argmax(), side="right"))
-        raise DataError(f"{path}: line {row} holds an infinite value; write a number there")
-    if found.shape[1] > LAST + 1:
-        entry = int((found.indices > LAST).argmax())
-        row = int(np.searchsorted(found.indptr, entry, side="right")) - 1
-        raise DataError(
-            f"{path}: line {line_of(path, row)}: feature {found.indices[entry]} is beyond the last "
-            f"that can be, {LAST}"
-        )
+    for wrong, why in (
+        (np.isinf(features.data), "holds an infinite value; write a number there"),
+        (features.indices > LAST, f"is beyond the last that can be, {LAST}"),
+    ):
+        if wrong.any():
+            entry = int(wrong.argmax())
+            line = line_of(path, int(np.searchsorted(features.indptr, entry, side="right")) - 1)
+            raise DataError(f"{path}: line {line}: feature {features.indices[entry]} {why}")
     sizes = path.with_name(path.name + ".query")
     if not len(queries) and sizes.exists():
-        queries = _queries_of_sizes(sizes, len(target))
-    some = len(queries) > 0
-    return Sparse(sparse.csr_array(found), target, np.asarray(queries) if some else None)
+        counts = sizes_of(sizes, len(target))
+        queries = np.repeat(np.arange(len(counts)), counts)
+    return Sparse(features, target, queries if len(queries) else None)
 
 
 def require_columns(path: Path, columns: Sequence[str], wanted: Sequence[str], role: str) -> None:
@@ -179,12 +166,12 @@ def _complain(path: Path) -> None:
     """
     header, separator = _header(path)
     try:
-        with _opened(path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+        with opened(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8", errors="replace", newline="")
             rows = csv.reader(text, delimiter=separator)
             for row in rows:
                 if len(row) > len(header):
-                    shown = separator.join(row)[:_WIDE]
+                    shown = separator.join(row)[:WIDE]
                     raise DataError(
                         f"{path}: line {rows.line_num}: {len(row)} fields where {len(header)} "
                         f"belong: {shown!r}; a field that holds {separator!r} needs quotes"
@@ -198,27 +185,10 @@ def _header(path: Path) -> tuple[list[str], str]:
 
     Spreadsheets of languages with decimal commas separate by semicolons.
     """
-    try:
-        with _opened(path) as file:
-            line = file.readline().decode("utf-8-sig").rstrip("\r\n")
-    except (UnicodeDecodeError, OSError, EOFError) as error:
-        raise DataError(f"{path}: cannot be read as csv: {error}") from error
+    with parsing(path, "csv"), opened(path) as file:
+        line = file.readline().decode().rstrip("\r\n")
     if not line:
         raise DataError(f"{path}: is empty")
     separator = max(",;\t", key=line.count)
     (names,) = csv.reader([line], delimiter=separator)
     return names, separator
-
-
-def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
-
-
-def _queries_of_sizes(path: Path, rows: int) -> NDArray[np.int64]:
-    try:
-        sizes = np.loadtxt(path, dtype=np.int64, ndmin=1)
-    except ValueError as error:
-        raise DataError(f"{path}: must hold one size per line: {error}") from error
-    if sizes.sum() != rows:
-        raise DataError(f"{path}: the sizes add up to {sizes.sum()}, the table has {rows} rows")
-    return np.repeat(np.arange(len(sizes)), sizes)

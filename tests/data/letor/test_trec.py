@@ -50,7 +50,7 @@ def test_runs_that_are_none(tmp_path, line, message):
         ("q1 0 a 1\nq1 0 b\n", "line 2: 3 fields where 4 belong"),
         ("q1 0 a 1.5\n", "line 1: the relevance must be a whole number, got '1.5'"),
         ("q1 0 a 1\nq1 0 a 0\n", "line 2: document 'a' was already there"),
-        ("\n", "is empty; a line is query iteration document relevance"),
+        ("\n", "is empty; a line is 'query iteration document relevance'"),
     ],
 )
 def test_qrels_that_are_none(tmp_path, text, message):
@@ -61,7 +61,7 @@ def test_qrels_that_are_none(tmp_path, text, message):
 
 
 def test_spaces_have_no_place_in_ids(tmp_path):
-    with pytest.raises(DataError, match="the document a b 'a b' has one"):
+    with pytest.raises(DataError, match="the document 'a b' has one"):
         write_run(tmp_path / "run.txt", {"q": {"a b": 1.0}})
     with pytest.raises(DataError, match="there is no such file"):
         read_run(tmp_path / "run.txt")

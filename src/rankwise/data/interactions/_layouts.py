@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
+from rankwise.data._text import WIDE
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, require_columns
 
 Types = Mapping[str, type[pl.String] | type[pl.Float64]]
-
-_WIDE = 80  # characters of a line that a message shows
 
 
 def read_delimited(
@@ -66,39 +68,35 @@ def _complain(
 ) -> None:
     """Raise for the first line that does not fit."""
     with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            if number <= skip:
-                continue
+        for number, line in enumerate(islice(file, skip, None), start=skip + 1):
             why = _wrong(line.rstrip("\r\n").split(separator), types, gaps)
             if why:
-                shown = line.strip()[:_WIDE]
+                shown = line.strip()[:WIDE]
                 raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {layout}")
 
 
-def _wrong(fields: Sequence[str], types: Types, gaps: bool) -> str:
+def _wrong(fields: Sequence[str], types: Types, gaps: bool) -> str | None:
     if len(fields) != len(types):
         return f"{len(fields)} fields where {len(types)} belong"
     for field, (name, kind) in zip(fields, types.items(), strict=True):
         if not field.strip():
-            if gaps:
-                continue
-            return f"{name} is empty"
-        if kind == pl.Float64 and not _is_number(field):
+            if not gaps:
+                return f"{name} is empty"
+        elif kind == pl.Float64:
+            with suppress(ValueError):
+                if math.isfinite(float(field)):
+                    continue
             return f"{name} is no number"
-    return ""
+    return None
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return abs(float(text)) < float("inf")
-    except ValueError:
-        return False
-
-
-_USERS = ("user_id", "userid", "user", "uid", "customer_id", "visitorid")
-_ITEMS = ("item_id", "itemid", "item", "iid", "movie_id", "movieid", "product_id")
-_RATINGS = ("rating", "ratings", "score", "stars", "value")
-_TIMES = ("timestamp", "time", "ts", "date", "datetime", "unix_timestamp")
+_USUAL = {
+    "user": ("user_id", "userid", "user", "uid", "customer_id", "visitorid"),
+    "item": ("item_id", "itemid", "item", "iid", "movie_id", "movieid", "product_id"),
+    "rating": ("rating", "ratings", "score", "stars", "value"),
+    "time": ("timestamp", "time", "ts", "date", "datetime", "unix_timestamp"),
+}
+"""Usual names of the columns, by role."""
 
 MOVIELENS: dict[str, tuple[str, int, str, tuple[float, float]]] = {
     "ml-100k": ("\t", 0, "user, item, rating and time, separated by tabs", (1, 5)),
@@ -107,33 +105,13 @@ MOVIELENS: dict[str, tuple[str, int, str, tuple[float, float]]] = {
 }
 """Separator, lines of the header, layout of a line and range of the ratings, by format."""
 
-_MOVIELENS_TYPES: Types = {
-    "user": pl.String,
-    "item": pl.String,
-    "value": pl.Float64,
-    "time": pl.Float64,
-}
+_MOVIELENS_TYPES: Types = dict(zip(_USUAL, [pl.String] * 2 + [pl.Float64] * 2, strict=True))
 _ATOMIC = ("token", "token_seq", "float", "float_seq")
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which columns say what; None: the usual name, if there is such a column."""
-
-    user: str | None = None
-    item: str | None = None
-    rating: str | None = None
-    time: str | None = None
-
-    @property
-    def given(self) -> dict[str, str]:
-        """The columns that were named, by role."""
-        return {role: name for role, name in vars(self).items() if name is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """Columns as a file has them: ``user``, ``item``, maybe ``value`` and ``time``."""
+    """Columns as a file has them: ``user``, ``item``, maybe ``rating`` and ``time``."""
 
     frame: pl.DataFrame
     first_line: int  # of the file, on which the first row stands; 0: rows are all there is
@@ -144,21 +122,21 @@ class Raw:
         return f"line {row + self.first_line}" if self.first_line else f"row {row + 1}"
 
 
-def movielens(path: Path, kind: str) -> Raw:
-    """Read one of the files of MovieLens: user, item, rating and seconds."""
-    separator, skip, layout, limits = MOVIELENS[kind]
-    frame = read_delimited(path, separator, _MOVIELENS_TYPES, skip=skip, layout=layout)
-    return Raw(frame, skip + 1, limits)
+def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
+    """Read a file of MovieLens, an atomic file of RecBole (``*.inter``), a csv or parquet file.
 
-
-def named_columns(path: Path, kind: str, roles: Roles) -> Raw:
-    """Read an atomic file of RecBole (``*.inter``), or a csv or parquet file."""
+    ``given`` are the columns that were named, by role.
+    """
+    if kind in MOVIELENS:
+        separator, skip, layout, limits = MOVIELENS[kind]
+        frame = read_delimited(path, separator, _MOVIELENS_TYPES, skip=skip, layout=layout)
+        return Raw(frame, skip + 1, limits)
     if kind == "recbole":
-        return Raw(_named(path, atomic_frame(path), roles), 2)
+        return Raw(_named(path, atomic_frame(path), given), 2)
     form = format_of(path)
     if form == "svmlight":
         raise DataError(f"{path}: svmlight has no named columns; interactions need a user column")
-    return Raw(_named(path, read_frame(path, form), roles), 2 if form == "csv" else 0)
+    return Raw(_named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
 
 
 def atomic_frame(path: Path, *, gaps: bool = False) -> pl.DataFrame:
@@ -179,28 +157,20 @@ def atomic_frame(path: Path, *, gaps: bool = False) -> pl.DataFrame:
     return read_delimited(path, "\t", types, skip=1, layout=", ".join(header), gaps=gaps)
 
 
-def _named(path: Path, frame: pl.DataFrame, roles: Roles) -> pl.DataFrame:
-    for role, name in roles.given.items():
-        require_columns(path, frame.columns, [name], role)
-    user = roles.user or _usual(path, frame.columns, _USERS, "user")
-    item = roles.item or _usual(path, frame.columns, _ITEMS, "item")
-    rating = roles.rating or _found(frame.columns, _RATINGS)
-    time = roles.time or _found(frame.columns, _TIMES)
-    wanted = {"user": user, "item": item, "value": rating, "time": time}
-    return frame.select(pl.col(name).alias(role) for role, name in wanted.items() if name)
-
-
-def _usual(path: Path, names: Sequence[str], usual: Sequence[str], role: str) -> str:
-    found = _found(names, usual)
-    if found is None:
-        shown = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
-        raise DataError(
-            f"{path}: there is no column with a usual name for the {role} ({usual[0]}); name it "
-            f"with --{role}-column; the {len(names)} columns are: {shown}"
-        )
-    return found
-
-
-def _found(names: Sequence[str], usual: Sequence[str]) -> str | None:
+def _named(path: Path, frame: pl.DataFrame, given: Mapping[str, str]) -> pl.DataFrame:
+    """Return the columns by role; those that were not named, by their usual names."""
+    names = frame.columns
     lower = {name.lower(): name for name in reversed(names)}
-    return next((lower[name] for name in usual if name in lower), None)
+    wanted = dict(given)
+    for role, usual in _USUAL.items():
+        if role in given:
+            require_columns(path, names, [given[role]], role)
+        elif found := [lower[name] for name in usual if name in lower]:
+            wanted[role] = found[0]
+        elif role in ("user", "item"):
+            shown = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
+            raise DataError(
+                f"{path}: there is no column with a usual name for the {role} ({usual[0]}); name "
+                f"it with --{role}-column; the {len(names)} columns are: {shown}"
+            )
+    return frame.select(pl.col(name).alias(role) for role, name in wanted.items())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankwise.checks import require_one_of
 from rankwise.data.errors import DataError
 from rankwise.data.interactions._interactions import Interactions
-from rankwise.data.interactions._layouts import MOVIELENS, Raw, Roles, movielens, named_columns
+from rankwise.data.interactions._layouts import MOVIELENS, Raw, read_raw
 
 Duplicates = Literal["error", "last"]
 FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns")
@@ -62,28 +62,19 @@ def read_interactions(
     """
     require_one_of("duplicates", duplicates, get_args(Duplicates))
     path, kind = _located(Path(path), format)
-    roles = Roles(user, item, rating, time)
-    if kind in MOVIELENS and roles.given:
-        role, name = next(iter(roles.given.items()))
+    roles = {"user": user, "item": item, "rating": rating, "time": time}
+    given = {role: name for role, name in roles.items() if name is not None}
+    if kind in MOVIELENS and given:
+        role, name = next(iter(given.items()))
         raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
-    raw = movielens(path, kind) if kind in MOVIELENS else named_columns(path, kind, roles)
+    raw = read_raw(path, kind, given)
     value = _values(path, raw, rating_range or raw.limits)
-    when = _times(path, raw)
+    when = _numbers(path, raw, "time") if "time" in raw.frame.columns else None
     users, user_codes = _numbered(path, raw, "user")
     items, item_codes = _numbered(path, raw, "item")
     kept = _kept(path, raw, (user_codes, item_codes), when, duplicates)
-    if kept is None:
-        return Interactions(path, user_codes, item_codes, value, when, users, items)
-    return Interactions(
-        path,
-        user_codes[kept],
-        item_codes[kept],
-        value[kept],
-        None if when is None else when[kept],
-        users,
-        items,
-        replaced=len(value) - len(kept),
-    )
+    rows = user_codes[kept], item_codes[kept], value[kept], None if when is None else when[kept]
+    return Interactions(path, *rows, users, items, replaced=len(value) - len(rows[0]))
 
 
 def _located(path: Path, format: str) -> tuple[Path, str]:
@@ -111,11 +102,11 @@ def _kind(path: Path) -> str:
 
 
 def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:
-    if "value" not in raw.frame.columns:
+    if "rating" not in raw.frame.columns:
         if limits is not None:
             raise DataError(f"{path}: has no rating column, so no range of ratings can be kept")
         return np.ones(raw.frame.height)
-    values = _numbers(path, raw, "value", "rating")
+    values = _numbers(path, raw, "rating")
     low, high = limits or (-np.inf, np.inf)
     outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
@@ -126,24 +117,16 @@ def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray
     return values
 
 
-def _times(path: Path, raw: Raw) -> NDArray[np.float64] | None:
-    if "time" not in raw.frame.columns:
-        return None
-    column = raw.frame["time"]
+def _numbers(path: Path, raw: Raw, role: str) -> NDArray[np.float64]:
+    column = raw.frame[role]
     if column.dtype.is_temporal():
         column = column.cast(pl.Datetime("us")).dt.epoch("us") / 1e6
-        return _numbers(path, Raw(pl.DataFrame({"time": column}), raw.first_line), "time", "time")
-    return _numbers(path, raw, "time", "time")
-
-
-def _numbers(path: Path, raw: Raw, name: str, what: str) -> NDArray[np.float64]:
-    column = raw.frame[name]
     numbers = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         row = int(wrong[0])
         raise DataError(
-            f"{path}: {raw.where(row)}: the {what} must be a number, got {column[row]!r}; "
+            f"{path}: {raw.where(row)}: the {role} must be a number, got {column[row]!r}; "
             f"{len(wrong)} of {len(numbers)} are none"
         )
     return numbers
@@ -176,14 +159,14 @@ def _kept(
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
     time: NDArray[np.float64] | None,
     duplicates: str,
-) -> NDArray[np.int64] | None:
-    """The rows that stay, ascending; None: all of them."""
+) -> NDArray[np.int64] | slice:
+    """The rows that stay, ascending."""
     user, item = pairs
     row = np.arange(len(user))
     order = np.lexsort((row, row if time is None else time, item, user))
     again = (np.diff(user[order]) == 0) & (np.diff(item[order]) == 0)
     if not again.any():
-        return None
+        return slice(None)
     if duplicates == "last":
         return np.sort(order[np.append(~again, True)])
     places = np.flatnonzero(again)

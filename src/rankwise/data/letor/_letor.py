@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from rankwise.data._text import opened
 from rankwise.data.errors import DataError
-from rankwise.data.letor.lines import LAST, complain, document_of, labeled, line_of, sizes_of
-from rankwise.extras import require
+from rankwise.data.letor.lines import (
+    LAST,
+    complain,
+    data_lines,
+    document_of,
+    labeled,
+    line_of,
+    load_rows,
+    sizes_of,
+)
 
 Matrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 
@@ -121,21 +128,18 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise DataError(f"{path}: {what}")
-    blocks, targets, found, names = [], [], [], []
-    for text in _chunks(path):
-        chunk = text if judged else labeled(text)
-        block = _parsed(path, chunk, judged=judged)
-        if block is None:
-            continue
-        features, target, queries = block
-        blocks.append(features)
-        targets.append(target)
-        found.append(queries)
-        names += (
-            [document_of(line) for line in _lines(chunk)] if b"#" in chunk else [""] * len(target)
-        )
+    blocks, names = [], []
+    with opened(path) as file:
+        while text := b"".join(file.readlines(_CHUNK)):
+            chunk = text if judged else labeled(text)
+            rows = _parsed(path, chunk, judged=judged)
+            if len(rows[1]):
+                blocks.append(rows)
+                lines = data_lines(chunk.splitlines()) if b"#" in chunk else ()
+                names += [document_of(line) for _, line in lines] or [""] * len(rows[1])
     if not blocks:
         raise DataError(f"{path}: is empty")
+    features, targets, found = zip(*blocks, strict=True)
     target = np.concatenate(targets)
     if judged:
         _check_relevances(path, target)
@@ -143,26 +147,18 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
         target = np.zeros_like(target)
     ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
     documents = tuple(names) if any(names) else None
-    return Letor(path, _joined(blocks), target, groups, ids, documents)
+    return Letor(path, _joined(features), target, groups, ids, documents)
 
 
-Block = tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]
-
-
-def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block | None:
-    """Features, relevances and query ids of some lines; the ids are none where no line has one."""
-    require("rankwise.data.letor", "sklearn")
-    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
-
+def _parsed(
+    path: Path, chunk: bytes, *, judged: bool
+) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]:
     try:
-        features, target, queries = load_svmlight_file(
-            io.BytesIO(chunk), query_id=True, zero_based=True, dtype=np.float32
-        )
+        rows = load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:
         complain(path, judged=judged)
         raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
-    if not len(target):
-        return None
+    features, target, queries = rows
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
     fits = features.shape[1] <= LAST + 1
     if not (finite and fits) or len(queries) not in (0, len(target)):
@@ -170,35 +166,10 @@ def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block | None:
         raise DataError(
             f"{path}: some lines have qid: and others have not, or a value is no number"
         )
-    return sparse.csr_array(features), target.astype(np.float64), np.asarray(queries)
+    return rows
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    """Whole lines, about :data:`_CHUNK` bytes at a time."""
-    with _opened(path) as file:
-        start = file.read(len(BOM_UTF8))
-        rest = b"" if start == BOM_UTF8 else start  # some editors begin a file with it
-        while text := file.read(_CHUNK):
-            whole, end, after = (rest + text).rpartition(b"\n")
-            rest = after
-            if end:
-                yield whole + end
-        if rest:
-            yield rest + b"\n"
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-
-
-def _lines(chunk: bytes) -> Iterator[bytes]:
-    for line in chunk.splitlines():
-        start = line.lstrip()
-        if start and not start.startswith(b"#"):
-            yield line
-
-
-def _joined(blocks: list[sparse.csr_array]) -> Matrix:
+def _joined(blocks: Sequence[sparse.csr_array]) -> Matrix:
     width = max(block.shape[1] for block in blocks)
     for block in blocks:
         block.resize(block.shape[0], width)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+from rankwise.data._text import read_fields
 from rankwise.data.errors import DataError
 from rankwise.files import write_whole
+
+Value = TypeVar("Value", int, float)
 
 Run: TypeAlias = dict[str, dict[str, float]]
 """Scores by query and document."""
@@ -38,13 +41,7 @@ def read_run(path: str | Path) -> Run:
         >>> read_run(file)
         {'q1': {'d2': 0.9, 'd1': 0.2}}
     """
-    found: Run = {}
-    for number, fields in _fields(Path(path), "query Q0 document rank score tag"):
-        query, _, document, _, score, _ = fields
-        own = found.setdefault(query, {})
-        _require_new(path, number, own, query, document)
-        own[document] = _score(path, number, score)
-    return found
+    return _by_query(path, "query Q0 document rank score tag", "score", "a number", _score)
 
 
 def read_qrels(path: str | Path) -> Qrels:
@@ -68,18 +65,8 @@ def read_qrels(path: str | Path) -> Qrels:
         >>> read_qrels(file)
         {'q1': {'d1': 1, 'd2': 0}}
     """
-    found: Qrels = {}
-    for number, fields in _fields(Path(path), "query iteration document relevance"):
-        query, _, document, relevance = fields
-        own = found.setdefault(query, {})
-        _require_new(path, number, own, query, document)
-        try:
-            own[document] = int(relevance)
-        except ValueError:
-            raise DataError(
-                f"{path}: line {number}: the relevance must be a whole number, got {relevance!r}"
-            ) from None
-    return found
+    layout = "query iteration document relevance"
+    return _by_query(path, layout, "relevance", "a whole number", int)
 
 
 def write_run(
@@ -104,12 +91,12 @@ def write_run(
         >>> print(file.read_text().splitlines()[0])
         q1 Q0 d2 1 0.9 rankwise
     """
-    _require_words(path, {"tag": tag})
-    lines = []
-    for query, documents in run.items():
-        _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})
-        for rank, (document, score) in enumerate(_ordered(documents), start=1):
-            lines.append(f"{query} Q0 {document} {rank} {score!r} {tag}\n")
+    _require_words(path, run, tag)
+    lines = [
+        f"{query} Q0 {document} {rank} {score!r} {tag}\n"
+        for query, documents in run.items()
+        for rank, (document, score) in enumerate(_ordered(documents), start=1)
+    ]
     write_whole(Path(path), "".join(lines))
 
 
@@ -132,10 +119,12 @@ def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> Non
         >>> file.read_text()
         'q1 0 d1 1\\n'
     """
-    lines = []
-    for query, documents in qrels.items():
-        _require_words(path, {"query": query, **{f"document {d}": d for d in documents}})
-        lines += [f"{query} 0 {document} {rel}\n" for document, rel in documents.items()]
+    _require_words(path, qrels)
+    lines = [
+        f"{query} 0 {document} {relevance}\n"
+        for query, documents in qrels.items()
+        for document, relevance in documents.items()
+    ]
     write_whole(Path(path), "".join(lines))
 
 
@@ -143,48 +132,39 @@ def _ordered(documents: Mapping[str, float]) -> list[tuple[str, float]]:
     return sorted(documents.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
 
 
-def _fields(path: Path, layout: str) -> Iterator[tuple[int, list[str]]]:
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
-    wanted, empty = len(layout.split()), True
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            fields = line.split()
-            if not fields:
-                continue
-            if len(fields) != wanted:
-                raise DataError(
-                    f"{path}: line {number}: {len(fields)} fields where {wanted} belong: "
-                    f"{line.strip()[:80]!r}; a line is {layout}"
-                )
-            empty = False
-            yield number, fields
-    if empty:
-        raise DataError(f"{path}: is empty; a line is {layout}")
+def _by_query(
+    path: str | Path, layout: str, column: str, kind: str, value: Callable[[str], Value]
+) -> dict[str, dict[str, Value]]:
+    """Return the values of a column by query and document."""
+    found: dict[str, dict[str, Value]] = {}
+    for place, fields in read_fields(Path(path), layout, blanks=False, errors="replace"):
+        given = dict(zip(layout.split(), fields, strict=True))
+        query, document = given["query"], given["document"]
+        own = found.setdefault(query, {})
+        if document in own:
+            raise DataError(f"{place}: document {document!r} was already there for query {query!r}")
+        try:
+            own[document] = value(given[column])
+        except ValueError:
+            raise DataError(
+                f"{place}: the {column} must be {kind}, got {given[column]!r}"
+            ) from None
+    return found
 
 
-def _score(path: str | Path, number: int, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
+def _score(text: str) -> float:
+    score = float(text)
     if math.isnan(score):
-        raise DataError(f"{path}: line {number}: the score must be a number, got {text!r}")
+        raise ValueError("scores must be comparable")
     return score
 
 
-def _require_new(
-    path: str | Path, number: int, own: Mapping[str, object], query: str, document: str
+def _require_words(
+    path: str | Path, lists: Mapping[str, Mapping[str, object]], tag: str = "rankwise"
 ) -> None:
-    if document in own:
-        raise DataError(
-            f"{path}: line {number}: document {document!r} was already there for query {query!r}"
-        )
-
-
-def _require_words(path: str | Path, words: Mapping[str, str]) -> None:
-    for what, word in words.items():
-        if not word or len(word.split()) != 1:
+    documents = (("document", name) for own in lists.values() for name in own)
+    for what, word in (("tag", tag), *(("query", query) for query in lists), *documents):
+        if len(word.split()) != 1:
             raise DataError(
                 f"{path}: TREC's files are separated by spaces; the {what} {word!r} has one"
             )

@@ -1,19 +1,22 @@
-"""Single lines of LETOR: what is wrong with one, and what its comment says."""
+"""Lines of LETOR and svmlight: their numbers, what is wrong with one, what its comment says."""
 
 from __future__ import annotations
 
 import gzip
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
 
+from rankwise.data._text import WIDE, opened, read_fields
 from rankwise.data.errors import DataError
-
-__all__ = ["LAST", "complain", "document_of", "labeled", "line_of", "sizes_of"]
+from rankwise.extras import require
 
 LAST = 1_000_000
 """The greatest number of a feature: columns are held, or learned from, as wide as the last one."""
@@ -23,9 +26,21 @@ _PAIR = re.compile(rf"(\d+):({_NUMBER})")
 _DOCUMENT = re.compile(rb"docid\s*=\s*(\S+)")
 _NO_LABEL = re.compile(rb"^[ \t]*(?=[^\s#:]+:)", re.MULTILINE)  # the first word is name:value
 _UNKNOWN_LABEL = re.compile(rb"^[ \t]*(?:\?|nan|na|none)(?=[ \t])", re.MULTILINE | re.IGNORECASE)
-_WIDE = 80  # characters of a line that a message shows
 _LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit numbers
 _LAYOUT = "relevance qid:query feature:value …"
+
+
+def load_rows(
+    file: BinaryIO | gzip.GzipFile, user: str, dtype: DTypeLike = np.float64
+) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]:
+    """Return features, relevances and query ids; the ids are none where no line has one."""
+    require(user, "sklearn")
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
+
+    features, target, queries = load_svmlight_file(
+        file, query_id=True, zero_based=True, dtype=dtype
+    )
+    return sparse.csr_array(features), target, np.asarray(queries)
 
 
 def complain(path: Path, *, judged: bool = True) -> None:
@@ -34,14 +49,16 @@ def complain(path: Path, *, judged: bool = True) -> None:
     Unless ``judged``, lines may lack the relevance.
     """
     first: bool | None = None
-    for number, line in _data_lines(path):
-        why, queried = _wrong(line if judged else labeled(line.encode()).decode())
-        first = queried if first is None else first
-        if not why and queried != first:
-            why = "no qid:, other lines have one" if first else "qid:, the first line has none"
-        if why:
-            shown = line if len(line) <= _WIDE else line[:_WIDE] + "…"
-            raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
+    with opened(path) as file:
+        for number, given in data_lines(file):
+            line = (given if judged else labeled(given)).decode(errors="replace")
+            why, queried = _wrong(line)
+            first = queried if first is None else first
+            if not why and queried != first:
+                why = "no qid:, other lines have one" if first else "qid:, the first line has none"
+            if why:
+                shown = line if len(line) <= WIDE else line[:WIDE] + "…"
+                raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
 
 
 def labeled(text: bytes) -> bytes:
@@ -51,8 +68,8 @@ def labeled(text: bytes) -> bytes:
 
 def line_of(path: Path, row: int) -> int:
     """The number of the line on which a row stands; comments and empty lines are no rows."""
-    for place, (number, _) in enumerate(_data_lines(path)):
-        if place == row:
+    with opened(path) as file:
+        for number, _ in islice(data_lines(file), row, None):
             return number
     raise ValueError(f"{path} has no row {row}")
 
@@ -70,47 +87,38 @@ def document_of(line: bytes) -> str:
 def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
     """Read the sizes of lists, one per line; they must add up to the number of rows."""
     sizes: list[int] = []
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        if not line.strip().isdecimal() or int(line) == 0:
-            raise DataError(
-                f"{path}: line {number}: a size must be a whole number >= 1, got {line!r}"
-            )
-        sizes.append(int(line))
+    for place, (size,) in read_fields(path, "size", errors="replace"):
+        if not size.isdecimal() or int(size) == 0:
+            raise DataError(f"{place}: a size must be a whole number >= 1, got {size!r}")
+        sizes.append(int(size))
     if sum(sizes) != rows:
         raise DataError(f"{path}: the sizes add up to {sum(sizes)}, the lists have {rows} rows")
     return np.array(sizes, dtype=np.int64)
 
 
-def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            stripped = line.strip()
-            if stripped and not stripped.startswith("#"):
-                yield number, stripped
+def data_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are no comments and not empty, with their numbers."""
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text and not text.startswith(b"#"):
+            yield number, text
 
 
 def _wrong(line: str) -> tuple[str, bool]:
     """What is wrong, if anything, and whether the line has a query."""
     label, *fields = line.partition("#")[0].split()
     queried = bool(fields) and fields[0].startswith("qid:")
-    why = _wrong_relevance(label) or (_wrong_query(fields[0]) if queried else "")
-    return why or _wrong_features(fields[queried:]), queried
-
-
-def _wrong_relevance(label: str) -> str:
     if not re.fullmatch(_NUMBER, label):
-        return f"the relevance {label!r} is no number"
-    return "" if math.isfinite(float(label)) else f"the relevance {label!r} is too large"
-
-
-def _wrong_query(field: str) -> str:
-    if not re.fullmatch(r"qid:\d+", field):
-        return f"{field!r} is no whole number"
-    return "" if int(field[4:]) < 2**63 else f"{field!r} is too large"
+        why = f"the relevance {label!r} is no number"
+    elif not math.isfinite(float(label)):
+        why = f"the relevance {label!r} is too large"
+    elif queried and not re.fullmatch(r"qid:\d+", fields[0]):
+        why = f"{fields[0]!r} is no whole number"
+    elif queried and int(fields[0][4:]) >= 2**63:
+        why = f"{fields[0]!r} is too large"
+    else:
+        why = _wrong_features(fields[queried:])
+    return why, queried
 
 
 def _wrong_features(fields: list[str]) -> str:
