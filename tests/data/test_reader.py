@@ -101,7 +101,7 @@ def test_sizes_of_queries_beside_the_file(tmp_path):
     written(tmp_path / "a.svm.query", "2\n3\n")
     assert read_table(path, target=None, group="qid").groups.tolist() == [0, 0, 1, 1, 1]
     written(tmp_path / "a.svm.query", "2\n2\n")
-    with pytest.raises(DataError, match="the sizes add up to 4, the table has 5 rows"):
+    with pytest.raises(DataError, match="the sizes add up to 4, the lists have 5 rows"):
         read_table(path, target=None, group="qid")
 
 
