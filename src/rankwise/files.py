@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import tempfile
 import zipfile
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["read_npz", "write_csv", "write_json", "write_npz", "write_whole"]
+__all__ = ["nan_to_none", "read_npz", "write_csv", "write_json", "write_npz", "write_whole"]
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
@@ -62,6 +63,13 @@ def write_json(path: Path, value: object) -> Path:
     """Write a value as indented JSON; NaN and infinity raise."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return write_whole(path, text + "\n")
+
+
+def nan_to_none(value: object) -> object:
+    """Return a value, or a dict of values at any depth, with None in place of NaN."""
+    if isinstance(value, Mapping):
+        return {name: nan_to_none(part) for name, part in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:

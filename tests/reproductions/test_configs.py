@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import reproductions
-from rankwise.tasks.classification.network import make_classifier
+from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.tasks.detection.settings import Settings as Detection
 from rankwise.tasks.retrieval.losses import RetrievalLoss
@@ -159,7 +159,7 @@ def test_the_binary_long_tails_have_the_papers_network(name):
     path = CONFIGS / "classification" / f"cifar10_lt_{name}.yaml"
     found = Classification.read(path)
     assert found.data.positive == (name,)
-    network = make_classifier(found, 1)
+    network = Classifier(found, 1)
     count = sum(p.numel() for p in network.backbone.parameters())
     assert 11.1e6 < count < 11.2e6  # ResNet-18 without its last layer: 11.18 million
     assert network.projection.out_features == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,26 +14,20 @@ from rankwise.commands.image_tasks import (
     Part,
     Root,
     Workers,
+    at_root,
     image_app,
     require_part,
-    run_settings,
 )
 from rankwise.commands.options import Run
 
-if TYPE_CHECKING:
-    from rankwise.data.images.image_set import ClassSplits
-    from rankwise.tasks.classification.evaluate import Evaluation
-    from rankwise.tasks.classification.network import Classifier
-    from rankwise.tasks.classification.settings import Settings
-    from rankwise.vision.run import Trained
 
-
-def _load() -> ImageTask[Settings, ClassSplits, Evaluation, Trained[Classifier]]:
-    from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415  (takes seconds)
+def _load() -> ImageTask:
+    from rankwise.tasks.classification import pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.classification.evaluate import results_table  # noqa: PLC0415
     from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
 
     return ImageTask(
-        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
+        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, results_table
     )
 
 
@@ -56,16 +50,19 @@ def evaluate(  # noqa: PLR0917
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, class by class."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.classification import pipeline, report  # noqa: PLC0415
-    from rankwise.tasks.classification.evaluate import as_json  # noqa: PLC0415
+    from rankwise.tasks.classification import pipeline  # noqa: PLC0415
+    from rankwise.tasks.classification.evaluate import (  # noqa: PLC0415
+        as_json,
+        classes_table,
+        results_table,
+    )
 
     require_part(part)
-    settings, network = pipeline.load_run(run)
-    settings = run_settings(type(settings), run, root)
+    settings, network = pipeline.load_run(run, at_root(root))
     splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
-    show(report.results_table({settings.objective.short: found}))
-    show(report.classes_table(found))
+    show(results_table({settings.objective.short: found}))
+    show(classes_table(found))
     if out is not None:
         write_json(out, as_json(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,20 +13,14 @@ from rankwise.commands.image_tasks import (
     ImageTask,
     Part,
     Root,
+    at_root,
     image_app,
     require_part,
-    run_settings,
 )
 from rankwise.commands.options import Run
 
-if TYPE_CHECKING:
-    from rankwise.data.detection import DetectionSplits
-    from rankwise.tasks.detection.evaluate import Result
-    from rankwise.tasks.detection.settings import Settings
-    from rankwise.tasks.detection.task import TrainedDetector
 
-
-def _load() -> ImageTask[Settings, DetectionSplits, Result, TrainedDetector]:
+def _load() -> ImageTask:
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
@@ -60,16 +54,14 @@ def evaluate(
     from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
     from rankwise.tasks.detection.pipeline import load_run, open_data  # noqa: PLC0415
     from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
-    from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
     require_part(part)
-    kept = load_run(run)
-    settings = run_settings(Settings, run, root)
-    splits = open_data(settings, classes=kept.classes, skip_broken=skip_broken)
+    kept = load_run(run, at_root(root))
+    splits = open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
     say(splits.issues.lines(), error=True)
     images = getattr(splits, part)
-    result = coco_metrics(images, detect_all(kept.network, images, settings))
-    show(results_table({settings.objective.short: result}))
+    result = coco_metrics(images, detect_all(kept.network, images, kept.settings))
+    show(results_table({kept.settings.objective.short: result}))
     if out is not None:
         write_json(out, {part: result.as_json()})
 

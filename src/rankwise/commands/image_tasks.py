@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from rich.progress import TimeRemainingColumn
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rankwise.training import Step
     from rankwise.vision.run import History, RunResult
 
+    Settings = classification.Settings | detection.Settings | retrieval.Settings
+
 _STOPPED = "stopped; the same command with --resume continues after the last validation"
 
 Config = Annotated[
@@ -48,39 +50,26 @@ Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load
 Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
 
 
-class _Splits(Protocol):
+class Splits(Protocol):
+    """The images of a task."""
+
     def describe(self) -> str: ...
 
 
-Settings = TypeVar(
-    "Settings", "classification.Settings", "detection.Settings", "retrieval.Settings"
-)
-Splits = TypeVar("Splits", bound=_Splits)
-Result = TypeVar("Result")
-Trained = TypeVar("Trained", bound="History")
-
-
 @dataclass(frozen=True)
-class ImageTask(Generic[Settings, Splits, Result, Trained]):
+class ImageTask:
     """The parts of an image task that its commands use."""
 
     settings: type[Settings]
     open_data: Callable[..., Splits]
-    fit_settings: Callable[[Settings, Splits], tuple[Settings, list[str]]]
-    run: Callable[..., RunResult[Result, Trained]]
-    results_table: Callable[[dict[str, Result]], Table]
+    fit_settings: Callable[..., tuple[Settings, list[str]]]
+    run: Callable[..., RunResult[object, History]]
+    results_table: Callable[..., Table]
 
 
 def require_part(part: str) -> None:
     """Raise unless ``--part`` is a part of the data."""
     require_choice("--part", part, ("test", "validation", "train"))
-
-
-def run_settings(kind: type[Settings], run: Path, root: Path | None) -> Settings:
-    """Return the settings of a finished run; ``root`` is where its images are now."""
-    from rankwise.vision.files import CONFIG  # noqa: PLC0415
-
-    return kind.read(run / CONFIG, at_root(root))
 
 
 def at_root(root: Path | None) -> list[str]:
@@ -89,7 +78,7 @@ def at_root(root: Path | None) -> list[str]:
 
 
 def image_app(
-    load: Callable[[], ImageTask[Settings, Splits, Result, Trained]],
+    load: Callable[[], ImageTask],
     task: str,
     about: str,
     train_help: str,

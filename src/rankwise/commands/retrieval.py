@@ -14,29 +14,26 @@ from rankwise.commands.image_tasks import (
     Part,
     Root,
     Workers,
+    at_root,
     image_app,
     report_once,
     require_part,
-    run_settings,
 )
 from rankwise.commands.options import Run
 
 if TYPE_CHECKING:
     from rankwise.data.images import RetrievalSplits
-    from rankwise.retrieval import RetrievalResult
     from rankwise.tasks.retrieval.network import EmbeddingNet
     from rankwise.tasks.retrieval.settings import Settings
-    from rankwise.vision.run import Trained
 
 
-def _load() -> ImageTask[
-    Settings, RetrievalSplits, dict[str, RetrievalResult], Trained[EmbeddingNet]
-]:
-    from rankwise.tasks.retrieval import pipeline, report  # noqa: PLC0415  (takes seconds)
+def _load() -> ImageTask:
+    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415  (takes seconds)
+    from rankwise.tasks.retrieval.evaluate import results_table  # noqa: PLC0415
     from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
 
     return ImageTask(
-        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
+        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, results_table
     )
 
 
@@ -61,8 +58,11 @@ def evaluate(  # noqa: PLR0917
 ) -> None:
     """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits  # noqa: PLC0415
-    from rankwise.tasks.retrieval.report import results_table  # noqa: PLC0415
+    from rankwise.tasks.retrieval.evaluate import (  # noqa: PLC0415
+        as_json,
+        evaluate_splits,
+        results_table,
+    )
 
     settings, network, splits = _opened(run, root, part, skip_broken)
     found = evaluate_splits(network, splits, settings, part, workers=workers)
@@ -154,8 +154,7 @@ def _opened(
     from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
 
     require_part(part)
-    settings, network = pipeline.load_run(run)
-    settings = run_settings(type(settings), run, root)
+    settings, network = pipeline.load_run(run, at_root(root))
     splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     return settings, network, splits

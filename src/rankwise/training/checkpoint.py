@@ -76,7 +76,7 @@ def _terms(task: Task[Batch]) -> StateDict:
 
 
 def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    was, own = dict(_flat(before)), dict(_flat(now))
+    was, own = dict(flat_settings(before)), dict(flat_settings(now))
     return [
         f"{name} was {was.get(name)!r} and is {value!r}"
         for name, value in own.items()
@@ -84,10 +84,10 @@ def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> list[st
     ]
 
 
-def _flat(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
-    """Settings by dotted names; tables inside a section are values."""
+def flat_settings(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+    """Yield settings by dotted names; tables inside a section are values."""
     for name, value in tree.items():
         if isinstance(value, Mapping) and not above:
-            yield from _flat(value, f"{name}.")
+            yield from flat_settings(value, f"{name}.")
         else:
             yield f"{above}{name}", value

@@ -1,20 +1,20 @@
-"""A run of an image task: its folder, its result, its report, and what to try next."""
+"""A run of an image task: its training, folder, result and report, and what to try next."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypedDict, TypeVar, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
-from rankwise.report import Figure, Section, Table, render_report, write_whole
+from rankwise.report import Figure, Section, render_report, settings_section, write_whole
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.report.verdict import Validation, Verdict, lower_rate
 from rankwise.settings import TaskSettings, require_choice
@@ -23,12 +23,12 @@ from rankwise.training import (
     Callback,
     Devices,
     Fitted,
-    Place,
     RunFolder,
     Step,
     fit,
     open_folder,
 )
+from rankwise.training.checkpoint import flat_settings
 from rankwise.training.settings import EarlyStoppedTraining
 from rankwise.training.trainer import AnyTask
 from rankwise.vision.files import write_config, write_division
@@ -38,39 +38,27 @@ from rankwise.vision.task import ImageSettings
 
 _BATCH_NORM = ("small", "resnet", "mobilenet_v2")
 
-Result = TypeVar("Result")
-Network = TypeVar("Network", bound=nn.Module)
+Result_co = TypeVar("Result_co", covariant=True)
 Network_co = TypeVar("Network_co", bound=nn.Module, covariant=True)
 
 
 @dataclass(frozen=True)
-class Trained(Generic[Network_co]):
-    """The network of the best validation, and the history of its training."""
+class Trained(Fitted, Generic[Network_co]):
+    """The network of the best validation, and the result of its training."""
 
     network: Network_co
-    history: list[dict[str, float]]  # a row for every validation
-    best_step: int  # 0: the network before training
-    start: float = math.nan  # value of the validation before training
-    best_value: float = math.nan
-    last: dict[str, Tensor] = field(default_factory=dict)  # weights after the last step
-
-
-def as_trained(network: Network, fitted: Fitted) -> Trained[Network]:
-    """Return the result of a training of this network."""
-    best = fitted.best_step, fitted.start, fitted.best_value
-    return Trained(network, fitted.history, *best, fitted.last)
 
 
 History = Trained[nn.Module]
-Course = TypeVar("Course", bound=History)
+Course_co = TypeVar("Course_co", bound=History, covariant=True)
 
 
 @dataclass(frozen=True)
-class RunResult(Generic[Result, Course]):
+class RunResult(Generic[Result_co, Course_co]):
     """Test results by network, the training, and the report; None in all but the first process."""
 
-    results: dict[str, Result]
-    trained: Course
+    results: dict[str, Result_co]
+    trained: Course_co
     report: Path | None = None
     verdict: Verdict | None = None
 
@@ -87,36 +75,32 @@ def require_data(data: ImageData, kinds: Sequence[str]) -> None:
         raise UsageError("data.root must say where the images are; --root FOLDER does, too")
 
 
-class FitOptions(TypedDict, total=False):
+class ImageOptions(TypedDict, total=False):
     """Options of a training that are not settings: they change no number."""
 
     resume: bool  # continue the run in the folder
     device: torch.device | None
     on_step: Callable[[Step], None]
-
-
-class ImageOptions(FitOptions, total=False):
-    """The same, and how images are loaded."""
-
     workers: int  # processes that load images
     on_broken: OnBroken | None  # called with images that cannot be read; None: raise
 
 
 def fit_images(
-    make_task: Callable[[Place], AnyTask],
+    make_task: Callable[..., AnyTask],
     out: Path | RunFolder | None,
     command: str,
     precision: str = "32",
-    **options: Unpack[FitOptions],
+    **options: Unpack[ImageOptions],
 ) -> tuple[AnyTask, Fitted]:
     """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
 
-    A resumed run ends with the same bits as one that was never stopped. With ``out`` every
-    validation leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not
-    touched.
+    ``make_task`` is called with the place of the process and the options of loading images. A
+    resumed run ends with the same bits as one that was never stopped. With ``out`` every validation
+    leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
     """
+    loading = {name: v for name, v in options.items() if name in ("workers", "on_broken")}
     return fit(
-        make_task,
+        lambda place: make_task(place, **loading),
         out,
         command,
         resume=options.get("resume", False),
@@ -199,25 +183,15 @@ def write_report(
     verdict: Verdict,
 ) -> Path:
     """Write ``index.html``, and return its path."""
+    settings_shown = {name: str(value) for name, value in flat_settings(settings.plain())}
     sections = [
         verdict.section(),
         *sections,
         training,
         Section("Data", list(data)),
-        Section("Settings", tables=[settings_table(settings)]),
+        settings_section(settings_shown),
     ]
     return write_whole(out / "index.html", render_report(title, sections))
-
-
-def settings_table(settings: TaskSettings) -> Table:
-    """Return all settings of a run, a row each."""
-    rows: list[tuple[str, str]] = []
-    for section, values in settings.plain().items():
-        if isinstance(values, dict):
-            rows += [(f"{section}.{name}", str(value)) for name, value in values.items()]
-        else:
-            rows.append((section, str(values)))
-    return Table(("setting", "value"), rows)
 
 
 def curve_figure(trained: History) -> Figure:

@@ -27,16 +27,9 @@ from rankwise.training import (
 )
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, training_batches
-from rankwise.vision.settings import Backbone
+from rankwise.vision.settings import Backbone, NamedObjective
 
 Batch = TypeVar("Batch")
-
-
-class WarmStarted(Protocol):
-    """The objective of any image task."""
-
-    @property
-    def warm_start(self) -> int: ...
 
 
 class ImageSettings(Protocol):
@@ -45,7 +38,7 @@ class ImageSettings(Protocol):
     @property
     def network(self) -> Backbone: ...
     @property
-    def objective(self) -> WarmStarted: ...
+    def objective(self) -> NamedObjective: ...
     @property
     def optimizer(self) -> Optimizer: ...
     @property

@@ -4,12 +4,12 @@ import pytest
 import torch
 from tests.tasks.classification.cases import settings
 
-from rankwise.tasks.classification.network import make_classifier
+from rankwise.tasks.classification.network import Classifier
 
 
 def test_cosines_do_not_depend_on_the_size_of_the_vectors():
     pictures = torch.rand(4, 3, 8, 8)
-    network = make_classifier(settings("network.head=cosine"), 3).eval()
+    network = Classifier(settings("network.head=cosine"), 3).eval()
     found = network(pictures)
     assert found.abs().max() <= 1 + 1e-6
     with torch.no_grad():
@@ -18,7 +18,7 @@ def test_cosines_do_not_depend_on_the_size_of_the_vectors():
 
 
 def test_a_linear_head_is_features_times_weights():
-    network = make_classifier(settings(), 3).eval()
+    network = Classifier(settings(), 3).eval()
     pictures = torch.rand(4, 3, 8, 8)
     features = network.backbone((pictures - network.mean) / network.deviation)
     wanted = features @ network.projection.weight.T + network.projection.bias
@@ -37,4 +37,4 @@ def test_a_resnet_of_transformers(depths):
     import json
 
     chosen = settings("network.backbone=resnet", f"network.options={json.dumps(options)}")
-    assert make_classifier(chosen, 5).eval()(torch.rand(2, 3, 16, 16)).shape == (2, 5)
+    assert Classifier(chosen, 5).eval()(torch.rand(2, 3, 16, 16)).shape == (2, 5)

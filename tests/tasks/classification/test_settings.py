@@ -10,7 +10,7 @@ from tests.tasks.classification.cases import SMALL
 from rankwise.data.images.readers import CLASS_KINDS
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.losses import ClassificationLoss
-from rankwise.tasks.classification.network import make_classifier
+from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 
 
@@ -60,7 +60,7 @@ def test_cosines_are_for_ldam_unless_it_is_said():
 
 
 def test_the_papers_networks():
-    eighteen = make_classifier(Settings.read("cifar10_lt"), 1)
+    eighteen = Classifier(Settings.read("cifar10_lt"), 1)
     count = sum(p.numel() for p in eighteen.backbone.parameters())
     assert 11.1e6 < count < 11.2e6  # ResNet-18 without its last layer: 11.18 million
     assert eighteen.projection.out_features == 1

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from dataclasses import asdict
 
 import pytest
@@ -29,7 +30,8 @@ HISTORY = [{"epoch": n + 1, "loss": loss} for n, loss in enumerate((2.0, 1.25, 0
 @pytest.fixture
 def trained(tmp_path):
     with torch.random.fork_rng(devices=[]):
-        return Trained(new_network(images(tmp_path), SETTINGS), HISTORY, 3)
+        network = new_network(images(tmp_path), SETTINGS)
+    return Trained(HISTORY, 3, 3, math.inf, last={}, start=math.nan, network=network)
 
 
 def test_both_numbers_of_every_network_with_their_intervals():

@@ -13,10 +13,9 @@ from tests.vision.test_mobilenet import random_state
 from rankwise.data.images import ImageSet
 from rankwise.data.images._listing import Recorded
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import evaluate_splits
+from rankwise.tasks.retrieval.evaluate import evaluate_splits, results_table
 from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.pipeline import fit_settings, load_run, open_data, run
-from rankwise.tasks.retrieval.report import results_table
 from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.vision.backbones import TransformersBackbone
 from rankwise.vision.files import (

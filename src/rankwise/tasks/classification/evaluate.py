@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from rankwise.data.images.image_set import LabeledImages
+from rankwise.files import nan_to_none
 from rankwise.metrics import auroc, average_precision, partial_auroc
-from rankwise.report import write_json
+from rankwise.report import Section, Table
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 from rankwise.training import Place
@@ -103,34 +103,58 @@ def evaluate_scores(
     )
 
 
-def as_json(result: Evaluation) -> dict[str, object]:
+def as_json(result: Evaluation) -> object:
     """Return the numbers of a result; NaN is null."""
-    return {
-        "map": _or_null(result.map),
-        "auroc": _or_null(result.mean_auroc),
-        "partial_auroc": _or_null(result.mean_partial_auroc),
+    columns = zip(result.positives, result.ap, result.auroc, result.partial_auroc, strict=True)
+    names = ("positives", "ap", "auroc", "partial_auroc")
+    by_class = [dict(zip(names, values, strict=True)) for values in columns]
+    found = {
+        "map": result.map,
+        "auroc": result.mean_auroc,
+        "partial_auroc": result.mean_partial_auroc,
         "max_fpr": result.max_fpr,
-        "top_1": _or_null(result.top_1),
+        "top_1": result.top_1,
         "images": result.images,
-        "classes": {
-            name: {
-                "positives": result.positives[i],
-                "ap": _or_null(result.ap[i]),
-                "auroc": _or_null(result.auroc[i]),
-                "partial_auroc": _or_null(result.partial_auroc[i]),
-            }
-            for i, name in enumerate(result.classes)
-        },
+        "classes": dict(zip(result.classes, by_class, strict=True)),
     }
+    return nan_to_none(found)
 
 
-def write_results(out: Path, results: Mapping[str, Evaluation]) -> None:
-    """Write ``results.json``: by network."""
-    write_json(out / "results.json", {name: as_json(one) for name, one in results.items()})
+def results_table(results: Mapping[str, Evaluation]) -> Table:
+    """Return one row for each network."""
+    rows = [
+        (name, *map(_shown, (one.map, one.mean_auroc, one.mean_partial_auroc, one.top_1)))
+        for name, one in results.items()
+    ]
+    first = next(iter(results.values()))
+    classes = sum(not math.isnan(value) for value in first.ap)
+    mean = "" if classes == 1 else f"; AP and the areas are means over {classes} classes"
+    caption = f"{first.images} images{mean}; partial AUROC: false positive rate ≤ {first.max_fpr:g}"
+    return Table(("network", "AP", "AUROC", "partial AUROC", "top-1"), rows, f"{caption}.")
 
 
-def _or_null(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def classes_table(result: Evaluation) -> Table:
+    """Return one row for each class."""
+    values = zip(result.ap, result.auroc, result.partial_auroc, strict=True)
+    rows = [
+        (name, positives, *map(_shown, row))
+        for name, positives, row in zip(result.classes, result.positives, values, strict=True)
+    ]
+    caption = "A class without test images, or with all of them, has nothing to rank: –."
+    return Table(("class", "images", "AP", "AUROC", "partial AUROC"), rows, caption)
+
+
+def report_section(results: Mapping[str, Evaluation]) -> Section:
+    """Return the section of the results in the report; the last network is shown by class."""
+    return Section(
+        "Test images, ranked for every class",
+        ["Every class ranks all test images by its logit; its own should stand first."],
+        tables=[results_table(results), classes_table(list(results.values())[-1])],
+    )
+
+
+def _shown(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 def _mean(values: tuple[float, ...]) -> float:

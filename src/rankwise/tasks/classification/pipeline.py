@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import torch
 
 from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_classes
+from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
-from rankwise.tasks.classification.evaluate import Evaluation, evaluate, write_results
-from rankwise.tasks.classification.network import Classifier, make_classifier
-from rankwise.tasks.classification.report import write_report
+from rankwise.tasks.classification.evaluate import Evaluation, as_json, evaluate, report_section
+from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import new_classifier, train
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
@@ -20,12 +22,14 @@ from rankwise.vision.run import (
     ImageOptions,
     RunResult,
     Trained,
+    curve_figure,
     default_device,
     image_advice,
     image_run,
     require_data,
     require_part,
     validation_of,
+    write_report,
 )
 
 
@@ -33,18 +37,9 @@ def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> ClassSplits:
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
-    data = settings.data
-    require_data(data, CLASS_KINDS)
+    require_data(settings.data, CLASS_KINDS)
     return open_classes(
-        data.kind,
-        data.root,
-        imbalance=data.imbalance,
-        tail_in=data.tail_in,
-        positive=data.positive,
-        positive_share=data.positive_share,
-        validation_share=data.validation_share,
-        test_share=data.test_share,
-        seed=data.seed,
+        **settings.data.model_dump(exclude={"max_fpr"}),
         recorded=None if run is None else read_division(run),
         skip_broken=skip_broken,
     )
@@ -101,8 +96,7 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    device = options.get("device") or default_device()
-    options["device"], workers = device, options.get("workers", 0)
+    options.setdefault("device", default_device())
     with image_run(out, "classify", settings, splits.record, **options) as folder:
         trained = train(splits, settings, folder, **options)
         if folder is None:
@@ -112,14 +106,15 @@ def run(
             dataset = ImageDataset(
                 splits.train.images, settings.augmentations, options.get("on_broken")
             )
-            other = new_classifier(splits.train, dataset, settings).to(device)
-        short = settings.objective.short
-        results = {"untrained": evaluate_part(other, splits, settings, workers=workers)}
+            other = new_classifier(splits.train, dataset, settings)
+        other.to(trained.network.mean.device)
+        short, workers = settings.objective.short, options.get("workers", 0)
+        tested = partial(evaluate_part, splits=splits, settings=settings, workers=workers)
+        results = {"untrained": tested(other)}
         other.load_state_dict(trained.last)
-        last = evaluate_part(other, splits, settings, workers=workers)
-        results[f"{short}, last step"] = last
-        results[short] = evaluate_part(trained.network, splits, settings, workers=workers)
-        write_results(out, results)
+        results[f"{short}, last step"] = tested(other)
+        results[short] = tested(trained.network)
+        write_json(out / "results.json", {name: as_json(one) for name, one in results.items()})
         said = verdict(
             "AP",
             test=(results["untrained"].map, results[short].map),
@@ -127,20 +122,26 @@ def run(
             advice=image_advice(settings, trained, "cross-entropy"),
         )
         report = write_report(
-            out, settings, splits, trained, results, verdict=said, remarks=remarks
+            out,
+            "Classification",
+            [report_section(results)],
+            training=Section("Training", figures=[curve_figure(trained)]),
+            data=[*splits.describe().splitlines(), *remarks],
+            settings=settings,
+            verdict=said,
         )
         folder.finish()
         return RunResult(results, trained, report, said)
 
 
-def load_run(out: Path) -> tuple[Settings, Classifier]:
-    """Load the settings and the network of a finished run, in evaluation mode."""
+def load_run(out: Path, changes: Sequence[str] = ()) -> tuple[Settings, Classifier]:
+    """Load the network of a finished run, in evaluation mode, and its settings after changes."""
     require_finished(out)
-    settings = Settings.read(out / CONFIG)
+    settings = Settings.read(out / CONFIG, changes)
     network = load_model(
         out,
         settings.network,
-        lambda chosen, state: make_classifier(
+        lambda chosen, state: Classifier(
             settings.replace(network=chosen), len(state["projection.bias"])
         ),
     )

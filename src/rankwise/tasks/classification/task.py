@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -17,12 +18,12 @@ from rankwise.errors import UsageError
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.tasks.classification.losses import ClassificationLoss
-from rankwise.tasks.classification.network import Classifier, make_classifier
+from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Batches, Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder
 from rankwise.vision.augmentations import make_fast_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
-from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
+from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import LabeledImageTask, require_validation
 
 
@@ -72,7 +73,7 @@ def new_classifier(images: LabeledImages, dataset: ImageDataset, settings: Setti
     torch.manual_seed(settings.training.seed)
     # One logit says which of two classes it is; else every class has its own.
     logits = 1 if images.binary else len(images.classes)
-    network = make_classifier(settings, logits)
+    network = Classifier(settings, logits)
     if network.backbone.uses_data_statistics:
         network.learn_statistics(dataset.sample_pixels())
     return network
@@ -88,8 +89,8 @@ class ClassificationTask(LabeledImageTask):
         self,
         splits: ClassSplits,
         settings: Settings,
-        *,
         place: Place | None = None,
+        *,
         workers: int = 0,
         on_broken: OnBroken | None = None,
     ) -> None:
@@ -148,17 +149,9 @@ def train(
     splits: ClassSplits,
     settings: Settings,
     out: Path | RunFolder | None = None,
-    *,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
-    **options: Unpack[FitOptions],
+    **options: Unpack[ImageOptions],
 ) -> Trained[Classifier]:
     """Train as :func:`~rankwise.vision.run.fit_images` does."""
-
-    def make(place: Place) -> ClassificationTask:
-        return ClassificationTask(
-            splits, settings, place=place, workers=workers, on_broken=on_broken
-        )
-
+    make = partial(ClassificationTask, splits, settings)
     task, fitted = fit_images(make, out, "classify", settings.training.precision, **options)
-    return as_trained(task.network, fitted)
+    return Trained(**vars(fitted), network=task.network)

@@ -18,11 +18,11 @@ from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
-from rankwise.vision.run import FitOptions, RunResult, Trained, image_run, write_report
+from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
 
 def run(
-    images: Images, settings: Settings, out: Path, **options: Unpack[FitOptions]
+    images: Images, settings: Settings, out: Path, **options: Unpack[ImageOptions]
 ) -> RunResult[Evaluation, Trained[ContrastNet]]:
     """Train into the folder ``out``, then evaluate the network and the untrained one.
 

@@ -17,7 +17,7 @@ from rankwise.tasks.contrast.data import Images, make_views
 from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.training import Moment, Place, Record, RunFolder, Stage, Task, cosine_rate
-from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
+from rankwise.vision.run import ImageOptions, Trained, fit_images
 
 
 def new_network(images: Images, settings: Settings) -> ContrastNet:
@@ -93,9 +93,9 @@ def train(
     images: Images,
     settings: Settings,
     out: Path | RunFolder | None = None,
-    **options: Unpack[FitOptions],
+    **options: Unpack[ImageOptions],
 ) -> Trained[ContrastNet]:
     """Train as :func:`~rankwise.vision.run.fit_images` does, an epoch between checkpoints."""
     make = partial(ContrastTask, images, settings)
     task, fitted = fit_images(make, out, "contrast", **options)
-    return as_trained(task.network, fitted)
+    return Trained(**vars(fitted), network=task.network)

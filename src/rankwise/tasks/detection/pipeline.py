@@ -51,10 +51,10 @@ def write_model(
     files.write_model(out, network, network.features)
 
 
-def load_run(out: Path) -> FinishedRun:
-    """Load the detector of a finished run, in evaluation mode."""
+def load_run(out: Path, changes: Sequence[str] = ()) -> FinishedRun:
+    """Load the detector of a finished run, in evaluation mode, and its settings after changes."""
     files.require_finished(out, _CLASSES)
-    settings = Settings.read(out / CONFIG)
+    settings = Settings.read(out / CONFIG, changes)
     try:
         known = json.loads((out / _CLASSES).read_text())
         classes = tuple(map(str, known["classes"]))
@@ -87,19 +87,8 @@ def open_data(
     skip_broken: bool = False,
 ) -> DetectionSplits:
     """Open the images of the settings, split by their lists of files; ``run`` changes nothing."""
-    data = settings.data
-    require_data(data, KINDS)
-    return open_detection(
-        data.kind,
-        data.root,
-        train=data.train,
-        validation=data.validation,
-        test=data.test,
-        seed=data.seed,
-        validation_share=data.validation_share,
-        classes=classes,
-        skip_broken=skip_broken,
-    )
+    require_data(settings.data, KINDS)
+    return open_detection(**settings.data.model_dump(), classes=classes, skip_broken=skip_broken)
 
 
 def fit_settings(settings: Settings, splits: DetectionSplits) -> tuple[Settings, list[str]]:
@@ -117,7 +106,7 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    options["device"] = options.get("device") or default_device()
+    options.setdefault("device", default_device())
     with image_run(out, "detect", settings, **options) as folder:
         cache: Cache = {}
         trained = train(splits, settings, folder, cache=cache, **options)

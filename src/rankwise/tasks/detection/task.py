@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -31,7 +32,7 @@ from rankwise.tasks.detection.settings import Objective, Settings
 from rankwise.training import Moment, Place, RunFolder
 from rankwise.vision import ClassificationLoss, DetectionLoss, DetectionLosses
 from rankwise.vision.image_dataset import OnBroken
-from rankwise.vision.run import FitOptions, Trained, fit_images
+from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask
 
 
@@ -72,8 +73,8 @@ class DetectionTask(ImageTask[DetectionBatch]):
         self,
         splits: DetectionSplits,
         settings: Settings,
-        *,
         place: Place | None = None,
+        *,
         workers: int = 0,
         on_broken: OnBroken | None = None,
         cache: Cache | None = None,
@@ -135,7 +136,7 @@ class DetectionTask(ImageTask[DetectionBatch]):
 class TrainedDetector(Trained[Detector]):
     """The detector of the best validation, the history of its training, and its detections."""
 
-    detections: list[Detections] = field(default_factory=list)  # in the validation images
+    detections: list[Detections]  # in the validation images
 
 
 def train(
@@ -143,29 +144,22 @@ def train(
     settings: Settings,
     out: Path | RunFolder | None = None,
     *,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
     cache: Cache | None = None,
-    **options: Unpack[FitOptions],
+    **options: Unpack[ImageOptions],
 ) -> TrainedDetector:
     """Train as :func:`~rankwise.vision.run.fit_images` does.
 
     Runs on the same images that are given one ``cache`` share the features of a frozen backbone.
     """
     cache = {} if cache is None else cache
-
-    def make(place: Place) -> DetectionTask:
-        return DetectionTask(
-            splits, settings, place=place, workers=workers, on_broken=on_broken, cache=cache
-        )
-
+    make = partial(DetectionTask, splits, settings, cache=cache)
     task, fitted = fit_images(make, out, "detect", settings.training.precision, **options)
     detections = task.detections
     if fitted.best_row < len(fitted.history) or not detections:
         detections = detect_all(task.network, splits.validation, settings, cache=cache)
-    value = max(-1.0, fitted.best_value)  # where the validation images have no object
-    best = fitted.best_step, fitted.start, value
-    return TrainedDetector(task.network, fitted.history, *best, fitted.last, detections)
+    # The value is -inf where the validation images have no object.
+    fitted = replace(fitted, best_value=max(-1.0, fitted.best_value))
+    return TrainedDetector(**vars(fitted), network=task.network, detections=detections)
 
 
 def fingerprint(images: DetectionSet) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Unpack
@@ -12,11 +13,11 @@ import torch
 
 from rankwise.data.images import KINDS, ImageSet, RetrievalSplits, open_images
 from rankwise.errors import UsageError
-from rankwise.report.verdict import Verdict, verdict
+from rankwise.report import Section, write_json
+from rankwise.report.verdict import verdict
 from rankwise.retrieval import RetrievalResult
-from rankwise.tasks.retrieval.evaluate import Results, evaluate_splits, write_results
+from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits, report_section
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.report import write_report
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import new_network, train
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
@@ -25,11 +26,13 @@ from rankwise.vision.run import (
     ImageOptions,
     RunResult,
     Trained,
+    curve_figure,
     default_device,
     image_advice,
     image_run,
     require_data,
     validation_of,
+    write_report,
 )
 
 
@@ -37,16 +40,9 @@ def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> RetrievalSplits:
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
-    data = settings.data
-    require_data(data, KINDS)
+    require_data(settings.data, KINDS)
     return open_images(
-        data.kind,
-        data.root,
-        trainval=data.trainval,
-        seed=data.seed,
-        validation_share=data.validation_share,
-        test_share=data.test_share,
-        split=data.split,
+        **settings.data.model_dump(exclude={"hits"}),
         recorded=None if run is None else read_division(run),
         skip_broken=skip_broken,
     )
@@ -95,8 +91,7 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    device = options.get("device") or default_device()
-    options["device"], workers = device, options.get("workers", 0)
+    options.setdefault("device", default_device())
     with image_run(out, "retrieval", settings, splits.record, **options) as folder:
         trained = train(splits, settings, folder, **options)
         if folder is None:
@@ -104,27 +99,41 @@ def run(
         write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
             dataset = ImageDataset(splits.train, settings.augmentations, options.get("on_broken"))
-            untrained = new_network(dataset, settings).to(device)
+            untrained = new_network(dataset, settings).to(trained.network.mean.device)
         results = {
-            name: evaluate_splits(network, splits, settings, workers=workers)
+            name: evaluate_splits(network, splits, settings, workers=options.get("workers", 0))
             for name, network in (
                 ("untrained", untrained),
                 (settings.objective.short, trained.network),
             )
         }
-        write_results(out, results)
-        said = _verdict(settings, trained, results)
+        numbers = {n: {g: as_json(r) for g, r in by.items()} for n, by in results.items()}
+        write_json(out / "results.json", numbers)
+        before, after = results.values()
+        said = verdict(
+            "mAP",
+            test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
+            reach=_half_interval(before, after),
+            validation=validation_of(trained, "map"),
+            advice=image_advice(settings, trained, "SupCon"),
+        )
         report = write_report(
-            out, settings, splits, trained, results, verdict=said, remarks=remarks
+            out,
+            "Image retrieval",
+            [report_section(splits, results)],
+            training=Section("Training", figures=[curve_figure(trained)]),
+            data=[*splits.describe().splitlines(), *remarks],
+            settings=settings,
+            verdict=said,
         )
         folder.finish()
         return RunResult(results, trained, report, said)
 
 
-def load_run(out: Path) -> tuple[Settings, EmbeddingNet]:
-    """Load the settings and the network of a finished run, in evaluation mode."""
+def load_run(out: Path, changes: Sequence[str] = ()) -> tuple[Settings, EmbeddingNet]:
+    """Load the network of a finished run, in evaluation mode, and its settings after changes."""
     require_finished(out)
-    settings = Settings.read(out / CONFIG)
+    settings = Settings.read(out / CONFIG, changes)
     return settings, load_model(out, settings.network, lambda chosen, _: make_network(chosen))
 
 
@@ -138,15 +147,3 @@ def _half_interval(before: dict[str, RetrievalResult], after: dict[str, Retrieva
     if len(change) < 2:
         return math.nan
     return 1.96 * float(change.std(ddof=1)) / math.sqrt(len(change))
-
-
-def _verdict(settings: Settings, trained: Trained[EmbeddingNet], results: Results) -> Verdict:
-    """Compare the saved network with the untrained one, by the mean over the galleries."""
-    before, after = results.values()
-    return verdict(
-        "mAP",
-        test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
-        reach=_half_interval(before, after),
-        validation=validation_of(trained, "map"),
-        advice=image_advice(settings, trained, "SupCon"),
-    )

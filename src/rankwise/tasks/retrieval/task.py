@@ -20,7 +20,7 @@ from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder
 from rankwise.vision.augmentations import draw_mixing, make_augmentation
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
-from rankwise.vision.run import FitOptions, Trained, as_trained, fit_images
+from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import LabeledImageTask, require_validation
 
 
@@ -46,8 +46,8 @@ class RetrievalTask(LabeledImageTask):
         self,
         splits: RetrievalSplits,
         settings: Settings,
-        *,
         place: Place | None = None,
+        *,
         workers: int = 0,
         on_broken: OnBroken | None = None,
     ) -> None:
@@ -126,18 +126,12 @@ def train(
     splits: RetrievalSplits,
     settings: Settings,
     out: Path | RunFolder | None = None,
-    *,
-    workers: int = 0,
-    on_broken: OnBroken | None = None,
-    **options: Unpack[FitOptions],
+    **options: Unpack[ImageOptions],
 ) -> Trained[EmbeddingNet]:
     """Train as :func:`~rankwise.vision.run.fit_images` does."""
-
-    def make(place: Place) -> RetrievalTask:
-        return RetrievalTask(splits, settings, place=place, workers=workers, on_broken=on_broken)
-
+    make = partial(RetrievalTask, splits, settings)
     task, fitted = fit_images(make, out, "retrieval", settings.training.precision, **options)
-    return as_trained(task.network, fitted)
+    return Trained(**vars(fitted), network=task.network)
 
 
 def _sampler(labels: Tensor, settings: Settings, place: Place) -> ClassBatches:

@@ -6,11 +6,17 @@ from dataclasses import replace
 from tests.tasks.classification.cases import settings, splits
 
 from rankwise.data.images import BrokenImage
+from rankwise.report import Section
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.classification.evaluate import Evaluation
-from rankwise.tasks.classification.network import make_classifier
-from rankwise.tasks.classification.report import classes_table, results_table, write_report
-from rankwise.vision.run import Trained
+from rankwise.tasks.classification.evaluate import (
+    Evaluation,
+    classes_table,
+    report_section,
+    results_table,
+)
+from rankwise.tasks.classification.network import Classifier
+from rankwise.vision import run
+from rankwise.vision.run import Trained, curve_figure
 
 VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NAN = math.nan
@@ -26,10 +32,26 @@ THREE = Evaluation(
 )
 ONE = Evaluation(("cat",), (4,), (0.5,), (0.75,), (0.125,), 0.875, 9, 0.1)
 TRAINED = Trained(
-    make_classifier(settings(), 3),
     [{"step": 2, "loss": 1.5, "map": 0.25}, {"step": 4, "loss": 0.5, "map": 0.75}],
-    4,
+    best_step=4,
+    best_row=2,
+    best_value=0.75,
+    last={},
+    start=NAN,
+    network=Classifier(settings(), 3),
 )
+
+
+def write_report(out, chosen, parts, trained, results):
+    return run.write_report(
+        out,
+        "Classification",
+        [report_section(results)],
+        training=Section("Training", figures=[curve_figure(trained)]),
+        data=parts.describe().splitlines(),
+        settings=chosen,
+        verdict=VERDICT,
+    )
 
 
 def test_means_are_over_the_classes_that_have_something_to_rank():
@@ -65,9 +87,7 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     first = replace(THREE, ap=(0.0625, 0.0625, NAN))
     parts = replace(splits(), dropped=(BrokenImage("a.png", "is not an image"),))
     results = {"untrained": first, "ap, last step": THREE, "ap": THREE}
-    path = write_report(
-        tmp_path / "run", settings("data.max_fpr=0.25"), parts, TRAINED, results, verdict=VERDICT
-    )
+    path = write_report(tmp_path / "run", settings("data.max_fpr=0.25"), parts, TRAINED, results)
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
@@ -83,9 +103,7 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
 
 def test_the_same_run_has_the_same_page(tmp_path):
     pages = [
-        write_report(
-            tmp_path / name, settings(), splits(), TRAINED, {"ap": THREE}, verdict=VERDICT
-        ).read_bytes()
+        write_report(tmp_path / name, settings(), splits(), TRAINED, {"ap": THREE}).read_bytes()
         for name in ("one", "other")
     ]
     assert pages[0] == pages[1]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,14 @@ import pytest
 from PIL import Image
 from tests.tasks.retrieval.cases import settings, splits
 
+from rankwise.report import Section
 from rankwise.report.verdict import Verdict
 from rankwise.retrieval import RetrievalResult
+from rankwise.tasks.retrieval.evaluate import report_section, results_table
 from rankwise.tasks.retrieval.network import make_network
-from rankwise.tasks.retrieval.report import results_table, write_report
-from rankwise.vision.run import Trained, curve_figure, settings_table
+from rankwise.training.checkpoint import flat_settings
+from rankwise.vision import run
+from rankwise.vision.run import Trained, curve_figure
 
 VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
 NETWORK = make_network(settings().network)
@@ -42,7 +46,20 @@ def result(*values: float, **changed) -> RetrievalResult:
 
 
 def trained(history) -> Trained:
-    return Trained(NETWORK, history, 4)
+    rest = {"best_row": 2, "best_value": 0.5, "last": {}, "start": math.nan, "network": NETWORK}
+    return Trained(history, best_step=4, **rest)
+
+
+def write_report(out, chosen, parts, trained, results):
+    return run.write_report(
+        out,
+        "Image retrieval",
+        [report_section(parts, results)],
+        training=Section("Training", figures=[curve_figure(trained)]),
+        data=parts.describe().splitlines(),
+        settings=chosen,
+        verdict=VERDICT,
+    )
 
 
 def test_a_row_has_its_numbers_and_an_interval_over_queries():
@@ -64,12 +81,12 @@ def test_the_caption_counts_the_queries_of_the_largest_gallery():
 
 def test_every_setting_has_one_row():
     chosen = settings("objective.name=stable_ap(a=.1)", "data.hits=[1, 7]")
-    rows = settings_table(chosen).rows
+    rows = list(flat_settings(chosen.plain()))
     shown = dict(rows)
     assert len(shown) == len(rows)
     assert shown["objective.name"] == "stable_ap(a=.1)"
-    assert shown["data.hits"] == "[1, 7]"
-    assert shown["network.weights"] == "None"
+    assert shown["data.hits"] == [1, 7]
+    assert shown["network.weights"] is None
     for section in ("data", "network", "augmentations", "mixup", "batches", "memory", "training"):
         names = {name for name in shown if name.startswith(f"{section}.")}
         assert names == {f"{section}.{name}" for name in vars(getattr(chosen, section))}
@@ -98,9 +115,7 @@ def test_the_same_numbers_make_the_same_picture():
 def test_the_page_says_what_was_found_and_nothing_in_it_is_markup(tmp_path):
     results = {"untrained": {"test": result(0.25, 0.5)}, "a <b>": {"test": result(0.5, 1.0)}}
     chosen = settings("objective.name=<i>")
-    path = write_report(
-        tmp_path / "run", chosen, splits(), trained(VALIDATED), results, verdict=VERDICT
-    )
+    path = write_report(tmp_path / "run", chosen, splits(), trained(VALIDATED), results)
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
@@ -124,9 +139,7 @@ def test_a_page_takes_the_place_of_an_earlier_one(tmp_path):
     (tmp_path / "index.html").write_text("an earlier page")
     for value in (0.25, 0.75):
         results = {"ap": {"test": result(value, value)}}
-        html = write_report(
-            tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
-        ).read_text()
+        html = write_report(tmp_path, settings(), splits(), trained(VALIDATED), results).read_text()
         assert f"<td>{value:.4f} ± 0.0000</td>" in html
         assert "an earlier page" not in html
     assert "0.2500 ± " not in html
@@ -135,9 +148,7 @@ def test_a_page_takes_the_place_of_an_earlier_one(tmp_path):
 @pytest.mark.parametrize("count", [1, 6])
 def test_any_number_of_networks_can_be_drawn(tmp_path, count):
     results = {f"network {n}": {"test": result(0.5, 0.25)} for n in range(count)}
-    html = write_report(
-        tmp_path, settings(), splits(), trained(VALIDATED), results, verdict=VERDICT
-    ).read_text()
+    html = write_report(tmp_path, settings(), splits(), trained(VALIDATED), results).read_text()
     assert html.count(": mAP 0.375") == 2 * count  # in the words of the figure, twice
 
 
