@@ -50,18 +50,16 @@ def evaluate(
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.detection.evaluate import detect_all  # noqa: PLC0415
-    from rankwise.tasks.detection.evaluate import evaluate as coco_metrics  # noqa: PLC0415
-    from rankwise.tasks.detection.pipeline import load_run, open_data  # noqa: PLC0415
-    from rankwise.tasks.detection.report import results_table  # noqa: PLC0415
+    from rankwise.tasks.detection import evaluate as coco  # noqa: PLC0415
+    from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415
 
     require_part(part)
-    kept = load_run(run, at_root(root))
-    splits = open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
+    kept = pipeline.load_run(run, at_root(root))
+    splits = pipeline.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
     say(splits.issues.lines(), error=True)
     images = getattr(splits, part)
-    result = coco_metrics(images, detect_all(kept.network, images, kept.settings))
-    show(results_table({kept.settings.objective.short: result}))
+    result = coco.evaluate(images, coco.detect_all(kept.network, images, kept.settings))
+    show(report.results_table({kept.settings.objective.short: result}))
     if out is not None:
         write_json(out, {part: result.as_json()})
 
@@ -79,14 +77,12 @@ def predict(
     ] = None,
 ) -> None:
     """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
-    from rankwise.tasks.detection.pipeline import load_run  # noqa: PLC0415
-    from rankwise.tasks.detection.predict import predict as draw_boxes  # noqa: PLC0415
-    from rankwise.tasks.detection.predict import require_places  # noqa: PLC0415
+    from rankwise.tasks.detection import pipeline  # noqa: PLC0415
 
     require_folder(out)
-    require_places(images, out)
-    kept = load_run(run)
+    pipeline.require_places(images, out)
+    kept = pipeline.load_run(run)
     for image in images:
-        done = draw_boxes(kept, image, out, least)
+        done = pipeline.predict(kept, image, out, least)
         counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
         say([f"{image.name}: {counted}", str(done.drawing)])

@@ -116,20 +116,17 @@ def _collate(items: list[tuple[int, Tensor]]) -> ImageBatch:
     return ImageBatch([image for _, image in items], torch.tensor([row for row, _ in items]))
 
 
-@torch.no_grad()
 def compute_outputs(
     network: ImageNetwork, dataset: ImageDataset, *, workers: int = 0, place: Place | None = None
 ) -> Tensor:
     """Compute the outputs of a network for all images, on the CPU, in evaluation mode."""
     place = place or Place()
-    training, device = network.training, network.mean.device
-    network.eval()
     # Padded, so that all processes have as many, and cut off again.
     each = -(-len(dataset) // place.world_size)
     rows = [min(i * place.world_size + place.rank, len(dataset) - 1) for i in range(each)]
     blocks = dataset.center_crops(rows, _BLOCK, workers)
-    outputs = torch.cat([network(block.to(device)) for block in blocks])
-    network.train(training)
+    with network.evaluation():
+        outputs = torch.cat([network(block.to(network.mean.device)) for block in blocks])
     if place.world_size == 1:
         return outputs.cpu()
     together = gather_with_gradient(outputs).reshape(place.world_size, each, -1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 import torch
@@ -50,6 +52,17 @@ class ImageNetwork(nn.Module):
             for norm in self.batch_norms():
                 norm.eval()
         return self
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """Set the network to evaluation while the context lasts, without gradients."""
+        training = self.training
+        self.eval()
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            self.train(training)
 
     def learn_statistics(self, pixels: Tensor) -> None:
         """Set mean and deviation of the channels to those of pixels, uint8 (n, 3, h, w)."""

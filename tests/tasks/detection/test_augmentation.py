@@ -11,6 +11,7 @@ from rankwise.tasks.detection.augmentation import (
     cropped,
     expanded,
     flipped,
+    rescaled,
     resized,
 )
 from rankwise.tasks.detection.settings import Augmentations
@@ -47,10 +48,10 @@ def test_flipping_by_hand_and_twice_is_nothing():
 
 
 def test_resizing_stretches_boxes():
-    shown, boxes = resized(picture(), BOXES, (96, 64))
-    assert shown.shape == (3, 96, 64)
-    assert boxes[0].tolist() == [5, 20, 25, 60]
-    assert resized(picture(), BOXES, (48, 64))[1] is BOXES
+    assert resized(picture(), (96, 64)).shape == (3, 96, 64)
+    assert rescaled(BOXES, (48, 64), (96, 64))[0].tolist() == [5, 20, 25, 60]
+    whole = picture()
+    assert resized(whole, (48, 64)) is whole
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -29,22 +29,26 @@ def augmented(sample: Sample, how: Augmentations, generator: torch.Generator) ->
         image, boxes = expanded(image, boxes, how.expand, generator)
     if how.crop:
         image, boxes, labels = cropped((image, boxes, labels), generator)
-    image, boxes = resized(image, boxes, (how.height, how.width))
+    before, after = (image.shape[-2], image.shape[-1]), (how.height, how.width)
+    image, boxes = resized(image, after), rescaled(boxes, before, after)
     if how.flip and coin(generator):
         image, boxes = flipped(image, boxes)
     seen = (boxes[:, 2:] - boxes[:, :2]).amin(1) >= _LEAST
     return image, boxes[seen], labels[seen]
 
 
-def resized(image: Tensor, boxes: Tensor, size: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """Resize an image, uint8 or in [0, 1], to (height, width), and its boxes with it."""
-    height, width = image.shape[-2:]
-    if (height, width) == size:
-        return image, boxes
+def resized(image: Tensor, size: tuple[int, int]) -> Tensor:
+    """Resize an image, uint8 or in [0, 1], to (height, width)."""
+    if tuple(image.shape[-2:]) == size:
+        return image
     # Without antialiasing a large photograph made small is noise.
-    found = interpolate(image.unsqueeze(0), size, mode="bilinear", antialias=True)
-    across, down = size[1] / width, size[0] / height
-    return found.squeeze(0), boxes * boxes.new_tensor([across, down, across, down])
+    return interpolate(image.unsqueeze(0), size, mode="bilinear", antialias=True).squeeze(0)
+
+
+def rescaled(boxes: Tensor, before: tuple[int, int], after: tuple[int, int]) -> Tensor:
+    """Return the boxes of an image of one (height, width) after its resizing to another."""
+    across, down = after[1] / before[1], after[0] / before[0]
+    return boxes * boxes.new_tensor([across, down, across, down])
 
 
 def flipped(image: Tensor, boxes: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from rankwise.data.detection import DetectionSet
 from rankwise.data.images import BrokenImage
-from rankwise.tasks.detection.augmentation import augmented, coin, flipped, resized
+from rankwise.tasks.detection.augmentation import augmented, coin, flipped, rescaled, resized
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Augmentations
 from rankwise.vision.image_dataset import OnBroken
@@ -75,8 +75,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         image = self.small(row)
         boxes, labels = self.set.objects[row].trained()
         width, height = self.set.sizes[row]
-        across, down = image.shape[2] / width, image.shape[1] / height
-        return image, boxes * boxes.new_tensor([across, down, across, down]), labels
+        return image, rescaled(boxes, (height, width), (image.shape[1], image.shape[2])), labels
 
     def small(self, row: int) -> Tensor:
         """Return the resized image before its augmentation: uint8, (3, h, w)."""
@@ -84,7 +83,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
         if kept is not None:
             return kept
         size = (self.augmentations.height, self.augmentations.width)
-        image, _ = resized(self.set.load(row), torch.zeros(0, 4), size)
+        image = resized(self.set.load(row), size)
         if self.augmentations.cache:
             self._kept[row] = image
         return image
@@ -151,14 +150,13 @@ def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[Eval
     that long and both padded to a multiple of 32 with nothing.
     """
     found = []
-    nothing = torch.zeros(0, 4)
     for image in images:
         height, width = image.shape[1:]
         size = (how.height, how.width)
         if how.test_side is not None:
             factor = min(1.0, how.test_side / min(height, width))
             size = (max(1, round(height * factor)), max(1, round(width * factor)))
-        small = resized(image, nothing, size)[0].float() / 255
+        small = resized(image, size).float() / 255
         if how.test_side is not None:
             down, right = (-side % _MULTIPLE for side in size)
             small = torch.nn.functional.pad(small, (0, right, 0, down))

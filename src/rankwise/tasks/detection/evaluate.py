@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rankwise.data.detection import DetectionSet, Objects
 from rankwise.extras import require
+from rankwise.files import nan_to_none
 from rankwise.tasks.detection.dataset import Cache, DetectionDataset, FeatureCache, can_cache
 from rankwise.tasks.detection.inference import Detections, detect, detect_cached
 from rankwise.tasks.detection.network import Detector
@@ -39,15 +40,9 @@ class Result:
     images: int
     objects: int
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> object:
         """Return the values, None for NaN."""
-
-        def plain(value: object) -> object:
-            if isinstance(value, dict):
-                return {name: plain(part) for name, part in value.items()}
-            return None if isinstance(value, float) and math.isnan(value) else value
-
-        return {name: plain(value) for name, value in asdict(self).items()}
+        return nan_to_none(asdict(self))
 
 
 def detect_all(
@@ -60,13 +55,9 @@ def detect_all(
     """Detect objects in every image of a set; ``cache`` has features of a frozen backbone."""
     how, selection = settings.augmentations, settings.selection
     if cache is not None and how.test_side is None and can_cache(network, how):
-        was_training = network.training
-        network.eval()
-        try:
+        with network.evaluation():
             features = FeatureCache(DetectionDataset(images, how), network, cache)
             return detect_cached(features, network, selection)
-        finally:
-            network.train(was_training)
     results: list[Detections] = []
     for start in range(0, len(images), _BLOCK):
         some = range(start, min(start + _BLOCK, len(images)))
@@ -98,15 +89,11 @@ def evaluate(images: DetectionSet, detections: Sequence[Detections]) -> Result:
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()
-    stats = [math.nan if value < 0 else float(value) for value in evaluation.stats[:6]]
+    known = (math.nan if value < 0 else float(value) for value in evaluation.stats[:6])
+    ap, ap50, ap75, small, medium, large = known
     precision = evaluation.eval["precision"][:, :, :, 0, -1]  # IoU × recall × class, 100 boxes
     return Result(
-        ap=stats[0],
-        ap50=stats[1],
-        ap75=stats[2],
-        small=stats[3],
-        medium=stats[4],
-        large=stats[5],
+        *(ap, ap50, ap75, small, medium, large),
         by_class=_by_class(images.classes, precision),
         by_class50=_by_class(images.classes, precision[:1]),
         images=len(images),

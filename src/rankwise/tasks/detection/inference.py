@@ -85,47 +85,42 @@ def detect_cached(maps: FeatureCache, network: Detector, selection: Selection) -
     """Detect objects in all images with cached features; boxes are in pixels of the images."""
     results: list[Detections] = []
     how, sizes = maps.dataset.augmentations, maps.dataset.set.sizes
-    rows = list(range(len(sizes)))
-    for start in range(0, len(rows), _BLOCK):
-        some = rows[start : start + _BLOCK]
-        dense = network(maps.stacked(some))
-        for one, row in zip(
-            select(dense, [(how.width, how.height)] * len(some), selection), some, strict=True
-        ):
-            stretch = (how.width / sizes[row][0], how.height / sizes[row][1])
-            results.append(_unstretched(one, stretch))
+    for start in range(0, len(sizes), _BLOCK):
+        some = sizes[start : start + _BLOCK]
+        dense = network(maps.stacked(list(range(start, start + len(some)))))
+        stretches = [(how.width / width, how.height / height) for width, height in some]
+        results += _in_pixels(dense, some, stretches, selection)
     return results
 
 
-@torch.no_grad()
 def detect(
     network: Detector, images: Sequence[Tensor], how: Augmentations, selection: Selection
 ) -> list[Detections]:
     """Detect objects in images, uint8 (3, h, w) of any size; boxes are in their pixels."""
     results: list[Detections] = []
-    device, was_training = network.mean.device, network.training
-    network.eval()
-    try:
-        shown = evaluation_images(images, how)
-        block = _BLOCK if how.test_side is None else 1
+    shown, sizes = evaluation_images(images, how), [(i.shape[2], i.shape[1]) for i in images]
+    block = _BLOCK if how.test_side is None else 1
+    with network.evaluation():
         for start in range(0, len(shown), block):
-            some = shown[start : start + block]
-            dense = network(torch.stack([view.image for view in some]).to(device))
-            sizes = [
-                (image.shape[2] * view.stretch[0], image.shape[1] * view.stretch[1])
-                for image, view in zip(images[start : start + block], some, strict=True)
-            ]
-            whole = [(round(width), round(height)) for width, height in sizes]
-            results += [
-                _unstretched(one, view.stretch)
-                for one, view in zip(select(dense, whole, selection), some, strict=True)
-            ]
-    finally:
-        network.train(was_training)
+            some = slice(start, start + block)
+            pixels = torch.stack([view.image for view in shown[some]]).to(network.mean.device)
+            stretches = [view.stretch for view in shown[some]]
+            results += _in_pixels(network(pixels), sizes[some], stretches, selection)
     return results
 
 
-def _unstretched(one: Detections, stretch: tuple[float, float]) -> Detections:
-    across, down = stretch
-    factor = one.boxes.new_tensor([across, down, across, down])
-    return Detections(one.boxes / factor, one.scores, one.labels)
+def _in_pixels(
+    dense: Dense,
+    sizes: Sequence[tuple[int, int]],
+    stretches: Sequence[tuple[float, float]],
+    selection: Selection,
+) -> list[Detections]:
+    """Return the boxes of images of these sizes, which the network saw with these factors."""
+    seen = [
+        (round(width * across), round(height * down))
+        for (width, height), (across, down) in zip(sizes, stretches, strict=True)
+    ]
+    return [
+        Detections(one.boxes / one.boxes.new_tensor(stretch).repeat(2), one.scores, one.labels)
+        for one, stretch in zip(select(dense, seen, selection), stretches, strict=True)
+    ]

@@ -16,12 +16,7 @@ from torch.nn.functional import interpolate
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.settings import Network
 from rankwise.vision.anchors import Anchors, grid_anchors
-from rankwise.vision.backbones import (
-    MobileNetV2,
-    TransformersBackbone,
-    channels_last,
-    make_small,
-)
+from rankwise.vision.backbones import MobileNetV2, TransformersBackbone, channels_last, make_small
 from rankwise.vision.network import ImageNetwork
 
 STRIDES = (4, 8, 16, 32)
@@ -251,11 +246,7 @@ def make_detector(settings: Network, classes: int, *, rare: bool = True) -> Dete
 
 
 def _tower(width: int, depth: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for _ in range(depth):
-        convolution = nn.Conv2d(width, width, 3, padding=1, bias=False)
-        layers += [convolution, nn.GroupNorm(width // 8, width), nn.ReLU()]
-    return nn.Sequential(*layers)
+    return nn.Sequential(*(layer for _ in range(depth) for layer in _layer(width, width, 1)))
 
 
 def _by_anchor(one: Tensor) -> Tensor:

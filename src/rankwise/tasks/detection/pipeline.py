@@ -1,21 +1,27 @@
-"""A whole run: train, evaluate on the test images, write, and load what was written."""
+"""A whole run: train, evaluate on the test images, write; load what was written, and predict."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
+import torch
+
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
+from rankwise.data.images.image_file import read_image
 from rankwise.errors import UsageError
-from rankwise.report import write_json
+from rankwise.report import Section, write_json, write_whole
 from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.dataset import Cache
+from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.inference import detect
 from rankwise.tasks.detection.network import Detector, make_detector
-from rankwise.tasks.detection.report import write_report
+from rankwise.tasks.detection.report import history_table, report_sections
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
 from rankwise.vision import files
@@ -28,6 +34,7 @@ from rankwise.vision.run import (
     image_run,
     require_data,
     validation_of,
+    write_report,
 )
 
 _CLASSES = "classes.json"
@@ -72,13 +79,6 @@ def load_run(out: Path, changes: Sequence[str] = ()) -> FinishedRun:
     return FinishedRun(settings, network, classes, thresholds)
 
 
-@dataclass(frozen=True)
-class DetectionRun(RunResult[Result, TrainedDetector]):
-    """The result of a run, and the thresholds of the classes."""
-
-    thresholds: list[float] = field(default_factory=list)
-
-
 def open_data(
     settings: Settings,
     *,
@@ -101,7 +101,7 @@ def run(
     settings: Settings,
     out: Path,
     **options: Unpack[ImageOptions],
-) -> DetectionRun:
+) -> RunResult[Result, TrainedDetector]:
     """Train into the folder ``out``, then evaluate the detector of the best validation.
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
@@ -111,11 +111,11 @@ def run(
         cache: Cache = {}
         trained = train(splits, settings, folder, cache=cache, **options)
         if folder is None:
-            return DetectionRun({}, trained)
+            return RunResult({}, trained)
         thresholds = best_thresholds(splits.validation, trained.detections)
         write_model(out, trained.network, splits.train.classes, thresholds)
         detections = detect_all(trained.network, splits.test, settings, cache=cache)
-        result = evaluate(splits.test, detections)
+        name, result = settings.objective.short, evaluate(splits.test, detections)
         write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
         said = verdict(
             "AP",
@@ -124,14 +124,68 @@ def run(
         )
         report = write_report(
             out,
-            settings,
-            splits,
-            trained,
-            result=result,
-            detections=detections,
-            thresholds=thresholds,
+            "Object detection",
+            report_sections(
+                name,
+                splits.test,
+                result,
+                detections,
+                thresholds=thresholds,
+                best_step=trained.best_step,
+            ),
+            training=Section("Training", tables=[history_table(trained)]),
+            data=splits.describe().splitlines(),
+            settings=settings,
             verdict=said,
         )
         folder.finish()
-        results = {settings.objective.short: result}
-        return DetectionRun(results, trained, report, said, thresholds)
+        return RunResult({name: result}, trained, report, said)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Files of the drawing and of the boxes, and the number of boxes of each class."""
+
+    drawing: Path
+    json: Path
+    counts: dict[str, int]
+
+
+def require_places(images: Sequence[Path], out: Path) -> None:
+    """Raise where a drawing in ``out`` would write over an image, or over another drawing."""
+    drawn_from: dict[str, Path] = {}
+    for image in images:
+        if image.resolve().parent == out.resolve():
+            raise UsageError(
+                f"--out must be another folder than that of {image}, where {image.stem}.png may be "
+                f"an image, got {out}"
+            )
+        other = drawn_from.setdefault(image.stem, image)
+        if other is not image:
+            raise UsageError(
+                f"{other} and {image} would both be drawn as {out / image.stem}.png; "
+                "detect in one of them at a time, each with a folder --out of its own"
+            )
+
+
+def predict(finished: FinishedRun, image: Path, out: Path, least: float | None = None) -> Predicted:
+    """Draw boxes with a score of at least ``least``, a probability; None: the run's thresholds.
+
+    Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
+    """
+    require_places([image], out)
+    pixels, settings = read_image(image), finished.settings
+    (all_boxes,) = detect(finished.network, [pixels], settings.augmentations, settings.selection)
+    lowest = None if least is None else torch.tensor(least, dtype=torch.float64).logit().item()
+    boxes = all_boxes.above(finished.thresholds if lowest is None else lowest)
+    names = [finished.classes[label] for label in boxes.labels.tolist()]
+    rows = [
+        {"class": name, "score": round(score, 6), "box": [round(side, 2) for side in box]}
+        for name, score, box in zip(
+            names, boxes.scores.sigmoid().tolist(), boxes.boxes.tolist(), strict=True
+        )
+    ]
+    drawing = write_whole(out / f"{image.stem}.png", to_png(drawn(pixels, boxes, finished.classes)))
+    size = {"width": pixels.shape[2], "height": pixels.shape[1]}
+    listed = write_json(out / f"{image.stem}.json", {"image": image.name, **size, "found": rows})
+    return Predicted(drawing, listed, dict(Counter(names)))

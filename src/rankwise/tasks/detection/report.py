@@ -4,48 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from rankwise.data.detection import DetectionSet, DetectionSplits
+from rankwise.data.detection import DetectionSet
 from rankwise.report import Figure, Section, Table
-from rankwise.report.verdict import Verdict
 from rankwise.tasks.detection.drawing import drawn, drawn_truth, tiled, to_png
 from rankwise.tasks.detection.evaluate import Result
 from rankwise.tasks.detection.inference import Detections
-from rankwise.tasks.detection.settings import Settings
-from rankwise.vision import run
 from rankwise.vision.run import History
 
 _SHOWN = 4  # test images in the report
 
 
-def write_report(
-    out: Path,
-    settings: Settings,
-    splits: DetectionSplits,
-    trained: History,
-    *,
+def report_sections(
+    name: str,
+    images: DetectionSet,
     result: Result,
     detections: Sequence[Detections],
+    *,
     thresholds: Sequence[float],
-    verdict: Verdict,
-) -> Path:
-    """Write ``index.html``, and return its path."""
-    name = settings.objective.short
+    best_step: int,
+) -> list[Section]:
+    """Return the sections of a detector and its detections in the test images."""
     shown = [
-        image_figure(splits.test, i, {name: detections[i].above(thresholds)})
-        for i in spaced(len(splits.test), _SHOWN)
+        image_figure(images, i, {name: detections[i].above(thresholds)})
+        for i in spaced(len(images), _SHOWN)
     ]
     least = ", ".join(
         f"{called} {1 / (1 + math.exp(-value)):.2f}"
-        for called, value in zip(splits.test.classes, thresholds, strict=True)
+        for called, value in zip(images.classes, thresholds, strict=True)
     )
-    kept = f"after step {trained.best_step}" if trained.best_step else "before training"
-    sections = [
+    kept = f"after step {best_step}" if best_step else "before training"
+    by_class = [
+        (called, per_cent(value), per_cent(result.by_class50[called]))
+        for called, value in result.by_class.items()
+    ]
+    return [
         Section(
             "Average precision on the test images",
             [f"The detector {kept}, the best of validation."],
-            tables=[results_table({name: result}), _by_class(result)],
+            tables=[results_table({name: result}), Table(("class", "AP", "AP50"), by_class)],
         ),
         Section(
             "Detections",
@@ -53,15 +50,6 @@ def write_report(
             figures=shown,
         ),
     ]
-    return run.write_report(
-        out,
-        "Object detection",
-        sections,
-        training=Section("Training", tables=[_history(trained)]),
-        data=splits.describe().splitlines(),
-        settings=settings,
-        verdict=verdict,
-    )
 
 
 def results_table(results: Mapping[str, Result]) -> Table:
@@ -100,15 +88,8 @@ def per_cent(value: float) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.1f}"
 
 
-def _by_class(result: Result) -> Table:
-    rows = [
-        (name, per_cent(value), per_cent(result.by_class50[name]))
-        for name, value in result.by_class.items()
-    ]
-    return Table(("class", "AP", "AP50"), rows)
-
-
-def _history(trained: History) -> Table:
+def history_table(trained: History) -> Table:
+    """Return one row for each validation."""
     rows = [
         (int(r["step"]), f"{r['loss']:.4f}", f"{r['learning_rate']:.2g}", per_cent(r["ap"]))
         for r in trained.history

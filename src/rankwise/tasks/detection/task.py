@@ -39,15 +39,8 @@ from rankwise.vision.task import ImageTask
 def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
     """Make the loss of the settings."""
     try:
-        return DetectionLoss(
-            chosen.name,
-            pooled=chosen.pooled,
-            classes=classes,
-            box_weight=chosen.box_weight,
-            bias_weight=chosen.bias_weight,
-            bias_form="sum" if chosen.bias_form == "sum" else "mean",
-            classification_weight=chosen.classification_weight,
-        )
+        terms = chosen.model_dump(exclude={"name", "warm_start"})
+        return DetectionLoss(chosen.name, classes=classes, **terms)
     except (ValueError, RuntimeError) as error:
         raise UsageError(f"objective: {error}") from None
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.predict import require_places
+from rankwise.tasks.detection.pipeline import require_places
 
 
 def test_drawings_have_places_of_their_own(tmp_path):
