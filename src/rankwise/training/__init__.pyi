@@ -2,8 +2,12 @@ from rankwise.training.checkpoint import CHECKPOINT
 from rankwise.training.devices import PRECISIONS, Devices, Place
 from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.learner import Learner
-from rankwise.training.optimizers import MomentumSGD, make_optimizer
-from rankwise.training.previous import previous_outputs
+from rankwise.training.optimizers import (
+    MomentumSGD,
+    cosine_rate,
+    make_optimizer,
+    milestone_rate,
+)
 from rankwise.training.run_folder import (
     RunFolder,
     command_of,
@@ -11,8 +15,15 @@ from rankwise.training.run_folder import (
     require_free,
     require_unchanged,
 )
-from rankwise.training.schedules import cosine_rate, milestone_rate
-from rankwise.training.task import CachedLoss, Moment, Options, Record, Stage, Task
+from rankwise.training.task import (
+    CachedLoss,
+    Moment,
+    Options,
+    Record,
+    Stage,
+    Task,
+    previous_outputs,
+)
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation, fit
 
 __all__ = [

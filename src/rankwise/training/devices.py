@@ -23,8 +23,7 @@ __all__ = ["PRECISIONS", "Devices", "Place"]
 Value = TypeVar("Value")
 
 PRECISIONS = ("float32", "bfloat16", "float16", "32", "bf16", "16")
-_FABRIC = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}
-_LONG = {"float32": "32", "bfloat16": "bf16", "float16": "16"}
+_FABRIC = dict(zip(PRECISIONS, ("32-true", "bf16-mixed", "16-mixed") * 2, strict=True))
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Devices:
     def __init__(self, precision: str = "32", device: torch.device | None = None) -> None:
         if precision not in PRECISIONS:
             raise UsageError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
-        self.fabric = _fabric(_FABRIC[_LONG.get(precision, precision)], device)
+        self.fabric = _fabric(_FABRIC[precision], device)
         self.fabric.launch()
         self.place = Place(self.fabric.device, self.fabric.global_rank, self.fabric.world_size)
 

@@ -1,29 +1,18 @@
-"""Optimizers by name, and momentum between heavy ball and Nesterov."""
+"""Optimizers by name, momentum between heavy ball and Nesterov, and learning rates by step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
-__all__ = ["MomentumSGD", "OptimizerSettings", "make_optimizer"]
+if TYPE_CHECKING:
+    from rankwise.training.settings import Optimizer
 
-
-class OptimizerSettings(Protocol):
-    """What :func:`make_optimizer` reads of a record of settings."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def learning_rate(self) -> float: ...
-    @property
-    def weight_decay(self) -> float: ...
-    @property
-    def momentum(self) -> float: ...
-    @property
-    def s(self) -> float: ...
+__all__ = ["MomentumSGD", "cosine_rate", "make_optimizer", "milestone_rate"]
 
 
 class MomentumSGD(torch.optim.Optimizer):
@@ -87,7 +76,7 @@ class MomentumSGD(torch.optim.Optimizer):
 
 
 def make_optimizer(
-    parameters: Iterable[nn.Parameter], settings: OptimizerSettings
+    parameters: Iterable[nn.Parameter], settings: Optimizer
 ) -> torch.optim.Optimizer:
     """Return the optimizer of a settings section, for the parameters that require a gradient.
 
@@ -115,3 +104,51 @@ def make_optimizer(
         )
     kind = torch.optim.Adam if settings.name == "adam" else torch.optim.AdamW
     return kind(learning, rate, weight_decay=decay)
+
+
+def milestone_rate(
+    rate: float,
+    step: int,
+    milestones: Sequence[int] = (),
+    factor: float = 0.1,
+    *,
+    warm_up: int = 0,
+) -> float:
+    """Return the rate times ``factor`` for every milestone passed, after a linear warm-up.
+
+    Args:
+        rate: Learning rate after the warm-up.
+        step: Number of the step, from 0.
+        milestones: Steps after which the rate is multiplied by ``factor``.
+        factor: Factor of a milestone.
+        warm_up: Steps over which the rate rises to ``rate``.
+
+    Returns:
+        Learning rate of the step.
+
+    Example:
+        >>> from rankwise.training import milestone_rate
+        >>> [milestone_rate(1.0, step, milestones=[2], warm_up=1) for step in range(4)]
+        [0.5, 1.0, 0.1, 0.1]
+    """
+    passed = sum(step >= milestone for milestone in milestones)
+    return rate * factor**passed * min(1.0, (step + 1) / (warm_up + 1))
+
+
+def cosine_rate(rate: float, step: int, steps: int) -> float:
+    """Return the rate of a cosine schedule that falls to 0 over ``steps``.
+
+    Args:
+        rate: Learning rate of the first step.
+        step: Number of the step, from 0.
+        steps: Number of steps until the rate is 0.
+
+    Returns:
+        Learning rate of the step.
+
+    Example:
+        >>> from rankwise.training import cosine_rate
+        >>> [round(cosine_rate(1.0, step, 2), 3) for step in range(3)]
+        [1.0, 0.5, 0.0]
+    """
+    return rate * (1 + math.cos(math.pi * step / steps)) / 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
@@ -36,7 +34,7 @@ class ClassificationLoss(nn.Module):
     set, for objectives that remember them.
     """
 
-    weights: Tensor | None
+    weights: Tensor | None  # of the classes, of class-balanced cross-entropy
 
     def __init__(
         self, chosen: Chosen, target: Tensor, classes: int, *, cosine: bool = False
@@ -44,47 +42,42 @@ class ClassificationLoss(nn.Module):
         """``target`` is that of the training set, (n,) or (n, classes)."""
         super().__init__()
         self.chosen, self.classes, self.items = chosen, classes, len(target)
-        self.multi_label = target.ndim == 2
+        self.multi_label, self.cosine = target.ndim == 2, cosine
         self.binary = not self.multi_label and classes == 2
-        self.cosine = cosine
-        self.several = not self.binary
-        self.plain: Callable[[Tensor, Tensor], Tensor] | None = None
-        self.objective: nn.Module | None = None
-        hot = target if self.multi_label else nn.functional.one_hot(target, classes)
-        _require_both(hot.sum(0), self.items)
+        self.objective: nn.Module | None = None  # None: cross-entropy of several classes
+        counts = (target if self.multi_label else nn.functional.one_hot(target, classes)).sum(0)
+        if not bool(((counts > 0) & (counts < self.items)).any()):
+            raise UsageError("the training images must have both classes of some label, got none")
         # A class of no image, or of all, has no list: its count is not used, but must not be 0.
-        self.counts = hot.sum(0).double().clamp(1, self.items - 1)
+        self.counts = counts.double().clamp(1, self.items - 1)
         self.register_buffer("weights", None, persistent=False)
         short = chosen.short.strip().lower()
         try:
-            if self.several and short in (*_CROSS_ENTROPY, *_BALANCED):
-                self._plain(short)
-            else:
-                self._by_name(short)
+            if self.binary or short not in (*_CROSS_ENTROPY, *_BALANCED):
+                self.objective = self._by_name(short)
+            elif short in _BALANCED:
+                self.weights = self._balanced().float()
+        except UsageError:
+            raise
         except (ValueError, RuntimeError) as error:
-            if isinstance(error, UsageError):
-                raise
             raise UsageError(f"objective.name: {error}") from None
-        takes = self.objective is not None and _takes_previous(self.objective)
-        if chosen.previous and not takes:
+        # The objective of one list may be inside of that of several classes.
+        inner = getattr(self.objective, "objective", self.objective)
+        self.by_item = isinstance(inner, Objective) and inner.memory_by == "item"
+        if chosen.previous and not (isinstance(inner, Objective) and inner.uses_previous_scores):
             raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
 
-    def _plain(self, short: str) -> None:
-        """Set the cross-entropy of several classes: over a softmax, or a sigmoid per label."""
-        if short in _BALANCED:
-            spec = parse(self.chosen.name)
-            options = bind(signature_of_objective(find_objective(spec)), spec)
-            beta = options.get("beta", 0.9999)
-            assert isinstance(beta, (int, float))
-            if self.multi_label:
-                pairs = torch.stack([self.items - self.counts, self.counts], 1)
-                rows = [effective_number_weights(pair, beta) for pair in pairs]
-                self.weights = torch.stack(rows, 1).float()  # (2, classes)
-            else:
-                self.weights = effective_number_weights(self.counts, beta).float()
-        self.plain = self._sigmoids if self.multi_label else self._softmax
+    def _balanced(self) -> Tensor:
+        """Return the weights of the classes; with several labels those of both sides, (2, n)."""
+        spec = parse(self.chosen.name)
+        beta = bind(signature_of_objective(find_objective(spec)), spec).get("beta", 0.9999)
+        assert isinstance(beta, (int, float))
+        if not self.multi_label:
+            return effective_number_weights(self.counts, beta)
+        pairs = torch.stack([self.items - self.counts, self.counts], 1)
+        return torch.stack([effective_number_weights(pair, beta) for pair in pairs], 1)
 
-    def _by_name(self, short: str) -> None:
+    def _by_name(self, short: str) -> nn.Module:
         name, entry = self.chosen.name, find_objective(parse(self.chosen.name))
         shares = self.counts / self.items
         prior: Tensor | float = shares
@@ -97,21 +90,17 @@ class ClassificationLoss(nn.Module):
             inside = name.partition("(")[2].rstrip().removesuffix(")")
             name = f"{short}(counts=[{numbers}]{', ' + inside if inside.strip() else ''})"
         lists = 1 if self.binary else self.classes
-        items = self.items if self.binary else self.items * self.classes
-        found = by_name(name, prior=prior, num_items=items, num_lists=lists)
+        found = by_name(name, prior=prior, num_items=self.items * lists, num_lists=lists)
         if isinstance(found, CrossBatchMemory):
             raise UsageError("objective.name: xbm is for embeddings")
-        if isinstance(found, ClassObjective):
-            if self.multi_label:
-                raise UsageError(
-                    f"objective.name: {self.chosen.short} is for one class by image; for several "
-                    "labels take an objective of one list, such as auc"
-                )
-        elif not isinstance(found, Objective):
+        if isinstance(found, ClassObjective) and self.multi_label:
+            raise UsageError(
+                f"objective.name: {self.chosen.short} is for one class by image; for several "
+                "labels take an objective of one list, such as auc"
+            )
+        if not isinstance(found, (ClassObjective, Objective)):
             raise UsageError(f"objective.name: {name} is no loss of logits")
-        elif self.several:
-            found = OneVsRest(found)
-        self.objective = found
+        return OneVsRest(found) if isinstance(found, Objective) and not self.binary else found
 
     def begin(self, epoch: int) -> None:
         """Set the epoch, from which on LDAM uses its deferred weights."""
@@ -133,29 +122,32 @@ class ClassificationLoss(nn.Module):
             previous = None if previous is None else _SCALE * previous
         if step < self.chosen.warm_start:
             return self.cross_entropy(logits, target)
-        if self.plain is not None:
-            return self.plain(logits, target)
-        assert self.objective is not None
-        kind = getattr(getattr(self.objective, "objective", self.objective), "memory_by", None)
-        if kind == "item" and rows is None:
-            raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
+        if self.objective is None:
+            return self.cross_entropy(logits, target, self.weights)
         if isinstance(self.objective, ClassObjective):
             both: Tensor = self.objective(self._two_sided(logits), target)
             return both
-        scores = logits.squeeze(-1) if self.binary else logits
-        more = {} if kind != "item" or rows is None else {"item_ids": rows}
+        more = {}
+        if self.by_item:
+            if rows is None:
+                raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
+            more["item_ids"] = rows
         if previous is not None:
             more["previous_scores"] = previous.squeeze(-1) if self.binary else previous
-        loss: Tensor = self.objective(scores, target, **more)
+        loss: Tensor = self.objective(logits.squeeze(-1) if self.binary else logits, target, **more)
         return loss
 
-    def cross_entropy(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of the warm start."""
-        if self.binary:
-            return binary_cross_entropy_with_logits(logits.squeeze(-1), target.to(logits.dtype))
-        if self.multi_label:
-            return binary_cross_entropy_with_logits(logits, target.to(logits.dtype))
-        return cross_entropy(logits, target)
+    def cross_entropy(
+        self, logits: Tensor, target: Tensor, weights: Tensor | None = None
+    ) -> Tensor:
+        """Return the cross-entropy: of a softmax over the classes, or of a sigmoid per label."""
+        if self.binary or self.multi_label:
+            logits = logits.squeeze(-1) if self.binary else logits
+            weight = None if weights is None else torch.where(target == 1, weights[1], weights[0])
+            return binary_cross_entropy_with_logits(logits, target.to(logits.dtype), weight)
+        if weights is None:
+            return cross_entropy(logits, target)
+        return (cross_entropy(logits, target, reduction="none") * weights[target]).mean()
 
     def _two_sided(self, logits: Tensor) -> Tensor:
         """Return logits of both of two classes: ± the logit for LDAM, else ± half of it."""
@@ -163,24 +155,3 @@ class ClassificationLoss(nn.Module):
             return logits
         half = logits if isinstance(self.objective, LDAM) else logits / 2
         return torch.cat([-half, half], dim=-1)
-
-    def _softmax(self, logits: Tensor, target: Tensor) -> Tensor:
-        if self.weights is None:
-            return cross_entropy(logits, target)
-        return (cross_entropy(logits, target, reduction="none") * self.weights[target]).mean()
-
-    def _sigmoids(self, logits: Tensor, target: Tensor) -> Tensor:
-        weight = None
-        if self.weights is not None:
-            weight = torch.where(target == 1, self.weights[1], self.weights[0])
-        return binary_cross_entropy_with_logits(logits, target.to(logits.dtype), weight)
-
-
-def _takes_previous(objective: nn.Module) -> bool:
-    inner = getattr(objective, "objective", objective)
-    return isinstance(inner, Objective) and inner.uses_previous_scores
-
-
-def _require_both(counts: Tensor, items: int) -> None:
-    if not bool(((counts > 0) & (counts < items)).any()):
-        raise UsageError("the training images must have both classes of some label, got none")

@@ -48,8 +48,8 @@ class RetrievalLoss(nn.Module):
         self.by_pair = self.objective.memory_by == "item"
         by_list = self.objective.memory_by == "list" and self.objective.memory_size > 1
         self.by_image = by_list and self._by_anchor
-        self.by_class = by_list and not self.by_image
-        if (self.by_pair or self.by_image) and (memory.size or mixes):
+        self.by_class = by_list and not self._by_anchor
+        if self.needs_rows and (memory.size or mixes):
             raise UsageError(
                 f"objective.name: {chosen.name} remembers images, and goes neither with "
                 "memory.size nor with mixup.stages, whose embeddings are of no image"
@@ -106,23 +106,13 @@ class RetrievalLoss(nn.Module):
         if self.memory is not None:
             remembered: Tensor = self.memory(embeddings, labels)
             return remembered
-        list_ids, item_ids = labels if self.by_class else None, None
+        more: dict[str, Tensor] = {"list_ids": labels} if self.by_class else {}
         if self.needs_rows:
             if rows is None:
                 raise ValueError(f"rows is needed: {self.chosen.name} remembers images")
-            if self.by_pair:
-                item_ids = rows.unsqueeze(1) * self.images + rows
-            else:
-                list_ids = rows
-        more = {}
+            pairs = {"item_ids": rows.unsqueeze(1) * self.images + rows}
+            more = pairs if self.by_pair else {"list_ids": rows}
         if previous is not None:
             more["previous_scores"] = previous @ previous.T
-        loss: Tensor = self.objective(
-            lists.scores,
-            lists.target,
-            mask=lists.mask,
-            list_ids=list_ids,
-            item_ids=item_ids,
-            **more,
-        )
+        loss: Tensor = self.objective(lists.scores, lists.target, mask=lists.mask, **more)
         return loss
