@@ -9,27 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise.commands.app import App
-from rankwise.commands.console import (
-    require_folder,
-    require_other,
-    say,
-    show,
-    write_frame,
-)
-from rankwise.commands.options import (
-    Out,
-    Resume,
-    Seed,
-    add_config,
-    names_of,
-)
+from rankwise.commands.console import require_folder, require_other, say, show, write_frame
+from rankwise.commands.options import Out, Resume, Seed, add_config, names_of
 from rankwise.commands.options import Run as FinishedRun
 from rankwise.errors import UsageError
+from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import Settings
 
 if TYPE_CHECKING:
     from rankwise.data.letor import Qrels, Run
-    from rankwise.tasks.ranking import Judged
 
 app = App()
 add_config(app, lambda: Settings)
@@ -68,21 +56,19 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 ) -> None:
     """Fit a ranker on lists, stop by validation, evaluate it on every file given."""
     from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
     from rankwise.training import require_free  # noqa: PLC0415
 
     require_folder(out)
     require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
     settings = settings.replace(options={**settings.options, **_options(option or [])})
     learned = read_letor(data)
-    held = None if validation is None else read_letor(validation)
-    last = None if test is None else read_letor(test)
-    for name, part in (("train", learned), ("validation", held), ("test", last)):
+    held, last = (None if file is None else read_letor(file) for file in (validation, test))
+    for name, part in {"train": learned, "validation": held, "test": last}.items():
         if part is not None:
             said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
             say([f"{said}, {part.width - 1} features"], error=True)
-    judged_by = names_of("metrics", metrics)
-    done = task.run(settings, out, learned, held, last, metrics=judged_by, resume=resume)
+    names = names_of("metrics", metrics)
+    done = task.run(settings, out, learned, held, last, metrics=names, resume=resume)
     show(task.results_table(done.results))
     say([*task.notes_of(done.results), *done.verdict.lines(), str(done.report)])
 
@@ -108,18 +94,16 @@ def evaluate(  # noqa: PLR0917
     out: Annotated[Path | None, typer.Option(help="csv file for the metrics per query.")] = None,
 ) -> None:
     """Evaluate a finished run on other lists, or a TREC run file against its qrels."""
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
-
     written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
     for name, path in written.items():
         require_other(name, path, run, data)
     if run.is_file():
         if write_run is not None or write_qrels is not None:
             raise UsageError("--write-run and --write-qrels are for the folder of a run")
-        queries, found = _judged_file(run, data, metrics or _TREC, relevant)
+        queries, found = _evaluate_file(run, data, names_of("metrics", metrics or _TREC), relevant)
     else:
-        queries, found = _judged_lists(run, data, metrics or _METRICS, relevant,
-                                       (write_run, write_qrels))  # fmt: skip
+        names = names_of("metrics", metrics or _METRICS)
+        queries, found = _evaluate_lists(run, data, names, relevant, write_run, write_qrels)
     show(task.results_table({data.name: found}))
     say(task.notes_of({data.name: found}))
     if out is not None:
@@ -142,7 +126,6 @@ def predict(
 ) -> None:
     """Score the documents of lists, judged or not: query, document, rank, score."""
     from rankwise.data.letor import read_letor, write_run  # noqa: PLC0415  (seconds to import)
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
     require_other("--out", out, data, run / "model.ranker", run / "config.json")
     _, ranker = task.load_run(run)
@@ -171,66 +154,57 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     """Compare two runs query by query: paired differences with intervals and p-values."""
     from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
     require_other("--json", json, run_a, run_b, qrels)
     names, judgments = names_of("metrics", metrics), read_qrels(qrels)
-    runs = _read_run(run_a, judgments, qrels), _read_run(run_b, judgments, qrels)
-    found = task.compare_runs(*runs, judgments, names, relevant=relevant, seed=seed)
+    first, second = (_read_run(path, judgments, qrels) for path in (run_a, run_b))
+    found = task.compare_runs(first, second, judgments, names, relevant=relevant, seed=seed)
     show(task.comparison_table(found, str(run_a), str(run_b)))
     if json is not None:
+        files = {"run_a": str(run_a), "run_b": str(run_b), "qrels": str(qrels)}
+        missing = {
+            f"queries_not_in_run_{name}": len(judgments.keys() - run.keys())
+            for name, run in {"a": first, "b": second}.items()
+        }
         numbers = {name: each.plain for name, each in found.items()}
-        first, second = (task.queries_without_run(run, judgments) for run in runs)
-        write_json(
-            json,
-            {
-                "run_a": str(run_a),
-                "run_b": str(run_b),
-                "qrels": str(qrels),
-                "relevant": relevant,
-                "queries_not_in_run_a": first,
-                "queries_not_in_run_b": second,
-                "metrics": numbers,
-            },
-        )
+        write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
 
 
-def _judged_file(
-    run: Path, qrels: Path, metrics: str, relevant: float | None
-) -> tuple[list[str], dict[str, Judged]]:
+def _evaluate_file(
+    run: Path, qrels: Path, names: list[str], relevant: float | None
+) -> tuple[list[str], dict[str, task.QueryMetric]]:
     from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
-    least, names = _whole(relevant), names_of("metrics", metrics)
+    if relevant is not None and not relevant.is_integer():
+        raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
     judged = read_qrels(qrels)
     ranked = _read_run(run, judged, qrels)
-    found = task.judged_run(ranked, judged, names, relevant=least)
+    least = 1 if relevant is None else int(relevant)
+    found = task.evaluate_run(ranked, judged, names, relevant=least)
     _say_tied(task.tied_run_queries(ranked, judged), "are ordered by document id, last first")
     return list(judged), found
 
 
-def _judged_lists(
+def _evaluate_lists(  # noqa: PLR0917
     folder: Path,
     data: Path,
-    metrics: str,
+    names: list[str],
     relevant: float | None,
-    files: tuple[Path | None, Path | None],
-) -> tuple[list[str], dict[str, Judged]]:
+    run: Path | None,
+    qrels: Path | None,
+) -> tuple[list[str], dict[str, task.QueryMetric]]:
     from rankwise.data.letor import read_letor, write_qrels, write_run  # noqa: PLC0415
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
     settings, ranker = task.load_run(folder)
     lists = read_letor(data)
     scores = task.scores_of(ranker, lists)
-    names = names_of("metrics", metrics)
     least = settings.relevant if relevant is None else relevant
-    found = task.judged(scores, lists, names, relevant=least)
+    found = task.evaluate_lists(scores, lists, names, relevant=least)
     _say_tied(
         task.tied_queries(scores, lists),
         "count as the mean over their orders (ap: all as above); in a run file trec_eval, and "
         "rankwise with it, orders them by document id",
     )
-    run, qrels = files
     if run is not None:
         write_run(run, task.as_run(lists, scores))
     if qrels is not None:
@@ -263,7 +237,6 @@ def _options(given: list[str]) -> dict[str, object]:
 def _read_run(path: Path, judgments: Qrels, qrels: Path) -> Run:
     """Read a run file; report which queries only it or only the judgments have."""
     from rankwise.data.letor import read_run  # noqa: PLC0415  (seconds to import)
-    from rankwise.tasks import ranking as task  # noqa: PLC0415
 
     if path.is_dir():
         raise UsageError(
@@ -273,10 +246,3 @@ def _read_run(path: Path, judgments: Qrels, qrels: Path) -> Run:
     run = read_run(path)
     say(task.run_remarks(run, judgments, path, qrels), error=True)
     return run
-
-
-def _whole(relevant: float | None) -> int:
-    """Return the smallest relevance that counts, 1 by default; qrels have whole numbers."""
-    if relevant is not None and not float(relevant).is_integer():
-        raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
-    return 1 if relevant is None else int(relevant)

@@ -14,8 +14,8 @@ from rankwise.tasks.ranking import (
     UsageError,
     as_qrels,
     as_run,
-    judged,
-    judged_run,
+    evaluate_lists,
+    evaluate_run,
     tied_queries,
     tied_run_queries,
 )
@@ -32,15 +32,15 @@ SCORES = np.array([1.0, 2.0, 0.0, 1.0, 0.0])
 
 
 def test_graded_metrics_see_relevances_and_others_two_classes():
-    found = judged(SCORES, DATA, ["ndcg@3", "ap", "mrr"])
+    found = evaluate_lists(SCORES, DATA, ["ndcg@3", "ap", "mrr"])
     best = 3 + 1 / np.log2(3)
     assert found["ndcg@3"].values[0] == pytest.approx((3 / np.log2(3) + 1 / 2) / best)
     assert found["ap"].values[0] == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert judged(SCORES, DATA, ["ap"], relevant=2)["ap"].values[0] == pytest.approx(1 / 2)
+    assert evaluate_lists(SCORES, DATA, ["ap"], relevant=2)["ap"].values[0] == pytest.approx(1 / 2)
 
 
 def test_queries_without_relevant_documents_are_left_out_and_counted():
-    found = judged(SCORES, DATA, ["mrr"])["mrr"]
+    found = evaluate_lists(SCORES, DATA, ["mrr"])["mrr"]
     assert np.isnan(found.values[1])
     assert found.plain == {"value": 0.5, "standard_error": None, "queries": 1, "left_out": 1}
     assert str(found) == "0.5000"
@@ -63,8 +63,8 @@ def some_lists(seed=0, queries=40):
 def test_lists_and_the_run_written_of_them_have_one_number(relevant):
     data, scores = some_lists()
     names = ["ndcg@10", "ndcg(gain=linear)", "ap", "mrr", "precision@5", "recall@3", "hit@2"]
-    lists = judged(scores, data, names, relevant=relevant)
-    run = judged_run(as_run(data, scores), as_qrels(data), names, relevant=relevant)
+    lists = evaluate_lists(scores, data, names, relevant=relevant)
+    run = evaluate_run(as_run(data, scores), as_qrels(data), names, relevant=relevant)
     for name in names:
         np.testing.assert_allclose(lists[name].values, run[name].values, rtol=1e-12)
         assert lists[name].plain["queries"] == run[name].plain["queries"]
@@ -74,7 +74,7 @@ def test_every_query_with_a_relevant_document_counts_as_in_ir_measures():
     data, scores = some_lists()
     qrels, run = as_qrels(data), as_run(data, scores)
     peers = {"ap": AP, "mrr": RR, "precision@5": P @ 5, "ndcg(gain=linear)": nDCG}
-    ours = judged(scores, data, list(peers))
+    ours = evaluate_lists(scores, data, list(peers))
     with_relevant = {q: docs for q, docs in qrels.items() if any(docs.values())}
     theirs = ir_measures.calc_aggregate(list(peers.values()), with_relevant, run)
     for name, peer in peers.items():
@@ -85,7 +85,7 @@ def test_every_query_with_a_relevant_document_counts_as_in_ir_measures():
 
 def test_metrics_of_pairs_need_both_relevant_and_other_documents():
     data, scores = some_lists()
-    found = judged(scores, data, ["ap", "auc", "pap@2"])
+    found = evaluate_lists(scores, data, ["ap", "auc", "pap@2"])
     assert [found[name].pairs for name in found] == [False, True, True]
     means = np.bincount(data.groups, weights=data.target > 0) / np.bincount(data.groups)
     assert found["auc"].plain["queries"] == ((means > 0) & (means < 1)).sum()
@@ -103,14 +103,14 @@ def test_queries_with_ties_that_matter_are_counted_the_same_in_lists_and_runs():
 
 
 def test_metrics_are_shown_under_the_names_of_rankwise():
-    found = judged(SCORES, DATA, ["map", "P_2", "nDCG@3", "precision@2"])
+    found = evaluate_lists(SCORES, DATA, ["map", "P_2", "nDCG@3", "precision@2"])
     assert list(found) == ["ap", "precision@2", "ndcg@3"]
     assert [each.name for each in found.values()] == list(found)
 
 
 def test_names_that_are_none():
     with pytest.raises(UsageError, match="nddcg"):
-        judged(SCORES, DATA, ["nddcg"])
+        evaluate_lists(SCORES, DATA, ["nddcg"])
 
 
 def test_a_relevance_whose_gain_is_infinite_is_named(tmp_path):
@@ -119,18 +119,18 @@ def test_a_relevance_whose_gain_is_infinite_is_named(tmp_path):
     data = read_letor(path)
     scores = np.array([1.0, 3.0, 2.0])
     with pytest.raises(DataError) as caught:
-        judged(scores, data, ["ap", "ndcg@5"])
+        evaluate_lists(scores, data, ["ap", "ndcg@5"])
     assert f"{path}: line 3: the relevance 2000 is too large for ndcg@5" in str(caught.value)
     gained, best = 2000 + 1 / 2, 2000 + 1 / np.log2(3)
-    found = judged(scores, data, ["ndcg(gain=linear)"])["ndcg(gain=linear)"]
+    found = evaluate_lists(scores, data, ["ndcg(gain=linear)"])["ndcg(gain=linear)"]
     assert found.mean == pytest.approx(gained / best)
     made = replace(DATA, target=np.array([2.0, 0, 1001, 0, 0]))
     with pytest.raises(DataError, match="small: row 3: the relevance 1001 is too large"):
-        judged(SCORES, made, ["ndcg"])
+        evaluate_lists(SCORES, made, ["ndcg"])
 
 
 def test_options_that_are_wrong():
     with pytest.raises(UsageError, match="k must be a whole number >= 1, got 0"):
         known_metrics(["ap", "ndcg@0"])
     with pytest.raises(UsageError, match="relevant must be a finite number above 0, got nan"):
-        judged(SCORES, DATA, ["ap"], relevant=float("nan"))
+        evaluate_lists(SCORES, DATA, ["ap"], relevant=float("nan"))

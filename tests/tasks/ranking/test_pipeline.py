@@ -13,8 +13,16 @@ from rankwise.data import DataError
 from rankwise.data.letor import read_letor
 from rankwise.estimators import Ranker
 from rankwise.estimators._checkpoint import Checkpoint
-from rankwise.tasks.ranking import Settings, UsageError, fitted, judged, load_run, run, scores_of
-from rankwise.tasks.ranking.pipeline import stops_by
+from rankwise.tasks.ranking import (
+    Settings,
+    UsageError,
+    evaluate_lists,
+    fitted,
+    load_run,
+    run,
+    scores_of,
+)
+from rankwise.tasks.ranking.report import stops_by
 
 QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_estimators": 10}}
 
@@ -26,8 +34,8 @@ def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
     train = read_letor(written(tmp_path / "train.txt"))
     test = read_letor(written(tmp_path / "test.txt", seed=1))
     ranker = fitted(settings, train)
-    found = judged(scores_of(ranker, test), test, ["ndcg@3"])["ndcg@3"]
-    chance = judged(np.zeros(len(test)), test, ["ndcg@3"])["ndcg@3"]
+    found = evaluate_lists(scores_of(ranker, test), test, ["ndcg@3"])["ndcg@3"]
+    chance = evaluate_lists(np.zeros(len(test)), test, ["ndcg@3"])["ndcg@3"]
     assert found.mean > chance.mean + 0.1
 
 
@@ -38,7 +46,7 @@ def test_a_validation_file_is_what_is_held_out(tmp_path):
     ranker = fitted(settings, train, other)
     assert ranker.held_out_ == len(other) == 30
     best = max(ranker.history_)
-    judged_there = judged(scores_of(ranker, other), other, ["ndcg@3"])["ndcg@3"]
+    judged_there = evaluate_lists(scores_of(ranker, other), other, ["ndcg@3"])["ndcg@3"]
     assert judged_there.mean == pytest.approx(best)
     # Queries of two files are others, also where their numbers are the same.
     assert train.groups.min() == other.groups.min() == 0
@@ -55,7 +63,7 @@ def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
     ranker = fitted(
         Settings(objective="ap", model=model, metric="ap", options=QUICK[model]), train, other
     )
-    found = judged(scores_of(ranker, other), other, ["ap"])["ap"]
+    found = evaluate_lists(scores_of(ranker, other), other, ["ap"])["ap"]
     assert (found.plain["queries"], found.plain["left_out"]) == (6, 1)
     y, groups = other.target >= 1, other.groups
     assert ranker.score(other.columns(train.width), y, groups=groups) == pytest.approx(found.mean)

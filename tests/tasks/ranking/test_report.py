@@ -10,7 +10,7 @@ from tests.tasks.ranking.cases import written
 
 from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, results_table, run
-from rankwise.tasks.ranking.evaluate import Judged
+from rankwise.tasks.ranking.evaluate import QueryMetric
 from rankwise.tasks.ranking.report import compared_with_start, notes_of
 
 SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
@@ -35,8 +35,14 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
 
 
 RESULTS = {
-    "train": {"ap": Judged("ap", np.array([0.5, 1.0])), "mrr": Judged("mrr", np.array([1.0, 1.0]))},
-    "test": {"ap": Judged("ap", np.array([0.25, np.nan])), "mrr": Judged("mrr", np.ones(2))},
+    "train": {
+        "ap": QueryMetric("ap", np.array([0.5, 1.0])),
+        "mrr": QueryMetric("mrr", np.array([1.0, 1.0])),
+    },
+    "test": {
+        "ap": QueryMetric("ap", np.array([0.25, np.nan])),
+        "mrr": QueryMetric("mrr", np.ones(2)),
+    },
 }
 
 
@@ -51,7 +57,7 @@ def test_metrics_by_part():
 def test_what_is_left_out_is_said():
     assert notes_of(RESULTS) == ["test: 1 query without a relevant document is left out of ap."]
     lost = np.array([np.nan, np.nan, 1.0])
-    both = {"ap": Judged("ap", lost), "auc": Judged("auc", lost, pairs=True)}
+    both = {"ap": QueryMetric("ap", lost), "auc": QueryMetric("auc", lost, pairs=True)}
     assert notes_of({"test": both}) == [
         "test: 2 queries without a relevant document are left out of ap.",
         "test: 2 queries without a relevant document or without any other are left out of auc.",

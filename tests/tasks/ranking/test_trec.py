@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import warnings
 
 import ir_measures
@@ -10,8 +11,16 @@ from tests.tasks.ranking.cases import random_files
 
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor, read_qrels, read_run
-from rankwise.metrics import ndcg
-from rankwise.tasks.ranking import UsageError, as_qrels, as_run, judged_run, run_remarks
+from rankwise.metrics import compare_lists, ndcg
+from rankwise.tasks.ranking import (
+    UsageError,
+    as_qrels,
+    as_run,
+    compare_runs,
+    comparison_table,
+    evaluate_run,
+    run_remarks,
+)
 
 PEERS = {
     "ndcg@10(gain=linear)": nDCG @ 10,
@@ -29,7 +38,7 @@ PEERS = {
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_files_give_the_same_numbers_as_ir_measures(tmp_path, seed, ties):
     run, qrels = random_files(tmp_path, seed, ties)
-    ours = judged_run(read_run(run), read_qrels(qrels), list(PEERS))
+    ours = evaluate_run(read_run(run), read_qrels(qrels), list(PEERS))
     theirs = ir_measures.iter_calc(
         list(PEERS.values()),
         list(ir_measures.read_trec_qrels(str(qrels))),
@@ -45,7 +54,7 @@ def test_the_same_files_give_the_same_numbers_as_ir_measures(tmp_path, seed, tie
 def test_exponential_gains_are_those_of_the_metric(tmp_path):
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     qrels = {"q": {"a": 0, "b": 2, "c": 1}}
-    ours = judged_run(run, qrels, ["ndcg@2"])["ndcg@2"]
+    ours = evaluate_run(run, qrels, ["ndcg@2"])["ndcg@2"]
     assert ours.values[0] == pytest.approx(
         float(ndcg(np.array([3.0, 2, 1]), np.array([0.0, 2, 1]), k=2))
     )
@@ -56,10 +65,10 @@ def test_a_relevance_whose_gain_is_infinite():
     with pytest.raises(
         DataError, match=r"document 'a' for query 'q' is too large .* 2000, at most"
     ):
-        judged_run(run, qrels, ["ap", "ndcg@5"])
-    assert judged_run(run, qrels, ["ap"])["ap"].mean == 1
+        evaluate_run(run, qrels, ["ap", "ndcg@5"])
+    assert evaluate_run(run, qrels, ["ap"])["ap"].mean == 1
     gained, best = 1 + 2000 / np.log2(3), 2000 + 1 / np.log2(3)
-    found = judged_run(run, qrels, ["ndcg(gain=linear)"])["ndcg(gain=linear)"]
+    found = evaluate_run(run, qrels, ["ndcg(gain=linear)"])["ndcg(gain=linear)"]
     assert found.mean == pytest.approx(gained / best)
 
 
@@ -67,11 +76,11 @@ def test_scores_beyond_single_precision_stand_first_without_a_word():
     run, qrels = {"q": {"a": 3e38, "b": 1e60, "c": -1e60}}, {"q": {"b": 1}}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert judged_run(run, qrels, ["mrr"])["mrr"].mean == 1
+        assert evaluate_run(run, qrels, ["mrr"])["mrr"].mean == 1
 
 
 def test_a_query_without_relevant_documents_is_left_out():
-    found = judged_run({"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 0}, "r": {"a": 1}}, ["ap"])
+    found = evaluate_run({"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 0}, "r": {"a": 1}}, ["ap"])
     assert found["ap"].plain == {"value": 1.0, "standard_error": None, "queries": 1, "left_out": 1}
 
 
@@ -127,14 +136,14 @@ def test_queries_of_one_file_alone_are_remarked():
 def test_names_of_trec_eval_and_ir_measures_are_shown_under_ours(tmp_path, typed, name):
     run, qrels = (read(path) for read, path in zip(
         (read_run, read_qrels), random_files(tmp_path, 0, False), strict=True))  # fmt: skip
-    found = judged_run(run, qrels, [typed])
+    found = evaluate_run(run, qrels, [typed])
     assert list(found) == [found[name].name] == [name]
-    np.testing.assert_array_equal(found[name].values, judged_run(run, qrels, [name])[name].values)
+    np.testing.assert_array_equal(found[name].values, evaluate_run(run, qrels, [name])[name].values)
 
 
 def test_a_cut_of_the_reciprocal_rank_has_no_counterpart():
     with pytest.raises(UsageError, match="mrr is over the whole ranking: 'RR@10' has no counter"):
-        judged_run({}, {}, ["RR@10"])
+        evaluate_run({}, {}, ["RR@10"])
 
 
 @pytest.mark.parametrize(
@@ -142,10 +151,70 @@ def test_a_cut_of_the_reciprocal_rank_has_no_counterpart():
 )
 def test_metrics_that_are_none(name):
     with pytest.raises(UsageError):
-        judged_run({}, {}, [name])
+        evaluate_run({}, {}, [name])
 
 
 @pytest.mark.parametrize("name", ["ndcg@0", "ap@0", "precision@0", "recall@0", "hit@0"])
 def test_no_ranks_are_none_to_judge_by(name):
     with pytest.raises(UsageError, match=f"k must be a whole number >= 1, got '{name}'"):
-        judged_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, [name])
+        evaluate_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, [name])
+
+
+@pytest.fixture
+def files(tmp_path):
+    first, qrels = random_files(tmp_path, 0, False)
+    run = read_run(first)
+    other = {
+        query: {
+            d: s + (0.7 if read_qrels(qrels)[query].get(d, 0) > 0 else 0) for d, s in own.items()
+        }
+        for query, own in run.items()
+    }
+    del other["q7"]
+    return run, other, read_qrels(qrels)
+
+
+def test_the_values_are_those_of_evaluation_and_missing_queries_count_0(files):
+    run, other, qrels = files
+    names = ["ndcg@10", "ap", "P_5"]
+    found = compare_runs(run, other, qrels, names)
+    assert list(found) == ["ndcg@10", "ap", "precision@5"]
+    a, b = (evaluate_run(each, qrels, names) for each in (run, other))
+    for name, each in found.items():
+        assert each.found.value_a == pytest.approx(a[name].mean)
+        assert each.found.value_b == pytest.approx(b[name].mean)
+        assert each.found == compare_lists(a[name].values, b[name].values)
+        assert each.queries == a[name].plain["queries"] == 30
+        assert each.wins_a == (a[name].values > b[name].values + 1e-12).sum() >= 1  # q7
+        assert each.wins_a + each.wins_b + each.equal == 30
+    assert found["ap"].found.p_value < 0.01  # the other run has the relevant documents higher
+    assert found["ap"].found.high < 0
+    back = compare_runs(other, run, qrels, ["ap"])["ap"]
+    assert back.found.difference == pytest.approx(-found["ap"].found.difference)
+    assert (back.wins_a, back.wins_b) == (found["ap"].wins_b, found["ap"].wins_a)
+
+
+def test_a_run_does_not_differ_from_itself(files):
+    run, _, qrels = files
+    each = compare_runs(run, run, qrels, ["ap"])["ap"]
+    assert (each.found.difference, each.found.p_value, each.equal) == (0, 1, each.queries)
+
+
+def test_one_query_decides_nothing():
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 0}}
+    each = compare_runs({"q": {"a": 1.0}}, {"q": {"b": 1.0}}, qrels, ["mrr"])["mrr"]
+    assert (each.found.difference, each.found.p_value, each.queries) == (1, 1, 1)
+    assert math.isnan(each.found.low)
+    assert each.plain["low"] is None
+    (row,) = comparison_table({"mrr": each}, "x", "y").rows
+    assert row == ("mrr", "1.0000", "0.0000", "+1.0000", "–", "1.000", "1/0/0")
+
+
+def test_the_table_says_how_it_was_made(files):
+    run, other, qrels = files
+    table = comparison_table(compare_runs(run, other, qrels, ["ap"]), "old.txt", "new.txt")
+    assert table.header[:4] == ("metric", "A", "B", "A − B")
+    for words in ("A is old.txt, B is new.txt", "30 queries with a relevant document", "bootstrap",
+                  "randomization test"):  # fmt: skip
+        assert words in table.caption
+    assert np.sum([int(n) for n in table.rows[0][-1].split("/")]) == 30

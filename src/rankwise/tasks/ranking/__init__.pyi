@@ -1,15 +1,21 @@
 from rankwise.errors import UsageError
-from rankwise.tasks.ranking.compare import RunComparison, compare_runs, comparison_table
-from rankwise.tasks.ranking.evaluate import DEFAULT, Judged, judged, tied_queries
+from rankwise.tasks.ranking.evaluate import (
+    DEFAULT,
+    QueryMetric,
+    evaluate_lists,
+    tied_queries,
+)
 from rankwise.tasks.ranking.pipeline import Finished, fitted, load_run, run, scores_frame, scores_of
 from rankwise.tasks.ranking.report import notes_of, results_table
 from rankwise.tasks.ranking.settings import Settings
 from rankwise.tasks.ranking.trec import (
     TREC,
+    RunComparison,
     as_qrels,
     as_run,
-    judged_run,
-    queries_without_run,
+    compare_runs,
+    comparison_table,
+    evaluate_run,
     run_remarks,
     tied_run_queries,
 )
@@ -18,8 +24,8 @@ __all__ = [
     "Settings",
     "UsageError",
     "fitted",
-    "judged",
-    "Judged",
+    "evaluate_lists",
+    "QueryMetric",
     "DEFAULT",
     "run",
     "Finished",
@@ -28,8 +34,7 @@ __all__ = [
     "scores_frame",
     "results_table",
     "notes_of",
-    "judged_run",
-    "queries_without_run",
+    "evaluate_run",
     "run_remarks",
     "compare_runs",
     "RunComparison",

@@ -22,8 +22,8 @@ DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """One value for each query; NaN where the metric is not defined for its list."""
+class QueryMetric:
+    """A metric with one value per query; NaN where it is not defined for the list of the query."""
 
     name: str
     values: NDArray[np.float64]
@@ -40,28 +40,27 @@ class Judged:
         return self.over.mean
 
     @property
-    def plain(self) -> dict[str, float | int | None]:
+    def plain(self) -> dict[str, object]:
         """For a file: JSON has no word for NaN."""
-        numbers = {"value": self.over.mean, "standard_error": self.over.standard_error}
-        known = {name: None if math.isnan(v) else v for name, v in numbers.items()}
-        return {**known, "queries": self.over.count, "left_out": self.over.left_out}
+        known = {"value": self.over.mean, "standard_error": self.over.standard_error}
+        return without_nan(known | {"queries": self.over.count, "left_out": self.over.left_out})
 
     def __str__(self) -> str:
-        if math.isnan(self.over.standard_error):
-            return f"{self.over.mean:.4f}"
-        return f"{self.over.mean:.4f} ± {1.96 * self.over.standard_error:.4f}"
+        reach = 1.96 * self.over.standard_error
+        return f"{self.mean:.4f}" if math.isnan(reach) else f"{self.mean:.4f} ± {reach:.4f}"
+
+
+def without_nan(numbers: Mapping[str, object]) -> dict[str, object]:
+    """Return numbers for JSON, with None for NaN."""
+    return {n: None if isinstance(v, float) and math.isnan(v) else v for n, v in numbers.items()}
 
 
 def known_metrics(names: Sequence[str]) -> list[str]:
     """The names that rankwise has for metrics; raises for one that is none, or wrong options."""
-    found = []
-    for name in names:
-        try:
-            metric(name)
-            found.append(canonical_metric(name))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-    return list(dict.fromkeys(found))
+    try:
+        return list({canonical_metric(name): metric(name) for name in names})
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def require_relevant(relevant: float) -> None:
@@ -89,10 +88,10 @@ def require_gains(data: Letor, gains: Mapping[str, object]) -> None:
         )
 
 
-def judged(
+def evaluate_lists(
     scores: NDArray[np.float64], data: Letor, names: Sequence[str] = DEFAULT, *, relevant: float = 1
-) -> dict[str, Judged]:
-    """Metrics of scores for every query; metrics of two classes count from ``relevant`` on.
+) -> dict[str, QueryMetric]:
+    """Compute metrics of scores per query; metrics of two classes count from ``relevant`` on.
 
     As in trec_eval every query with a relevant document has a value, also where all its documents
     are relevant; metrics of pairs, such as ``auc``, need another document, too. Tied scores count
@@ -104,14 +103,12 @@ def judged(
     binary = (data.target >= relevant).astype(np.float64)
     found = {}
     for name in names:
-        made = metric(name)
-        target = data.target if made.setting.kernel.graded else binary
+        setting = replace(metric(name).setting, average="none", positives_alone=True)
+        graded = setting.kernel.graded
         with warnings.catch_warnings():  # what is left out is counted and said
             warnings.simplefilter("ignore", RuntimeWarning)
-            setting = replace(made.setting, average="none", positives_alone=True)
-            each = setting(scores, target, None, data.groups, None)
-        kernel = made.setting.kernel
-        found[name] = Judged(name, each, pairs=kernel.pairs and not kernel.graded)
+            values = setting(scores, data.target if graded else binary, None, data.groups, None)
+        found[name] = QueryMetric(name, values, pairs=setting.kernel.pairs and not graded)
     return found
 
 

@@ -22,37 +22,15 @@ from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.evaluate import (
     DEFAULT,
-    Judged,
+    QueryMetric,
+    evaluate_lists,
     gains_of,
-    judged,
     known_metrics,
     require_gains,
 )
 from rankwise.tasks.ranking.report import compared_with_start, write_results
 from rankwise.tasks.ranking.settings import Settings
 from rankwise.training import RunFolder
-
-
-def stops_by(settings: Settings, *parts: Letor) -> str:
-    """Return the metric of validation as training sees it, in words.
-
-    An objective of two classes turns relevances into two classes, for the metric as well.
-    """
-    graded = any(len(np.unique(part.target)) > 2 for part in parts)
-    if (
-        not graded
-        or not metric(settings.metric).setting.kernel.graded
-        or is_graded(settings.objective)
-    ):
-        return settings.metric
-    return f"{settings.metric} of two classes (relevant from {settings.relevant:g} on)"
-
-
-def _target(settings: Settings, data: Letor) -> NDArray[np.float64]:
-    """Return relevances, or two classes where the objective knows no more."""
-    if is_graded(settings.objective):
-        return data.target
-    return (data.target >= settings.relevant).astype(np.float64)
 
 
 def fitted(
@@ -68,39 +46,34 @@ def fitted(
     """
     parts = [train] if validation is None else [train, validation]
     width = max(part.width for part in parts)
-    if is_graded(settings.objective):
-        for part in parts:
-            require_gains(part, settings.gains())
-            if (
-                not metric(settings.metric).setting.kernel.graded
-                and len(np.unique(part.target)) > 2
-            ):
-                raise UsageError(
-                    f"metric {settings.metric} stops training by two classes, but the objective "
-                    f"{settings.objective} trains on the relevances of {part.path}; pass a metric "
-                    "of relevances, such as ndcg@10 (--metrics still reports any metric)"
-                )
-    targets = [_target(settings, part) for part in parts]
-    for part, own in zip(parts, targets, strict=True):
-        if not own.any() or (own == own[0]).all():
-            raise DataError(f"{part.path}: all documents are of one relevance; nothing to rank")
+    given = [(part.columns(width), _target(settings, part), part.groups) for part in parts]
+    (features, target, groups), held_out = given[0], given[1] if len(given) > 1 else None
     ranker = settings.ranker()
-    held_out = None
-    if validation is not None:
-        held_out = (validation.columns(width), targets[1], validation.groups)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
-            ranker.fit(
-                train.columns(width),
-                targets[0],
-                groups=train.groups,
-                validation=held_out,
-                checkpoint=checkpoint,
-            )
+            ranker.fit(features, target, groups=groups, validation=held_out, checkpoint=checkpoint)
     except ValueError as error:
         raise UsageError(str(error)) from None
     return ranker
+
+
+def _target(settings: Settings, data: Letor) -> NDArray[np.float64]:
+    """Return relevances, or two classes where the objective knows no more."""
+    target = data.target
+    if not is_graded(settings.objective):
+        target = (target >= settings.relevant).astype(np.float64)
+    else:
+        require_gains(data, settings.gains())
+        if len(np.unique(target)) > 2 and not metric(settings.metric).setting.kernel.graded:
+            raise UsageError(
+                f"metric {settings.metric} stops training by two classes, but the objective "
+                f"{settings.objective} trains on the relevances of {data.path}; pass a metric "
+                "of relevances, such as ndcg@10 (--metrics still reports any metric)"
+            )
+    if not target.any() or (target == target[0]).all():
+        raise DataError(f"{data.path}: all documents are of one relevance; nothing to rank")
+    return target
 
 
 CONFIG, MODEL, CHECKPOINT = "config.json", "model.ranker", "checkpoint.pt"
@@ -110,7 +83,7 @@ CONFIG, MODEL, CHECKPOINT = "config.json", "model.ranker", "checkpoint.pt"
 class Finished:
     """Results of a run, and its report."""
 
-    results: dict[str, dict[str, Judged]]  # by part, then by metric
+    results: dict[str, dict[str, QueryMetric]]  # by part, then by metric
     ranker: Ranker
     report: Path
     verdict: Verdict
@@ -148,22 +121,14 @@ def run(
         else:
             ranker = fitted(settings, train, validation, checkpoint=out / CHECKPOINT)
             ranker.save(out / MODEL)
+        scores = {name: scores_of(ranker, part) for name, part in parts.items()}
         results = {
-            name: judged(scores_of(ranker, part), part, names, relevant=settings.relevant)
+            name: evaluate_lists(scores[name], part, names, relevant=settings.relevant)
             for name, part in parts.items()
         }
-        counts = [
-            (name, len(part.queries), len(part), int((part.target >= settings.relevant).sum()))
-            for name, part in parts.items()
-        ]
-        history = [float(v) for v in getattr(ranker, "history_", [])]
-        learned = [part for part in (train, validation) if part is not None]
-        stopped_by = stops_by(settings, *learned)
-        last, shown = list(parts.items())[-1]
-        said = compared_with_start(settings, ranker, last, shown, scores_of(ranker, shown))
-        report = write_results(
-            out, settings, counts, results, history, stopped_by=stopped_by, verdict=said
-        )
+        last = list(parts)[-1]
+        said = compared_with_start(settings, ranker, last, parts[last], scores[last])
+        report = write_results(out, settings, ranker, parts, results, verdict=said)
         # Last: a folder without it holds no run that has ended.
         write_json(out / CONFIG, asked)
         (out / CHECKPOINT).unlink(missing_ok=True)
@@ -173,16 +138,14 @@ def run(
 
 def _require_the_same(config: Path, asked: Mapping[str, Mapping[str, object]]) -> None:
     """Refuse to go on with a finished run of other files or settings."""
-    before = json.loads(config.read_text())
-    now = json.loads(json.dumps(asked))
-    for kind in ("settings", "data"):
-        for name in sorted({*before.get(kind, {}), *now[kind]} - {"test"}):
-            was, own = (found.get(kind, {}).get(name) for found in (before, now))
-            if was != own:
-                raise UsageError(
-                    f"{config.parent}: the run has ended with {name} = {was!r}, not {own!r}; "
-                    "choose another folder with --out"
-                )
+    runs = json.loads(config.read_text()), json.loads(json.dumps(asked))
+    before, now = ({**run.get("settings", {}), **run.get("data", {})} for run in runs)
+    for name in sorted({*before, *now} - {"test"}):
+        if before.get(name) != now.get(name):
+            raise UsageError(
+                f"{config.parent}: the run has ended with {name} = {before.get(name)!r}, "
+                f"not {now.get(name)!r}; choose another folder with --out"
+            )
 
 
 def load_run(folder: Path) -> tuple[Settings, Ranker]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,9 @@ from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
+from rankwise.estimators.names import is_graded
+from rankwise.metrics import mean_over_lists
+from rankwise.naming import metric
 from rankwise.report import (
     Figure,
     Section,
@@ -22,7 +24,7 @@ from rankwise.report import (
 )
 from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict, lower_rate, verdict
-from rankwise.tasks.ranking.evaluate import Judged, judged
+from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists
 from rankwise.tasks.ranking.settings import Settings
 
 
@@ -31,73 +33,84 @@ def compared_with_start(
 ) -> Verdict:
     """Return the verdict on the metric of the settings over the queries of the part ``name``."""
     before, after = (
-        judged(each, data, [settings.metric], relevant=settings.relevant).popitem()[1].values
+        evaluate_lists(each, data, [settings.metric], relevant=settings.relevant)[settings.metric]
         for each in (np.zeros(len(data)), scores)
     )
-    change = (after - before)[~np.isnan(after - before)]
-    spread = float(change.std(ddof=1)) if len(change) > 1 else math.nan
+    rate = getattr(ranker, "learning_rate", None)
+    other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
     return verdict(
         settings.metric,
         part=name,
-        test=(float(np.nanmean(before)), float(np.nanmean(after))) if len(change) else None,
-        reach=1.96 * spread / math.sqrt(max(1, len(change))),
-        advice=_advice(settings, ranker),
+        test=(before.mean, after.mean),
+        reach=1.96 * mean_over_lists(after.values - before.values).standard_error,
+        advice=[
+            *([] if rate is None else [lower_rate("--set learning_rate", float(rate))]),
+            f"another model, --model {other}",
+            "more queries to train on, or features that tell relevant documents apart",
+        ],
     )
-
-
-def _advice(settings: Settings, ranker: Ranker) -> list[str]:
-    rate = getattr(ranker, "learning_rate", None)
-    found = [] if rate is None else [lower_rate("--set learning_rate", float(rate))]
-    others = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}
-    found.append(f"another model, --model {others[settings.model]}")
-    found.append("more queries to train on, or features that tell relevant documents apart")
-    return found
 
 
 def write_results(
     out: Path,
     settings: Settings,
-    counts: Sequence[tuple[str, int, int, int]],
-    results: Mapping[str, Mapping[str, Judged]],
-    history: Sequence[float],
+    ranker: Ranker,
+    parts: Mapping[str, Letor],
+    results: Mapping[str, Mapping[str, QueryMetric]],
     *,
-    stopped_by: str,
     verdict: Verdict,
 ) -> Path:
-    """``results.json`` and ``index.html``, whose path is returned.
-
-    ``stopped_by`` is the metric of ``history`` in words.
-    """
-    plain = {part: {n: j.plain for n, j in found.items()} for part, found in results.items()}
-    write_json(out / "results.json", {"results": plain, "history": list(history)})
-    sections = [
-        verdict.section(),
-        Section(
-            "How good the ranking is",
-            [f"Every query ranks its own documents.{_held(settings, results)}", *notes_of(results)],
-            tables=[results_table(results)],
-        ),
+    """``results.json`` and ``index.html``, whose path is returned."""
+    history = [float(value) for value in getattr(ranker, "history_", [])]
+    plain = {part: {n: m.plain for n, m in found.items()} for part, found in results.items()}
+    write_json(out / "results.json", {"results": plain, "history": history})
+    words = "Every query ranks its own documents."
+    if "validation" not in parts and settings.validation_share:
+        words += (
+            f" {settings.validation_share:.0%} of the training queries only said when to stop; "
+            "they are in the column of train."
+        )
+    ranking = Section(
+        "How good the ranking is", [words, *notes_of(results)], tables=[results_table(results)]
+    )
+    learned = [part for name, part in parts.items() if name != "test"]
+    curves = [_curve(stops_by(settings, *learned), history)] if history else []
+    counts = [
+        (len(part.queries), len(part), int((part.target >= settings.relevant).sum()))
+        for part in parts.values()
     ]
-    if history:
-        sections.append(Section("Training", figures=[_curve(stopped_by, history)]))
     data = Table(
         ("part", "queries", "documents", "relevant"),
-        [(name, *(f"{count:,}" for count in row)) for name, *row in counts],
+        [(name, *map("{:,}".format, row)) for name, row in zip(parts, counts, strict=True)],
     )
     shown = {name: value or "–" for name, value in settings.model_dump().items()}
-    sections += [
+    sections = [
+        verdict.section(),
+        ranking,
+        *([Section("Training", figures=curves)] if curves else []),
         Section("Data", tables=[data]),
         settings_section(shown),
     ]
     return write_whole(out / "index.html", render_report("Learning to rank", sections))
 
 
-def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:
+def stops_by(settings: Settings, *parts: Letor) -> str:
+    """Return the metric of validation as training sees it, in words.
+
+    An objective of two classes turns relevances into two classes, for the metric as well.
+    """
+    graded = metric(settings.metric).setting.kernel.graded and not is_graded(settings.objective)
+    if graded and any(len(np.unique(part.target)) > 2 for part in parts):
+        return f"{settings.metric} of two classes (relevant from {settings.relevant:g} on)"
+    return settings.metric
+
+
+def results_table(results: Mapping[str, Mapping[str, QueryMetric]]) -> Table:
     """One row for each metric, one column for each part."""
     names = list(next(iter(results.values())))
     rows = [(name, *(str(found[name]) for found in results.values())) for name in names]
     sizes = " and ".join(
-        f"{max((j.over.count for j in found.values()), default=0)} of {part}"
+        f"{max((each.over.count for each in found.values()), default=0)} of {part}"
         for part, found in results.items()
     )
     words = (
@@ -107,33 +120,21 @@ def results_table(results: Mapping[str, Mapping[str, Judged]]) -> Table:
     return Table(("metric", *results), rows, words)
 
 
-def notes_of(results: Mapping[str, Mapping[str, Judged]]) -> list[str]:
+def notes_of(results: Mapping[str, Mapping[str, QueryMetric]]) -> list[str]:
     """Queries for which a metric is not defined, in words."""
     said = []
     for part, found in results.items():
-        left = {name: (j.pairs, j.over.left_out) for name, j in found.items()}
-        for pairs, count in sorted(set(left.values())):
-            if not count:
-                continue
+        left = {name: (each.pairs, each.over.left_out) for name, each in found.items()}
+        for pairs, count in sorted({why for why in left.values() if why[1]}):
             names = ", ".join(name for name, why in left.items() if why == (pairs, count))
-            queries = "1 query" if count == 1 else f"{count} queries"
+            queries, verb = ("1 query", "is") if count == 1 else (f"{count} queries", "are")
             lacks = "a relevant document or without any other" if pairs else "a relevant document"
-            verb = "is" if count == 1 else "are"
             said.append(f"{part}: {queries} without {lacks} {verb} left out of {names}.")
     return said
 
 
-def _held(settings: Settings, results: Mapping[str, object]) -> str:
-    if "validation" in results or not settings.validation_share:
-        return ""
-    return (
-        f" {settings.validation_share:.0%} of the training queries only said when to stop; they "
-        "are in the column of train."
-    )
-
-
 def _curve(metric: str, history: Sequence[float]) -> Figure:
-    best = max(range(len(history)), key=lambda n: history[n])
+    best = max(range(len(history)), key=history.__getitem__)
     canvas, _ = history_axes(history, f"{metric}, validation", (best + 1, history[best]))
     return as_figure(
         canvas,

@@ -15,14 +15,8 @@ if TYPE_CHECKING:
 
 
 _CLASSES = {"linear": "LinearRanker", "mlp": "NeuralRanker", "boosted": "BoostedRanker"}
-_SET_HERE = (
-    "objective",
-    "metric",
-    "validation_fraction",
-    "random_state",
-    "threshold",
-    "calibration",
-)
+_SET_HERE = {"objective", "metric", "validation_fraction", "random_state"}
+_UNUSED = {"threshold", "calibration"}  # of two classes
 
 
 class Settings(TaskSettings):
@@ -48,12 +42,11 @@ class Settings(TaskSettings):
         from rankwise.estimators.names import is_log_loss  # noqa: PLC0415  (torch, for the help)
         from rankwise.naming import canonical_metric, canonical_objective  # noqa: PLC0415
 
-        known = [name for name in self._default_ranker().get_params() if name not in _SET_HERE]
-        for name in self.options:
-            if name not in known:
-                raise UsageError(
-                    f"{self.model} has no option {name!r}; it has {', '.join(sorted(known))}"
-                )
+        known = self._default_ranker().get_params().keys() - _SET_HERE - _UNUSED
+        if unknown := sorted(self.options.keys() - known):
+            raise UsageError(
+                f"{self.model} has no option {unknown[0]!r}; it has {', '.join(sorted(known))}"
+            )
         self.gains()
         object.__setattr__(self, "metric", canonical_metric(self.metric))
         if not is_log_loss(self.objective):

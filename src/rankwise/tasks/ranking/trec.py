@@ -1,25 +1,29 @@
-"""TREC's runs judged by its qrels, as trec_eval judges them."""
+"""Runs and qrels of TREC: evaluated as trec_eval does it, and compared query by query."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from rankwise._grammar import canonical
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
-from rankwise.metrics import at_rank
+from rankwise.metrics import Comparison, at_rank, compare_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.table import read
-from rankwise.tasks.ranking.evaluate import Judged, require_relevant
+from rankwise.report import Table
+from rankwise.report.comparison.format import p_value
+from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant, without_nan
 
 TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
@@ -27,12 +31,12 @@ _WITHOUT_K = ("ndcg", "ap", "mrr")
 _Value = TypeVar("_Value", int, float)
 
 
-def judged_run(
+def evaluate_run(
     run: Run, qrels: Qrels, names: Sequence[str] = TREC, *, relevant: int = 1
-) -> dict[str, Judged]:
-    """Metrics of a run over the queries of the qrels, in their order.
+) -> dict[str, QueryMetric]:
+    """Compute metrics of a run over the queries of the qrels, in their order.
 
-    Every query with a relevant document counts, as for lists (:func:`judged`); one without is left
+    Every query with a relevant document counts, as in :func:`evaluate_lists`; one without is left
     out, one that the run does not have counts 0. A document without a judgment is not relevant. As
     in trec_eval documents stand by their scores in single precision, tied ones by their ids, the
     last first; what was not retrieved counts in what there is to find and never as found.
@@ -41,18 +45,18 @@ def judged_run(
     asked = dict(_asked(name) for name in names)
     if any(kind == "ndcg" and not linear for kind, _, linear in asked.values()):
         _require_gains(qrels)
-    hits, gains, ideal, found = _ranked(run, qrels, relevant)
-    has = found > 0
-    judged = {}
+    gains, ideal = _ranked(run, qrels)
+    hits, found = (gains >= relevant).double(), (ideal >= relevant).sum(1).double()
+    evaluated = {}
     for name, (kind, k, linear) in asked.items():
+        best = found
         if kind == "ndcg":
             best = at_rank.dcg(_gain(ideal, linear), k)
             values = at_rank.dcg(_gain(gains, linear), k) / best
-            defined = best > 0
         else:
-            values, defined = _of_hits(kind, k, hits, found), has
-        judged[name] = Judged(name, values.masked_fill(~defined, torch.nan).numpy())
-    return judged
+            values = _of_hits(kind, k, hits, found)
+        evaluated[name] = QueryMetric(name, values.masked_fill(best <= 0, torch.nan).numpy())
+    return evaluated
 
 
 def as_run(data: Letor, scores: NDArray[np.float64]) -> Run:
@@ -87,18 +91,14 @@ def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
         spec = read(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    kind = canonical(spec.name)
-    gain = spec.options.get("gain", "exponential")
-    others = set(spec.options) - {"gain"} or spec.args
-    wrong_gain = gain not in ("exponential", "linear") or (
-        "gain" in spec.options and kind != "ndcg"
-    )
-    known = kind in _WITHOUT_K or (kind in _WITH_K and spec.k is not None)
+    kind, gain = canonical(spec.name), spec.options.get("gain", "exponential")
     if kind == "mrr" and spec.k is not None:
         raise UsageError(
             f'mrr is over the whole ranking: {name!r} has no counterpart here; write "mrr"'
         )
-    if not known or others or wrong_gain:
+    known = kind in _WITHOUT_K or (kind in _WITH_K and spec.k is not None)
+    others = spec.options.keys() - ({"gain"} if kind == "ndcg" else set()) or spec.args
+    if not known or others or gain not in ("exponential", "linear"):
         raise UsageError(
             "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
             f"mrr, precision@k, recall@k, hit@k, got {name!r}"
@@ -134,8 +134,8 @@ def _gain(relevance: Tensor, linear: bool) -> Tensor:
     return relevance if linear else relevance.exp2() - 1
 
 
-def _ranked(run: Run, qrels: Qrels, relevant: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of every query the hits and relevances by rank, the best relevances, the number to find."""
+def _ranked(run: Run, qrels: Qrels) -> tuple[Tensor, Tensor]:
+    """Of every query the relevances by rank in the run, and those of the best order."""
     rows, best = [], []
     for query, judged in qrels.items():
         documents = run.get(query, {})
@@ -143,17 +143,13 @@ def _ranked(run: Run, qrels: Qrels, relevant: int) -> tuple[Tensor, Tensor, Tens
             order = sorted(documents, key=lambda d: (np.float32(documents[d]), d), reverse=True)
         rows.append([max(0, judged.get(document, 0)) for document in order])
         best.append(sorted((rel for rel in judged.values() if rel > 0), reverse=True))
-    gains, ideal = _padded(rows), _padded(best)
-    found = (ideal >= relevant).sum(1).double()
-    return (gains >= max(relevant, 1)).double(), gains, ideal, found
+    return _padded(rows), _padded(best)
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
-    widest = max((len(row) for row in rows), default=0)
-    found = torch.zeros(len(rows), max(1, widest), dtype=torch.float64)
-    for number, row in enumerate(rows):
-        found[number, : len(row)] = torch.tensor(row, dtype=torch.float64)
-    return found
+    """Return rows as a matrix with zeros at their ends, and at least one column."""
+    lists = [torch.tensor(row, dtype=torch.float64) for row in (*rows, [0.0])]
+    return pad_sequence(lists, batch_first=True)[:-1]
 
 
 def tied_run_queries(run: Run, qrels: Qrels) -> int:
@@ -168,24 +164,79 @@ def tied_run_queries(run: Run, qrels: Qrels) -> int:
     return found
 
 
-def queries_without_run(run: Mapping[str, object], qrels: Mapping[str, object]) -> int:
-    """Judged queries that the run does not have."""
-    return sum(query not in run for query in qrels)
-
-
 def run_remarks(run: Run, qrels: Qrels, name: object, judgments: object) -> list[str]:
     """Queries that are only in the run or only in the qrels; no query in both raises."""
-    missing = queries_without_run(run, qrels)
+    missing, unjudged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
     if missing == len(qrels):
         raise UsageError(
             f"{name} has none of the {len(qrels)} queries of {judgments}, such as "
             f"{next(iter(qrels))!r}; its own are such as {next(iter(run))!r}"
         )
-    said = []
-    if missing:
-        said.append(
-            f"{name}: {missing} of {len(qrels)} judged queries not in the run, counted as 0"
-        )
-    if unjudged := queries_without_run(qrels, run):
-        said.append(f"{name}: {unjudged} of {len(run)} queries without judgments, left out")
-    return said
+    remarks = {
+        f"{name}: {missing} of {len(qrels)} judged queries not in the run, counted as 0": missing,
+        f"{name}: {unjudged} of {len(run)} queries without judgments, left out": unjudged,
+    }
+    return [remark for remark, queries in remarks.items() if queries]
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """One metric of two runs: the paired difference, and in how many queries each is better."""
+
+    found: Comparison
+    queries: int  # with a relevant document
+    wins_a: int
+    wins_b: int
+    equal: int
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """For a file: JSON has no word for NaN."""
+        counts = {name: n for name, n in asdict(self).items() if name != "found"}
+        return without_nan({**asdict(self.found), **counts})
+
+
+def compare_runs(
+    run_a: Run,
+    run_b: Run,
+    qrels: Qrels,
+    names: Sequence[str] = TREC,
+    *,
+    relevant: int = 1,
+    seed: int = 0,
+) -> dict[str, RunComparison]:
+    """Compare two runs by every metric over the queries with a relevant document.
+
+    A query that a run does not have counts 0 for it, as in :func:`evaluate_run`. The interval and
+    the p-value are those of :func:`rankwise.metrics.compare_lists`.
+    """
+    first, second = (evaluate_run(run, qrels, names, relevant=relevant) for run in (run_a, run_b))
+    found = {}
+    for name, own in first.items():
+        a, b = own.values, second[name].values
+        difference = (a - b)[~np.isnan(a)]  # defined by the judgments alone, so the same for both
+        # What differs by rounding alone is equal.
+        wins, losses = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+        counts = len(difference), wins, losses, len(difference) - wins - losses
+        found[name] = RunComparison(compare_lists(a, b, seed=seed), *counts)
+    return found
+
+
+def comparison_table(found: Mapping[str, RunComparison], name_a: str, name_b: str) -> Table:
+    """One row for each metric."""
+    header = ("metric", "A", "B", "A − B", "95 % interval", "p", "A/B/equal")
+    rows = []
+    for name, each in found.items():
+        both = each.found
+        interval = "–" if math.isnan(both.low) else f"{both.low:+.4f} to {both.high:+.4f}"
+        means = f"{both.value_a:.4f}", f"{both.value_b:.4f}", f"{both.difference:+.4f}"
+        counts = f"{each.wins_a}/{each.wins_b}/{each.equal}"
+        rows.append((name, *means, interval, p_value(both.p_value), counts))
+    queries = " or ".join(map(str, sorted({each.queries for each in found.values()})))
+    words = (
+        f"A is {name_a}, B is {name_b}. Means over the {queries} queries with a relevant document. "
+        "Interval: paired bootstrap over queries; p: two-sided paired randomization test, "
+        "not corrected for the number of metrics. Last column: queries in which A is better, in "
+        "which B is better, and in which both are equal."
+    )
+    return Table(header, rows, words)
