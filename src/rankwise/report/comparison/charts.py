@@ -6,8 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from rankwise.report.comparison.format import NOTHING, between, decimal
 from rankwise.report.comparison.run import Estimate
 from rankwise.report.html import Child, Markup, element
+
+BROAD = {"width": 620, "height": 350, "top": 36, "bottom": 56}  # a frame with a column to itself
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,10 @@ class Axis:
 
     def at(self, value: float) -> float:
         """Return the position of a value; values outside the range are at its end."""
+        low, high = self.low, self.high
         if self.log:
-            low, high = math.log(self.low), math.log(self.high)
-            place = (math.log(max(value, self.low)) - low) / (high - low)
-        else:
-            place = (value - self.low) / (self.high - self.low)
-        return min(1.0, max(0.0, place))
+            low, high, value = map(math.log, (low, high, max(value, low)))
+        return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def linear_axis(
@@ -81,14 +84,23 @@ class Frame:
     top: int = 30
     bottom: int = 46
 
+    @property
+    def end(self) -> int:
+        """The position of the right end."""
+        return self.width - self.right
+
+    @property
+    def floor(self) -> int:
+        """The position of the lower end."""
+        return self.height - self.bottom
+
     def x(self, value: float) -> float:
         """Return the horizontal position of a value."""
-        return round(self.left + self.x_axis.at(value) * (self.width - self.left - self.right), 1)
+        return round(self.left + self.x_axis.at(value) * (self.end - self.left), 1)
 
     def y(self, value: float) -> float:
         """Return the vertical position of a value, downwards."""
-        room = self.height - self.top - self.bottom
-        return round(self.height - self.bottom - self.y_axis.at(value) * room, 1)
+        return round(self.floor - self.y_axis.at(value) * (self.floor - self.top), 1)
 
     def points(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
         """Return the positions of points."""
@@ -96,18 +108,17 @@ class Frame:
 
     def render(self, *content: Child, label: str, chart: str | None = None) -> Markup:
         """Return the SVG; with a ``chart`` name its values can be read by mouse and keys."""
-        end, floor = self.width - self.right, self.height - self.bottom
-        grid = [segment("grid", self.left, self.y(v), end, self.y(v)) for v, _ in self.y_axis.ticks]
+        left, end, floor = self.left, self.end, self.floor
         labels = [
-            *(_text(tick, self.left - 7, self.y(v) + 4.0, "end") for v, tick in self.y_axis.ticks),
+            *(_text(tick, left - 7, self.y(v) + 4.0, "end") for v, tick in self.y_axis.ticks),
             *(_text(tick, self.x(v), floor + 18, "middle") for v, tick in self.x_axis.ticks),
             _text(self.y_axis.title, 4, 14, None, "title"),
             _text(self.x_axis.title, end, self.height - 7, "end", "title"),
         ]
         return element(
             "svg",
-            grid,
-            segment("axis", self.left, floor, end, floor),
+            [segment("grid", left, self.y(v), end, self.y(v)) for v, _ in self.y_axis.ticks],
+            segment("axis", left, floor, end, floor),
             content,
             segment("cross", 0, self.top, 0, floor) if chart else None,
             labels,
@@ -120,13 +131,13 @@ class Frame:
         )
 
 
-def segment(class_: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
-    """Return a straight line between two positions."""
-    return element("line", class_=class_, x1=x1, x2=x2, y1=y1, y2=y2)
-
-
 def _text(words: str, x: float, y: float, anchor: str | None, class_: str | None = None) -> Markup:
     return element("text", words, class_=class_, x=x, y=y, text_anchor=anchor)
+
+
+def segment(class_: str, x1: float, y1: float, x2: float, y2: float, **more: str) -> Markup:
+    """Return a straight line between two positions."""
+    return element("line", class_=class_, **more, x1=x1, x2=x2, y1=y1, y2=y2)
 
 
 def line(frame: Frame, x: Iterable[float], y: Iterable[float], class_: str = "line") -> Markup:
@@ -134,15 +145,10 @@ def line(frame: Frame, x: Iterable[float], y: Iterable[float], class_: str = "li
     return element("path", class_=class_, d=_path(frame.points(x, y)))
 
 
-def steps(frame: Frame, points: Sequence[tuple[float, float]], end: float) -> Markup:
-    """Return a line that keeps its height until the next point, and to the end."""
-    corners: list[tuple[float, float]] = []
-    for x, y in points:
-        if corners:
-            corners.append((frame.x(x), corners[-1][1]))
-        corners.append((frame.x(x), frame.y(y)))
-    corners.append((frame.x(end), corners[-1][1]))
-    return element("path", class_="line", d=_path(corners))
+def steps(frame: Frame, points: Sequence[tuple[float, float]]) -> Markup:
+    """Return a line that keeps its height until the next point."""
+    x, y = np.repeat(points, 2, axis=0).T.tolist()
+    return line(frame, x[1:], y[:-1])
 
 
 def area(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Markup:
@@ -151,21 +157,15 @@ def area(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[
     return element("path", class_="band", d=_path(outline) + "Z")
 
 
-def dot(frame: Frame, x: float, y: float, radius: float = 5.0, *title: Child) -> Markup:
+def dot(frame: Frame, x: float, y: float, radius: float, title: str) -> Markup:
     """Return a point; its title is shown where the mouse rests."""
-    shown = element("title", title) if title else None
+    shown = element("title", title)
     return element("circle", shown, class_="dot", cx=frame.x(x), cy=frame.y(y), r=radius)
 
 
 def whisker(frame: Frame, x: float, low: float, high: float) -> Markup:
     """Return a vertical interval."""
     return segment("whisker", frame.x(x), frame.y(low), frame.x(x), frame.y(high))
-
-
-def marker(frame: Frame, x: float, class_: str, name: str) -> Markup:
-    """Return a vertical line with an id, over the height of the frame."""
-    ends = {"y1": frame.top, "y2": frame.height - frame.bottom}
-    return element("line", class_=class_, id=name, x1=x, x2=x, **ends)
 
 
 def bars(frame: Frame, edges: Sequence[float], heights: Sequence[float], class_: str) -> Markup:
@@ -179,10 +179,26 @@ def bars(frame: Frame, edges: Sequence[float], heights: Sequence[float], class_:
     return element("path", class_=class_, d="".join(pieces))
 
 
-def forest(
-    estimate: Estimate, low: float, high: float, *, reference: float, class_: str, width: int = 140
-) -> Markup:
-    """Return an interval on the scale from ``low`` to ``high``, with a line at the reference."""
+def interval(
+    known: Estimate,
+    scale: Sequence[float],
+    reference: float,
+    class_: str,
+    *,
+    written: Callable[[float], str] = decimal,
+    wide: bool = False,
+) -> Child:
+    """Return an interval in words, after an image on a scale that is the same for all of a table.
+
+    The image spans the values of ``scale``, with a line at ``reference`` unless that is NaN.
+    """
+    if not known.has_interval:
+        return NOTHING
+    more, width = (" wide", 180) if wide else ("", 140)
+    words = element("span", between(known, written, " – "), class_=f"range{more}")
+    low, high = min(scale), max(scale)
+    if low == high:
+        return words
 
     def at(value: float) -> float:
         return round(4 + (width - 8) * (value - low) / (high - low), 1)
@@ -190,11 +206,11 @@ def forest(
     marks = []
     if not math.isnan(reference):
         marks.append(segment("reference", at(reference), 0, at(reference), 18))
-    marks.append(segment("whisker", at(estimate.low), 9, at(estimate.high), 9))
-    if not math.isnan(estimate.value):
-        marks.append(element("circle", class_="dot", cx=at(estimate.value), cy=9, r=4))
-    view = f"0 0 {width} 18"
-    return element("svg", marks, class_=f"forest {class_}", viewBox=view, aria_hidden="true")
+    marks.append(segment("whisker", at(known.low), 9, at(known.high), 9))
+    if not math.isnan(known.value):
+        marks.append(element("circle", class_="dot", cx=at(known.value), cy=9, r=4))
+    view, classes = f"0 0 {width} 18", f"forest{more} {class_}"
+    return [element("svg", marks, class_=classes, viewBox=view, aria_hidden="true"), words]
 
 
 def padded(values: Sequence[float]) -> tuple[float, float]:

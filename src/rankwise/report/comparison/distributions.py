@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,17 +19,11 @@ _OUTER = 0.001  # maximum share of each class beyond the outermost bars
 _Z = 1.959964  # of a two-sided 95 % interval
 
 
-@dataclass(frozen=True)
-class ClassHistogram:
-    """Shares of each class between edges; what lies beyond the edges is in the outer bars."""
+def histogram_of(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the edges of bars, and the shares of the positives and of the negatives in each.
 
-    edges: Floats
-    positives: Floats
-    negatives: Floats
-
-
-def histogram_of(scores: Floats, target: Floats, weight: Floats) -> ClassHistogram:
-    """Return the histogram of each class over the same bars."""
+    What lies beyond the edges is in the outer bars.
+    """
     classes = [target == 1, target != 1]
     finite = [scores[at & np.isfinite(scores)] for at in classes]
     outer = [np.quantile(each, [_OUTER, 1 - _OUTER]) if len(each) else (0, 0) for each in finite]
@@ -39,11 +32,10 @@ def histogram_of(scores: Floats, target: Floats, weight: Floats) -> ClassHistogr
         low, high = low - 0.5, low + 0.5
     edges = np.linspace(low, high, BARS + 1)
     inside = np.clip(scores, low, high)
-    shares = []
-    for at in classes:
-        bars, _ = np.histogram(inside[at], edges, weights=weight[at])
-        shares.append(bars / weight[at].sum())
-    return ClassHistogram(edges, *shares)
+    positives, negatives = (
+        np.histogram(inside[at], edges, weights=weight[at])[0] / weight[at].sum() for at in classes
+    )
+    return edges, positives, negatives
 
 
 def unit_range(scores: Floats) -> Floats:
@@ -58,11 +50,8 @@ def unit_range(scores: Floats) -> Floats:
 
 def score_quantiles(scores: Floats, weight: Floats, shares: Sequence[float]) -> list[float]:
     """Return the lowest scores that shares of the weight are at or below."""
-    order = np.argsort(scores)
-    order = order[weight[order] > 0]
-    below = np.cumsum(weight[order])
-    wanted = np.asarray(shares) * below[-1] * (1 - 1e-12)  # .05 · 140 is a little more than 7
-    return [float(each) for each in scores[order[np.searchsorted(below, wanted)]]]
+    found = np.quantile(scores, shares, weights=weight, method="inverted_cdf")
+    return [float(each) for each in found]
 
 
 @dataclass(frozen=True)
@@ -90,12 +79,9 @@ def reliability(probability: Floats, target: Floats, weight: Floats) -> list[Bin
     """
     levels, place = np.unique(probability, return_inverse=True)
     expected = np.cumsum(np.bincount(place, weight * probability, len(levels)))
-    if expected[-1] > 0:
-        # A level is in the bin of its middle, so that ties stay together.
-        middle = expected - np.diff(expected, prepend=0.0) / 2
-        number = np.minimum((BINS * middle / expected[-1]).astype(int), BINS - 1)[place]
-    else:
-        number = np.zeros(len(probability), dtype=int)
+    # A level is in the bin of its middle, so that ties stay together.
+    middle = expected - np.diff(expected, prepend=0.0) / 2
+    number = np.minimum(BINS * middle / (expected[-1] or 1.0), BINS - 1).astype(int)[place]
     return [
         _bin(probability[at], target[at], weight[at])
         for b in range(BINS)
@@ -121,32 +107,17 @@ def _wilson(share: float, size: int) -> tuple[float, float]:
     return max(0.0, center - reach), min(1.0, center + reach)
 
 
-class Meeting(NamedTuple):
-    """Numbers of lists in which one candidate is better than another."""
-
-    better: int
-    equal: int
-    worse: int
-
-
 def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:
     """Return one value per group, NaN where the metric has none."""
-    named = metric(name)
-    weight = predictions.weight
+    weight = None if (predictions.weight == 1).all() else predictions.weight
+    scores, target, group = predictions.scores[candidate], predictions.target, predictions.group
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
-        values: Floats = named.metric(
-            predictions.scores[candidate],
-            predictions.target,
-            groups=predictions.group,
-            weight=None if (weight == 1).all() else weight,
-            **{**named.options, "average": "none"},
-        )
-    return values
+        return replace(metric(name).setting, average="none")(scores, target, None, group, weight)
 
 
-def meet(values: Floats, others: Floats) -> Meeting:
-    """Compare two candidates list by list, where both have a value."""
-    difference = values - others  # NaN, where one has none, is neither
-    counts = (difference >= 1e-12, np.abs(difference) < 1e-12, difference <= -1e-12)
-    return Meeting(*(int(each.sum()) for each in counts))
+def meet(values: Floats, others: Floats) -> tuple[int, int, int]:
+    """Return the numbers of lists in which the first candidate is better, equal and worse."""
+    difference = values - others  # NaN, where one has no value, is neither
+    better, worse = int((difference >= 1e-12).sum()), int((difference <= -1e-12).sum())
+    return better, int((np.abs(difference) < 1e-12).sum()), worse

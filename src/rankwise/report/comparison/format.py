@@ -25,22 +25,22 @@ def capitalized(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def decimal(value: float, digits: int = 3) -> str:
+def decimal(value: float, digits: int = 3, sign: str = "") -> str:
     """Format a value of a metric."""
-    return NOTHING if math.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+    return NOTHING if math.isnan(value) else f"{value:{sign}.{digits}f}".replace("-", "−")
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float) -> str:
     """Format a difference, with its sign."""
-    return NOTHING if math.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    return decimal(value, sign="+")
 
 
 def count(value: float) -> str:
     """Format a count, with one decimal where weights make fractions."""
     if math.isnan(value):
         return NOTHING
-    whole = abs(value - round(value)) < 1e-9
-    return (f"{value:,.0f}" if whole else f"{value:,.1f}").replace(",", _THIN)
+    digits = 0 if abs(value - round(value)) < 1e-9 else 1
+    return f"{value:,.{digits}f}".replace(",", _THIN)
 
 
 def counted(value: float, noun: str) -> str:
@@ -63,12 +63,10 @@ def duration(seconds: float) -> str:
         return NOTHING
     if seconds < 10:
         return f"{seconds:.1f}{_THIN}s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}{_THIN}s"
-    if whole < 3600:
-        return f"{whole // 60}{_THIN}min {whole % 60:02d}{_THIN}s"
-    return f"{whole // 3600}{_THIN}h {whole % 3600 // 60:02d}{_THIN}min"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60}{_THIN}h {minutes % 60:02d}{_THIN}min"
+    return f"{minutes}{_THIN}min {rest:02d}{_THIN}s" if minutes else f"{rest}{_THIN}s"
 
 
 def between(known: Estimate, written: Callable[[float], str] = decimal, dash: str = " to ") -> str:

@@ -44,6 +44,12 @@ def figure(image: Markup, caption: Child) -> Markup:
     return element("figure", plot, element("figcaption", caption))
 
 
+def chips(names: Mapping[str, str]) -> Markup:
+    """Return a caption that names the colors of a chart, by their CSS classes."""
+    shown = [element("span", name, class_=f"chip {class_}") for class_, name in names.items()]
+    return element("span", shown, class_="chips")
+
+
 def table(caption: Child, header: Sequence[str], rows: Sequence[Sequence[Child]]) -> Markup:
     """Return a plain table; the first column names its rows."""
     head = [element("th", name, scope="col") for name in header]

@@ -6,21 +6,22 @@ import base64
 import hashlib
 import json
 from importlib import resources
+from pathlib import Path
 
-from rankwise.report.comparison.curves import levels_of
-from rankwise.report.comparison.markup import Section, color_class
-from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.sections.curves import curves, lift
+from rankwise.files import write_whole
+from rankwise.report.comparison.markup import color_class
+from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.sections.curves import curves, lift, time
 from rankwise.report.comparison.sections.results import headline, results, title_of
 from rankwise.report.comparison.sections.scores import calibration, groups, scores
 from rankwise.report.comparison.sections.settings import columns, importance, setting
 from rankwise.report.comparison.sections.threshold import explorer
-from rankwise.report.comparison.sections.time import time
 from rankwise.report.html import Markup, element, fill
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {style_hash};
+ script-src {script_hash}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>
 <body><header><div class="bar"><p class="brand">rankwise compare</p>
@@ -31,19 +32,29 @@ _PAGE = """<!doctype html>
 <script type="application/json" id="data">{data}</script><script>{script}</script></body></html>
 """
 
+_OF_LISTS = (groups, time)
+_OF_ROWS = (curves, time, scores, explorer, lift, calibration)
 
-def comparison_report(run: Run) -> str:
-    """Return the whole report of a run as one string of HTML."""
-    sections = _sections(run)
+
+def write_report(folder: Path | str) -> Path:
+    """Write ``index.html`` of the run in a folder, and return its path.
+
+    Reads ``results.json``, ``config.json`` and ``predictions.npz``; what is missing or does not fit
+    together raises a ValueError in one line, and an earlier report stays as it was.
+    """
+    run = read_run(Path(folder))
+    builders = (results, importance, *(_OF_LISTS if run.grouped else _OF_ROWS), columns, setting)
+    sections = [each for build in builders if (each := build(run)) is not None]
     style, script = _file("report.css"), _file("report.js")
     data = {
         "names": {each.number: each.name for each in run.drawn},
         "colors": {each.number: color_class(run, each) for each in run.drawn},
         "charts": {name: chart for section in sections for name, chart in section.charts.items()},
     }
-    return fill(
+    page = fill(
         _PAGE,
-        policy=_policy(style, script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
         title=title_of(run),
         style=Markup(style),
         headline=headline(run),
@@ -52,32 +63,11 @@ def comparison_report(run: Run) -> str:
         data=Markup(_embedded(data)),
         script=Markup(script),
     )
-
-
-def _sections(run: Run) -> list[Section]:
-    found: list[Section | None] = [results(run), importance(run)]
-    if run.grouped:
-        found += [groups(run), time(run)]
-    else:
-        given = run.predictions
-        levels = {
-            number: levels_of(scores, given.target, given.weight)
-            for number, scores in given.scores.items()
-        }
-        found += [curves(run, levels), time(run), scores(run), explorer(run)]
-        found += [lift(run, levels), calibration(run)]
-    return [each for each in (*found, columns(run), setting(run)) if each is not None]
-
-
-def _policy(style: str, script: str) -> str:
-    """Allow this style and this script only; nothing may be fetched or sent."""
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    return write_whole(run.folder / "index.html", page)
 
 
 def _hash(text: str) -> str:
+    """Return the source of the only style or script that the policy allows."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

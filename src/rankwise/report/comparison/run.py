@@ -16,8 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, InstanceOf, TypeAdapt
 from pydantic.dataclasses import dataclass
 
 from rankwise.files import read_npz
-
-Floats = NDArray[np.float64]
+from rankwise.report.comparison.curves import Floats, Levels, levels_of
 
 
 def number(value: object) -> float:
@@ -150,6 +149,12 @@ class Run:
     def drawn(self) -> list[Candidate]:
         """The candidates with scores on the test part."""
         return [each for each in self.candidates if each.number in self.predictions.scores]
+
+    @cached_property
+    def levels(self) -> dict[int, Levels]:
+        """The levels of the scores of every candidate, by its number."""
+        given = self.predictions
+        return {n: levels_of(v, given.target, given.weight) for n, v in given.scores.items()}
 
     @property
     def grouped(self) -> bool:

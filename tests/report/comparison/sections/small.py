@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.report.comparison.curves import Levels, levels_of
 from rankwise.report.comparison.run import Candidate, Estimate, Predictions, Run
 from rankwise.report.html import Child, join
 
@@ -86,12 +85,6 @@ def small_run(
         predictions=predictions() if given is None else given,
         **{**nothing, **known},
     )
-
-
-def levels_by_number(run: Run) -> dict[int, Levels]:
-    """What the page hands to the sections with curves."""
-    given = run.predictions
-    return {n: levels_of(each, given.target, given.weight) for n, each in given.scores.items()}
 
 
 class _Reader(HTMLParser):

@@ -9,7 +9,8 @@ import numpy as np
 from rankwise.report.comparison import charts, distributions
 from rankwise.report.comparison import format as fmt
 from rankwise.report.comparison import markup as html
-from rankwise.report.comparison.run import Run
+from rankwise.report.comparison.curves import Floats
+from rankwise.report.comparison.run import Predictions, Run
 from rankwise.report.html import Markup, element
 
 _BARS = 20
@@ -31,25 +32,24 @@ def _percents(value: float) -> str:
 def scores(run: Run) -> html.Section:
     """Return a histogram for each class: positives upwards, negatives downwards."""
     given = run.predictions
-    found = distributions.histogram_of(
-        given.scores[run.recommended.number], given.target, given.weight
-    )
-    tallest = 1.08 * max(float(found.positives.max()), float(found.negatives.max()))
+    chosen = given.scores[run.recommended.number]
+    edges, positives, negatives = distributions.histogram_of(chosen, given.target, given.weight)
+    tallest = 1.08 * max(float(positives.max()), float(negatives.max()))
     upwards = charts.linear_axis("", 0, tallest, _percents, max_ticks=4)
     both = {(sign * value, text) for value, text in upwards.ticks for sign in (1, -1)}
-    heights = charts.Axis("share of the class per bar", -tallest, tallest, tuple(sorted(both)))
-    edges = found.edges.tolist()
-    size = {"width": 620, "height": 350, "left": 50, "top": 36, "bottom": 56}
-    frame = charts.Frame(charts.linear_axis("score", edges[0], edges[-1]), heights, **size)
+    frame = charts.Frame(
+        charts.linear_axis("score", float(edges[0]), float(edges[-1])),
+        charts.Axis("share of the class per bar", -tallest, tallest, tuple(sorted(both))),
+        left=50,
+        **charts.BROAD,
+    )
     image = frame.render(
-        charts.bars(frame, edges, found.positives.tolist(), "bars positive"),
-        charts.bars(frame, edges, (-found.negatives).tolist(), "bars negative"),
-        charts.segment("axis", frame.left, frame.y(0), frame.width - frame.right, frame.y(0)),
+        charts.bars(frame, edges.tolist(), positives.tolist(), "bars positive"),
+        charts.bars(frame, edges.tolist(), (-negatives).tolist(), "bars negative"),
+        charts.segment("axis", frame.left, frame.y(0), frame.end, frame.y(0)),
         label="Histogram of scores: positives above the line, negatives below it",
     )
-    classes = (("positive", "positives, upwards"), ("negative", "negatives, downwards"))
-    chips = [element("span", text, class_=f"chip {name}") for name, text in classes]
-    shown = html.figure(image, element("span", chips, class_="chips"))
+    names = {"positive": "positives, upwards", "negative": "negatives, downwards"}
     words = html.note(
         "Scores of ",
         element("strong", run.recommended.name),
@@ -57,17 +57,16 @@ def scores(run: Run) -> html.Section:
         "the few scores beyond the ends are in the outer bars. The less the two overlap, the "
         "better they are ranked.",
     )
-    body = [words, element("div", shown, _quantile_table(run), class_="explorer")]
+    shown = html.figure(image, html.chips(names))
+    body = [words, element("div", shown, _quantile_table(given, chosen), class_="explorer")]
     return html.Section("scores", "Scores", body)
 
 
-def _quantile_table(run: Run) -> Markup:
-    given = run.predictions
-    chosen = given.scores[run.recommended.number]
+def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
     classes = [given.target == 1, given.target != 1]
-    shares = list(_QUANTILES.values())
     columns = [
-        distributions.score_quantiles(chosen[each], given.weight[each], shares) for each in classes
+        distributions.score_quantiles(chosen[each], given.weight[each], list(_QUANTILES.values()))
+        for each in classes
     ]
     finite = chosen[np.isfinite(chosen)]
     span = np.ptp(finite) if len(finite) else 0.0
@@ -76,11 +75,9 @@ def _quantile_table(run: Run) -> Markup:
         [name, *(fmt.decimal(value, digits) for value in values)]
         for name, *values in zip(_QUANTILES, *columns, strict=True)
     ]
-    return html.table(
-        "Quantiles of the scores of each class.",
-        ["", "Positives", "Negatives"],
-        [*rows, ["rows", *(fmt.count(int(each.sum())) for each in classes)]],
-    )
+    rows.append(["rows", *(fmt.count(int(each.sum())) for each in classes)])
+    caption = "Quantiles of the scores of each class."
+    return html.table(caption, ["", "Positives", "Negatives"], rows)
 
 
 def calibration(run: Run) -> html.Section:
@@ -95,17 +92,16 @@ def calibration(run: Run) -> html.Section:
     bins = distributions.reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
-    frame = charts.Frame(
-        charts.linear_axis("predicted", 0, top), charts.linear_axis("observed", 0, top)
-    )
+    across, upwards = (charts.linear_axis(title, 0, top) for title in ("predicted", "observed"))
+    frame = charts.Frame(across, upwards)
     path = charts.line(frame, [each.predicted for each in known], [each.observed for each in known])
     marks, rows = [], []
     for each in bins:
-        cells = [fmt.percent(each.predicted), fmt.percent(each.observed)]
-        counts = [fmt.count(each.rows), fmt.count(each.positives)]
-        rows.append([*cells, *counts])
+        predicted, observed = fmt.percent(each.predicted), fmt.percent(each.observed)
+        size, positives = fmt.count(each.rows), fmt.count(each.positives)
+        rows.append([predicted, observed, size, positives])
         if each in known:
-            title = f"predicted {cells[0]}, observed {cells[1]}: {counts[1]} of {counts[0]}"
+            title = f"predicted {predicted}, observed {observed}: {positives} of {size}"
             marks.append(charts.whisker(frame, each.predicted, each.low, each.high))
             marks.append(charts.dot(frame, each.predicted, each.observed, 5.0, title))
     image = frame.render(
@@ -114,35 +110,29 @@ def calibration(run: Run) -> html.Section:
         label="Observed share of positives against predicted probability",
     )
     header = ["Predicted", "Observed", "Rows", "Positive"]
+    table = html.table("Bins by predicted probability.", header, rows)
     body = [
         html.note(
             "On the dotted diagonal a probability of 30\u202f% means that 30\u202f% are positive. "
             "The bins have about equal numbers of expected positives; the bars are 95\u202f% "
             "Wilson intervals."
         ),
-        _brier(run),
-        html.pair(
-            html.figure(image, "Reliability on the test part."),
-            html.table("Bins by predicted probability.", header, rows),
-        ),
+        html.note(element("strong", "Brier score"), f" (lower is better): {_brier(run)}."),
+        html.pair(html.figure(image, "Reliability on the test part."), table),
     ]
     return html.Section("calibration", "Calibration", body)
 
 
-def _brier(run: Run) -> Markup:
+def _brier(run: Run) -> str:
     given = run.predictions
     prior = float(np.average(given.target, weights=given.weight))
-    values = [
-        (
-            distributions.brier_score(given.probabilities[each.number], given.target, given.weight),
-            each.name,
-        )
-        for each in (run.recommended, run.rival)
-        if each is not None and each.number in given.probabilities
-    ]
-    values.append((prior * (1 - prior), f"predicting {fmt.percent(prior)} for every row"))
-    words = "; ".join(f"{value:.4f} for {name}" for value, name in values)
-    return html.note(element("strong", "Brier score"), f" (lower is better): {words}.")
+    compared = [c for c in (run.recommended, run.rival) if c and c.number in given.probabilities]
+    values = [(given.probabilities[each.number], each.name) for each in compared]
+    values.append((np.array(prior), f"predicting {fmt.percent(prior)} for every row"))
+    return "; ".join(
+        f"{distributions.brier_score(said, given.target, given.weight):.4f} for {name}"
+        for said, name in values
+    )
 
 
 def groups(run: Run) -> html.Section:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rankwise.report.comparison import charts
 from rankwise.report.comparison import format as fmt
 from rankwise.report.comparison import markup as html
-from rankwise.report.comparison.run import Column, Run
+from rankwise.report.comparison.run import Run
 from rankwise.report.html import Child, Markup, element
 
 # Options of `rankwise compare` that repeat a run, in the order of its help.
@@ -18,7 +18,6 @@ _OPTIONS = (
 )
 _MAX_ROWS = 12  # of a list that is shown unfolded
 _MAX_COLUMNS = 15  # of a table that is shown unfolded
-_WIDTH = 180
 
 
 def setting(run: Run) -> html.Section:
@@ -76,11 +75,9 @@ def _list(values: Mapping[str, object], *, folds: bool = False) -> Markup:
         for key, value in values.items()
     ]
     made = element("dl", rows, class_="facts")
-    return (
-        html.details(f"{fmt.count(len(rows))} values", made)
-        if folds and len(rows) > _MAX_ROWS
-        else made
-    )
+    if folds and len(rows) > _MAX_ROWS:
+        return html.details(f"{fmt.count(len(rows))} values", made)
+    return made
 
 
 def _value(value: object) -> Child:
@@ -101,20 +98,16 @@ def importance(run: Run) -> html.Section | None:
     found = run.importance
     if found is None:
         return None
-    known = [0.0, *charts.known_values(found.columns)]
-    classes = f"wide {html.color_class(run, run.recommended)}"
-
-    def row(each: Column) -> list[Child]:
-        interval: Child = fmt.NOTHING
-        if each.has_interval and min(known) < max(known):
-            image = charts.forest(
-                each, min(known), max(known), reference=0.0, class_=classes, width=_WIDTH
-            )
-            ends = fmt.between(each, fmt.signed, dash=" – ")
-            interval = [image, element("span", ends, class_="range wide")]
-        return [each.name, element("strong", fmt.signed(each.value)), interval]
-
-    rows = [row(each) for each in found.columns]
+    scale = [0.0, *charts.known_values(found.columns)]
+    color = html.color_class(run, run.recommended)
+    rows = []
+    for each in found.columns:
+        interval = charts.interval(each, scale, 0.0, color, written=fmt.signed, wide=True)
+        rows.append([each.name, element("strong", fmt.signed(each.value)), interval])
+    tables = [
+        html.table("", ["Column", "Loss", "95\u202f% interval"], some)
+        for some in (rows[:_MAX_COLUMNS], rows[_MAX_COLUMNS:])
+    ]
     some = found.rows < found.of_rows
     part = f"{fmt.count(found.rows)} of the {fmt.count(found.of_rows)} rows of " if some else ""
     body: list[Child] = [
@@ -125,19 +118,14 @@ def importance(run: Run) -> html.Section | None:
             f"{fmt.count(found.repeats)} shuffles with its 95\u202f% interval. Columns with the "
             "same information stand in for each other: either alone may look unimportant.",
         ),
-        _importance_table(rows[:_MAX_COLUMNS]),
+        tables[0],
     ]
-    if rest := rows[_MAX_COLUMNS:]:
-        body.append(html.details(f"{fmt.count(len(rest))} more columns", _importance_table(rest)))
+    if (rest := len(rows) - _MAX_COLUMNS) > 0:
+        body.append(html.details(f"{fmt.count(rest)} more columns", tables[1]))
     if left := (found.of_columns or len(rows)) - len(rows):
-        body.append(
-            html.note(f"{fmt.count(left)} columns less related to the scores were not measured.")
-        )
+        words = f"{fmt.count(left)} columns less related to the scores were not measured."
+        body.append(html.note(words))
     return html.Section("importance", "What drives the scores", body)
-
-
-def _importance_table(rows: Sequence[Sequence[Child]]) -> Markup:
-    return html.table("", ["Column", "Loss", "95\u202f% interval"], rows)
 
 
 def columns(run: Run) -> html.Section | None:
