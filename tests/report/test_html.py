@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import base64
+import math
 from html.parser import HTMLParser
 
 import pytest
 
-from rankwise.report import Figure, Section, Table, render_report
+from rankwise.report import Figure, Mean, Section, Table, render_report
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 
@@ -57,3 +58,8 @@ def test_nothing_is_fetched_from_elsewhere():
 def test_a_row_of_another_length_is_refused():
     with pytest.raises(ValueError, match=r"^rows must have 2 cells"):
         Table(["a", "b"], [[1, 2], [3]])
+
+
+def test_a_mean_is_shown_with_its_interval_if_it_has_one():
+    assert str(Mean(0.5, 0.01, 100)) == "0.5000 ± 0.0196"
+    assert str(Mean(0.5, math.nan, 1)) == "0.5000"

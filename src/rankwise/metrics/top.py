@@ -60,15 +60,20 @@ def _mean_reciprocal_rank(ranking: Ranking) -> Tensor:
 
 def _map_at_r(ranking: Ranking) -> Tensor:
     ranking.require_counts("map_at_r")
-    n, m, p = ranking.n_positives, ranking.mass, ranking.positives
-    above, slots = mass_above(m), band(m, 0.0, n)
+    return precisions_through(ranking, ranking.n_positives) / ranking.n_positives.squeeze(-1)
+
+
+def precisions_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
+    """Return Σ_{i ≤ rank} 1[i-th is positive] · precision@i of lists whose weights are counts."""
+    m, p = ranking.mass, ranking.positives
+    above, slots = mass_above(m), band(m, 0.0, rank)
     # Rank i of a level holds a positive with chance p/m, and then its precision is on average
     # (positives above + 1 + (i − above − 1)·(p−1)/(m−1)) / i; summed over i by harmonic numbers.
     pace = torch.where(m > 1, (p - 1) / (m - 1), 0.0)
     start = mass_above(p) + 1 - (above + 1) * pace
     reciprocals = torch.digamma(above + slots + 1) - torch.digamma(above + 1)
     share = torch.where(m > 0, p / m, 0.0)
-    return (share * (start * reciprocals + pace * slots)).sum(-1) / n.squeeze(-1)
+    return (share * (start * reciprocals + pace * slots)).sum(-1)
 
 
 def _pap_at_k(ranking: Ranking, k: int) -> Tensor:

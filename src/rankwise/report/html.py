@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -83,6 +84,20 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
         return f" {name}"
     shown = f"{value:g}" if isinstance(value, float) else str(value)
     return f' {name}="{escape(shown)}"'
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean of ``n`` values with its standard error, which is shown as a 95 % interval."""
+
+    value: float
+    standard_error: float
+    n: int
+
+    def __str__(self) -> str:
+        if math.isnan(self.standard_error):
+            return f"{self.value:.4f}"
+        return f"{self.value:.4f} ± {1.96 * self.standard_error:.4f}"
 
 
 @dataclass(frozen=True)

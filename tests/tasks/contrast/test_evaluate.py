@@ -8,7 +8,6 @@ from tests.tasks.contrast.cases import SETTINGS, images
 from torch.nn.functional import normalize
 
 from rankwise.tasks.contrast.evaluate import (
-    Share,
     evaluate,
     features_of,
     linear_probe,
@@ -67,7 +66,3 @@ def test_features_do_not_depend_on_the_batch_nor_the_mode(tmp_path, monkeypatch)
     torch.testing.assert_close(features_of(network.eval(), data.x_train), whole)
     assert not network.training
     assert evaluate(network, data).probe.n == 12
-
-
-def test_a_share_is_shown_with_its_interval():
-    assert str(Share(0.5, 0.01, 100)) == "0.5000 ± 0.0196"

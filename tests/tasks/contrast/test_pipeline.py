@@ -10,8 +10,9 @@ import torch
 from tests.tasks.contrast.cases import SETTINGS, images
 
 from rankwise.errors import UsageError
+from rankwise.report import Mean
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.contrast.evaluate import Evaluation, Share, features_of
+from rankwise.tasks.contrast.evaluate import Evaluation, features_of
 from rankwise.tasks.contrast.pipeline import load_network, results_table, run, write_results
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import new_network
@@ -21,8 +22,8 @@ from rankwise.vision.run import Trained
 
 VERDICT = Verdict("better than the start: test mAP went from 0.2500 to 0.6250")
 RESULTS = {
-    "untrained": Evaluation(Share(0.5, 0.05, 40), Share(0.25, 0.01, 38)),
-    "nt_xent": Evaluation(Share(0.875, 0.02, 40), Share(0.625, 0.015, 38)),
+    "untrained": Evaluation(Mean(0.5, 0.05, 40), Mean(0.25, 0.01, 38)),
+    "nt_xent": Evaluation(Mean(0.875, 0.02, 40), Mean(0.625, 0.015, 38)),
 }
 HISTORY = [{"epoch": n + 1, "loss": loss} for n, loss in enumerate((2.0, 1.25, 0.5))]
 

@@ -21,7 +21,7 @@ def test_items_by_user_sorted():
     assert PAIRS.items.tolist() == [1, 3, 0, 2, 3]
     assert PAIRS.counts.tolist() == [2, 0, 3]
     assert (len(PAIRS), PAIRS.n_users) == (5, 3)
-    assert PAIRS.row.tolist() == [1, 0, 2, 4, 3]
+    assert PAIRS.users.tolist() == [0, 0, 2, 2, 2]
 
 
 def test_pairs_of_some_users_in_any_order():

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise import retrieval
+from rankwise.report import Mean
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.network import ContrastNet
 
@@ -16,23 +17,11 @@ _BLOCK = 512  # images of a forward pass
 
 
 @dataclass(frozen=True)
-class Share:
-    """A mean over test images with its standard error."""
-
-    value: float
-    standard_error: float
-    n: int
-
-    def __str__(self) -> str:
-        return f"{self.value:.4f} ± {1.96 * self.standard_error:.4f}"
-
-
-@dataclass(frozen=True)
 class Evaluation:
-    """Metrics of one network."""
+    """Metrics of one network, means over the test images."""
 
-    probe: Share  # accuracy of the linear classifier
-    retrieval: Share  # mean average precision
+    probe: Mean  # accuracy of the linear classifier
+    retrieval: Mean  # average precision
 
 
 def evaluate(network: ContrastNet, images: Images) -> Evaluation:
@@ -61,7 +50,7 @@ def linear_probe(
     *,
     ridge: float = 1e-3,
     iterations: int = 200,
-) -> Share:
+) -> Mean:
     """Compute the test accuracy of logistic regression on standardized features.
 
     Minimizes mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
@@ -86,13 +75,13 @@ def linear_probe(
     with torch.enable_grad():
         optimizer.step(closure)
     right = ((test_x @ weight + bias).detach().argmax(1) == test_y).double().mean().item()
-    return Share(right, math.sqrt(right * (1 - right) / len(test_y)), len(test_y))
+    return Mean(right, math.sqrt(right * (1 - right) / len(test_y)), len(test_y))
 
 
-def retrieval_map(features: Tensor, labels: Tensor) -> Share:
+def retrieval_map(features: Tensor, labels: Tensor) -> Mean:
     """Compute the mAP of the images of a query's class, ranked by cosine among all other images.
 
     An image that is alone in its class is no query.
     """
     result = retrieval.evaluate(features, labels)
-    return Share(result.map, result.standard_error, result.queries)
+    return Mean(result.map, result.standard_error, result.queries)

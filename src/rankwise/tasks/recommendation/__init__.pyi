@@ -1,10 +1,10 @@
 from rankwise.errors import UsageError
+from rankwise.report import Mean
 from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import (
     DEFAULT,
     MEASURES,
     Evaluation,
-    Mean,
     Measure,
     evaluate,
     measure_of,

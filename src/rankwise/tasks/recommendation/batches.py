@@ -86,26 +86,22 @@ class Batches:
     def __init__(self, positives: Pairs, settings: Settings, *, single: bool) -> None:
         self.positives, self.single = positives, single
         self.negatives = Negatives(positives, settings)
-        self.with_some = (positives.counts > 0).nonzero().squeeze(1)
-        each = 1 if single else len(positives) / max(1, len(self.with_some))
+        # The user of each list.
+        self.users = positives.users if single else (positives.counts > 0).nonzero().squeeze(1)
+        each = len(positives) / len(self.users) if len(self.users) else 1
         self.size = max(1, round(settings.batch / each))
-        self.user_of = torch.repeat_interleave(torch.arange(positives.n_users), positives.counts)
 
     @property
     def steps(self) -> int:
         """Steps of an epoch."""
-        lists = len(self.positives) if self.single else len(self.with_some)
-        return -(-lists // self.size)
+        return -(-len(self.users) // self.size)
 
     def epoch(self) -> Iterator[Batch]:
         """Every list once."""
-        lists = len(self.positives) if self.single else len(self.with_some)
-        for chosen in torch.randperm(lists).split(self.size):
-            if self.single:
-                users, pairs = self.user_of[chosen], chosen.unsqueeze(1)
-                there = torch.ones_like(pairs, dtype=torch.bool)
-            else:
-                users = self.with_some[chosen]
+        for chosen in torch.randperm(len(self.users)).split(self.size):
+            users, pairs = self.users[chosen], chosen.unsqueeze(1)
+            there = torch.ones_like(pairs, dtype=torch.bool)
+            if not self.single:
                 pairs, there = self.positives.padded(users)
             items, weight = self.negatives.draw()
             allowed = ~self.positives.have(users, items)

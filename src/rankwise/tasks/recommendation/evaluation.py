@@ -14,7 +14,10 @@ from rankwise import metrics
 from rankwise._grammar import canonical, parse
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank, mean_over_lists
+from rankwise.metrics.ranking import rank_items
+from rankwise.metrics.top import precisions_through
 from rankwise.naming.table import resolve
+from rankwise.report import Mean
 from rankwise.tasks.recommendation.catalog import Scores, Top, first_ranks
 from rankwise.tasks.recommendation.problem import Pairs
 
@@ -51,9 +54,10 @@ class Measure:
         if self.k is None:
             scores, target, weight = top.around_best()
             return metrics.mean_reciprocal_rank(scores, target, weight=weight, average="none")
-        if self.kind == "map":
-            return _tied_map(top, self.k)
         scores, target, weight = top.condensed()
+        if self.kind == "map":
+            first = precisions_through(rank_items(scores, target, weight), self.k)
+            return first / top.positives.clamp_max(self.k)
         with warnings.catch_warnings():  # who has few negatives is counted in the evaluation
             warnings.simplefilter("ignore", RuntimeWarning)
             return _TIED[self.kind](scores, target, k=self.k, weight=weight, average="none")
@@ -87,11 +91,6 @@ def measure_of(name: str) -> Measure:
     return Measure(kind, spec.k)
 
 
-def ranks_needed(measures: list[Measure]) -> int:
-    """How many of the first ranks all of them together ask for."""
-    return max((measure.ranks for measure in measures), default=1)
-
-
 def _ndcg(top: Top, k: int) -> Tensor:
     best = (torch.arange(k) < top.positives.unsqueeze(1)).to(top.hits.dtype)
     return at_rank.dcg(top.hits, k) / at_rank.dcg(best)
@@ -106,30 +105,6 @@ def _pap(top: Top, k: int) -> Tensor:
     beta, pairs = top.positives.clamp_max(k), top.negatives.clamp_max(k).unsqueeze(1)
     in_order = (counted * (pairs - torch.minimum(above, pairs))).sum(1)
     return in_order / (beta * pairs.squeeze(1))
-
-
-def _tied_map(top: Top, k: int) -> Tensor:
-    """The mean of map@k over the orders of tied items.
-
-    On rank j of a level of m items, p of them positive, with a items and t positives above it, a
-    positive stands with probability p/m, and then 1 + t + (j − a − 1)(p − 1)/(m − 1) of the first j
-    are expected to be.
-    """
-    scores, target, weight = top.condensed()
-    order = scores.argsort(dim=1, descending=True, stable=True)
-    scores, target, weight = (t.gather(1, order) for t in (scores, target, weight))
-    same = (scores.unsqueeze(2) == scores.unsqueeze(1)).to(weight.dtype)
-    higher = (scores.unsqueeze(2) < scores.unsqueeze(1)).to(weight.dtype)
-    size, positives = (torch.einsum("rij,rj->ri", same, w) for w in (weight, weight * target))
-    above, hits = (torch.einsum("rij,rj->ri", higher, w) for w in (weight, weight * target))
-    through = weight.cumsum(1)
-    ranks = torch.arange(1, k + 1, dtype=weight.dtype).expand(len(weight), k).contiguous()
-    place = torch.searchsorted(through, ranks).clamp_max(weight.shape[1] - 1)
-    m, p, a, t = (values.gather(1, place) for values in (size, positives, above, hits))
-    inside = (ranks - a - 1) * (p - 1) / (m - 1).clamp_min(1)
-    there = ranks <= through[:, -1:]
-    value = torch.where(there & (p > 0), p / m.clamp_min(1) * (1 + t + inside) / ranks, 0.0)
-    return value.sum(1) / top.positives.clamp_max(k)
 
 
 _UNTIED: dict[str, Callable[[Top, int], Tensor]] = {
@@ -149,20 +124,6 @@ _TIED: dict[str, Callable[..., Tensor]] = {
 }
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean over users with its standard error."""
-
-    value: float
-    standard_error: float
-    n: int
-
-    def __str__(self) -> str:
-        if math.isnan(self.standard_error):
-            return f"{self.value:.4f}"
-        return f"{self.value:.4f} ± {1.96 * self.standard_error:.4f}"
-
-
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """One value for each user and metric; NaN: the user has nothing to find, or nothing else."""
@@ -180,26 +141,20 @@ class Evaluation:
 
     def notes(self) -> list[str]:
         """Who is not measured like everybody else, in words."""
-        said = []
-        if self.without_positives:
-            users = _users(self.without_positives)
-            said.append(f"{users} nothing to find there: left out.")
-        if self.without_negatives:
-            users = _users(self.without_negatives)
-            said.append(f"{users} no unseen items except their positives: left out.")
-        if self.few_negatives:
-            users = _users(self.few_negatives)
-            said.append(
-                f"{users} fewer than {self.k} unseen items except their positives: "
-                "measured with all there is."
-            )
+        unseen = "unseen items except their positives"
+        cases = {
+            "nothing to find there: left out.": self.without_positives,
+            f"no {unseen}: left out.": self.without_negatives,
+            f"fewer than {self.k} {unseen}: measured with all there is.": self.few_negatives,
+        }
+        said = [
+            f"{n} user{'s' * (n != 1)} {'has' if n == 1 else 'have'} {what}"
+            for what, n in cases.items()
+            if n
+        ]
         if self.values and all(values.isnan().all() for values in self.values.values()):
             said.append("Nobody is left: no metric says anything here.")
         return said
-
-
-def _users(count: int) -> str:
-    return f"{count} user{'s' * (count != 1)} {'has' if count == 1 else 'have'}"
 
 
 def evaluate(
@@ -214,16 +169,16 @@ def evaluate(
     values = {str(m): torch.full((wanted.n_users,), math.nan).double() for m in measures}
     k = max((measure.k or 1 for measure in measures), default=1)
     few = without = 0
-    for some, top in first_ranks(scores, users, wanted, seen, ranks_needed(list(measures))):
-        few += int(((top.negatives > 0) & (top.negatives < k)).sum())
-        tied = top.tied
-        any_tied = bool(tied.any())
-        nothing = top.negatives <= 0
+    ranks = max((measure.ranks for measure in measures), default=1)
+    for some, top in first_ranks(scores, users, wanted, seen, ranks):
+        nothing, tied = top.negatives <= 0, top.tied
+        few += int((~nothing & (top.negatives < k)).sum())
         without += int(nothing.sum())
+        among = top.rows(tied) if bool(tied.any()) else None
         for measure in measures:
             found = measure.untied(top)
-            if any_tied:
-                found[tied] = measure.tied(top.rows(tied))
+            if among is not None:
+                found[tied] = measure.tied(among)
             values[str(measure)][some] = found.masked_fill(nothing, math.nan)
     return Evaluation(values, wanted.n_users - len(users), few, k, without)
 

@@ -126,15 +126,24 @@ def recommend(
     codes = np.array([number[user] for user in asked if user in number], dtype=np.int64)
     had = None if seen else problem.pairs((0, 1, 2), positive=False)
     blocks = list(best_items(network.scores(), torch.from_numpy(codes), had, k))
-    frames = [_frame(problem, *block, source=MODEL) for block in blocks]
+    frames = [_frame(problem.users, problem.items, *block, source=MODEL) for block in blocks]
     strangers = [user for user in asked if user not in number]
     if strangers:
-        frames.append(_popular(problem, strangers, k))
+        counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
+        best = counts.argsort(descending=True, stable=True)[:k].expand(len(strangers), -1)
+        block = torch.arange(len(strangers)), best, counts[best].float()
+        frames.append(_frame(strangers, problem.items, *block, source=POPULAR))
     return pl.concat(frames).sort(pl.col("user").cast(pl.Enum(asked)), maintain_order=True)
 
 
 def _frame(
-    problem: Problem, users: torch.Tensor, items: torch.Tensor, scores: torch.Tensor, *, source: str
+    user_ids: Sequence[str],
+    item_ids: Sequence[str],
+    users: torch.Tensor,
+    items: torch.Tensor,
+    scores: torch.Tensor,
+    *,
+    source: str,
 ) -> pl.DataFrame:
     """Rows of some users with their items; a score of −∞ is no item."""
     there = scores > -torch.inf
@@ -142,30 +151,14 @@ def _frame(
     user, rank, item, score = (column[there].numpy() for column in columns)
     return pl.DataFrame(
         {
-            "user": np.array(problem.users, dtype=object)[user].tolist(),
+            "user": [user_ids[code] for code in user],
             "rank": rank,
-            "item": np.array(problem.items, dtype=object)[item].tolist(),
+            "item": [item_ids[code] for code in item],
             "score": score,
             "source": [source] * len(user),
         },
         schema=SCHEMA,
     )
-
-
-def _popular(problem: Problem, users: Sequence[str], k: int) -> pl.DataFrame:
-    """The k items with the most positives, for each of these users."""
-    counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
-    best = counts.argsort(descending=True, stable=True)[:k]
-    ranked = pl.DataFrame(
-        {
-            "rank": range(1, len(best) + 1),
-            "item": [problem.items[item] for item in best.tolist()],
-            "score": counts[best].tolist(),
-            "source": POPULAR,
-        }
-    )
-    found = pl.DataFrame({"user": users}).join(ranked, how="cross", maintain_order="left_right")
-    return found.cast(pl.Schema(SCHEMA))
 
 
 def _measured(
@@ -194,7 +187,5 @@ def _later(problem: Problem, data: Interactions, settings: Settings) -> Problem:
         user=np.concatenate([problem.user, user[new]]),
         item=np.concatenate([problem.item, item[new]]),
         positive=np.concatenate([problem.positive, positive[new]]),
-        part=np.concatenate(
-            [np.minimum(problem.part, 1), np.full(int(new.sum()), 2, dtype=np.int8)]
-        ),
+        part=np.pad(np.minimum(problem.part, 1), (0, int(new.sum())), constant_values=2),
     )

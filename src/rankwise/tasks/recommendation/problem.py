@@ -26,7 +26,6 @@ class Pairs:
     start: Tensor  # (users + 1,)
     items: Tensor  # (pairs,)
     n_items: int  # of the catalog
-    row: Tensor  # (pairs,) where each pair stood in what it was made of
 
     @classmethod
     def of(
@@ -35,12 +34,7 @@ class Pairs:
         """Made of two columns."""
         order = np.lexsort((item, user))
         start = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=n_users))])
-        return cls(
-            torch.from_numpy(start),
-            torch.from_numpy(np.ascontiguousarray(item[order])),
-            n_items,
-            torch.from_numpy(order),
-        )
+        return cls(torch.from_numpy(start), torch.from_numpy(item[order]), n_items)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -55,11 +49,16 @@ class Pairs:
         """Items of each user."""
         return self.start.diff()
 
+    @cached_property
+    def users(self) -> Tensor:
+        """User of each pair."""
+        return torch.repeat_interleave(torch.arange(self.n_users), self.counts)
+
     def of_users(self, users: Tensor) -> tuple[Tensor, Tensor]:
         """Every pair of some users: the place of the user among them, and where the pair is."""
-        if _is_range(users):
+        if len(users) and bool((users.diff() == 1).all()):  # neighbors, in order: a slice will do
             first, last = int(self.start[users[0]]), int(self.start[users[-1] + 1])
-            return self._user[first:last] - users[0], torch.arange(first, last)
+            return self.users[first:last] - users[0], torch.arange(first, last)
         counts = self.counts[users]
         rows = torch.repeat_interleave(torch.arange(len(users)), counts)
         before = self.start[users] - (counts.cumsum(0) - counts)
@@ -67,9 +66,6 @@ class Pairs:
 
     def cells(self, users: Tensor) -> Tensor:
         """Where the pairs of some users are in a flat (len(users), n_items) rectangle."""
-        if _is_range(users):
-            first, last = int(self.start[users[0]]), int(self.start[users[-1] + 1])
-            return self._keys[first:last] - users[0] * self.n_items
         rows, places = self.of_users(users)
         return rows * self.n_items + self.items[places]
 
@@ -92,19 +88,6 @@ class Pairs:
         found[rows[among], where[among]] = True
         return found[:, column]
 
-    @cached_property
-    def _user(self) -> Tensor:
-        return torch.repeat_interleave(torch.arange(self.n_users), self.counts)
-
-    @cached_property
-    def _keys(self) -> Tensor:
-        return self._user * self.n_items + self.items
-
-
-def _is_range(users: Tensor) -> bool:
-    """Whether these are neighbors, in order: then a slice will do."""
-    return len(users) > 0 and bool((users.diff() == 1).all())
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -119,7 +102,7 @@ class Problem:
     undivided: int  # users with too few interactions to be split
     user_features: Tensor | None = None
     item_features: Tensor | None = None
-    without_features: tuple[int, int] = (0, 0)  # users, items
+    without_features: tuple[int, ...] = (0, 0)  # users, items
 
     def pairs(self, parts: tuple[int, ...], *, positive: bool = True) -> Pairs:
         """The pairs of some parts; without ``positive`` also those rated too low for it."""
@@ -167,7 +150,8 @@ def prepared(
     item_features: FeatureTable | None = None,
 ) -> Problem:
     """Split the interactions of each user; raise where nothing could be learned."""
-    if (user_features or item_features) and settings.model != "two_tower":
+    tables = (user_features, item_features)
+    if any(tables) and settings.model != "two_tower":
         raise UsageError("features need --model two_tower: mf knows users and items by id only")
     try:
         parts = split_by_user(
@@ -182,18 +166,13 @@ def prepared(
     except ValueError as error:
         raise UsageError(str(error)) from None
     positive = interactions.positive(settings.threshold)
-    for name, rows in (
-        ("training", parts.train),
-        ("validation", parts.validation),
-        ("test", parts.test),
-    ):
-        if not (positive & rows).any():
-            said = (
-                "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
-            )
-            raise DataError(f"{interactions.path}: the {name} part has no positive{said}")
+    limit = "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
+    for part, name in enumerate(("training", "validation", "test")):
+        if not (positive & (parts.part == part)).any():
+            raise DataError(f"{interactions.path}: the {name} part has no positive{limit}")
     if len(interactions.items) < 2:
         raise DataError(f"{interactions.path}: has one item only; there is nothing to rank")
+    users, items = (None if each is None else torch.from_numpy(each.values) for each in tables)
     return Problem(
         interactions.users,
         interactions.items,
@@ -202,12 +181,9 @@ def prepared(
         positive,
         parts.part,
         parts.undivided,
-        None if user_features is None else torch.from_numpy(user_features.values),
-        None if item_features is None else torch.from_numpy(item_features.values),
-        (
-            0 if user_features is None else user_features.without,
-            0 if item_features is None else item_features.without,
-        ),
+        users,
+        items,
+        tuple(0 if each is None else each.without for each in tables),
     )
 
 

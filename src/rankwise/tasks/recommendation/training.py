@@ -56,28 +56,15 @@ def loss_of(name: str, positives: Pairs) -> Objective:
         raise UsageError(f"{error}{hint}") from None
     if not isinstance(made, Objective):
         raise UsageError(f"objective {name!r} is not one of lists of scores")
-    _try(name, made)
-    return made
-
-
-def _try(name: str, loss: Objective) -> None:
-    """One small list: an objective of classes or of embeddings cannot rank it."""
-    scores = torch.tensor([[0.3, -0.2, 0.1, 0.0]])
-    target = torch.tensor([[1, 0, 0, 0]])
-    trained = loss.training
+    # One small list: an objective of classes or of embeddings cannot rank it.
+    scores, ids = torch.tensor([[0.3, -0.2, 0.1, 0.0]]), torch.zeros(1, 4, dtype=torch.long)
+    target, weight = (scores > 0.2).long(), torch.ones_like(scores)
     try:
-        loss.eval()(
-            scores,
-            target,
-            weight=torch.ones(1, 4),
-            list_ids=torch.zeros(1, dtype=torch.long),
-            item_ids=torch.zeros(1, 4, dtype=torch.long),
-        )
+        made.eval()(scores, target, weight=weight, list_ids=ids[:, 0], item_ids=ids)
     except (ValueError, TypeError, RuntimeError, IndexError) as error:
         why = " ".join(str(error).split())
         raise UsageError(f"objective {name!r} does not rank lists of scores: {why}") from None
-    finally:
-        loss.train(trained)
+    return made.train()
 
 
 @dataclass(frozen=True)
@@ -141,20 +128,19 @@ class RecommendTask(Task[Batch]):
         self.monitor = settings.metric
         self.positives = problem.pairs((0,))
         self.seen, self.wanted = problem.pairs((0,), positive=False), problem.pairs((1,))
-        objective = loss_of(settings.objective, self.positives)
-        warm = warm_starts(settings)
-        self.names = ["softmax", settings.objective] if warm else [settings.objective]
-        single = [by_interaction(name, settings.lists) for name in self.names]
-        if warm:
-            single[0] = True
-        self.samplers = [Batches(self.positives, settings, single=each) for each in single]
-        epochs = [settings.warm_start, settings.epochs][-len(self.names) :]
+        name = settings.objective
+        objective = loss_of(name, self.positives)
+        plan = [(name, settings.epochs, by_interaction(name, settings.lists))]
+        if warm_starts(settings):
+            plan.insert(0, ("softmax", settings.warm_start, True))
+        self.names = [name for name, _, _ in plan]
+        self.samplers = [Batches(self.positives, settings, single=each) for _, _, each in plan]
         super().__init__(
             new_network(problem, settings),
             objective,
             [
-                Stage(most * sampler.steps, sampler.steps, settings.patience)
-                for most, sampler in zip(epochs, self.samplers, strict=True)
+                Stage(epochs * sampler.steps, sampler.steps, settings.patience)
+                for (_, epochs, _), sampler in zip(plan, self.samplers, strict=True)
             ],
             record=Record(settings.model_dump(), problem.fingerprint(), settings.batch),
             place=place,
