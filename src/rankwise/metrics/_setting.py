@@ -32,16 +32,12 @@ BLOCK = 2**22  # items worked on at a time: bounds the memory of the intermediat
 BIG = 50_000  # items from which counting without a full sort pays
 
 
-def _any_options(**_: object) -> None:
-    """Accept any options."""
-
-
 @dataclass(frozen=True)
 class Kernel:
     """The computation of a metric on lists that are already ranked."""
 
     function: Callable[..., Tensor]  # (ranking, **options) -> (rows,) values
-    check: Callable[..., None] = _any_options  # (**options): raises, before there are any data
+    check: Callable[..., None] | None = None  # (**options): raises, before there are any data
     graded: bool = False  # targets are relevances >= 0 rather than classes
     pairs: bool = True  # compares positives with negatives, so it needs both
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
@@ -141,7 +137,8 @@ class Setting:
     def __post_init__(self) -> None:
         require_one_of("ties", self.ties, ("standard", "against"))
         require_one_of("average", self.average, ("macro", "micro", "none"))
-        self.kernel.check(**self.options)
+        if self.kernel.check is not None:
+            self.kernel.check(**self.options)
 
     @eager_only
     def __call__(
@@ -228,14 +225,8 @@ def _rows_of_groups(items: Items, groups: Tensor) -> Iterator[tuple[Tensor, Item
     weight = torch.ones_like(items.scores) if items.weight is None else items.weight
     for lists in size_classes(groups):
         (side,) = lists.sides
-        rows = Items(
-            side.take(items.scores, -torch.inf),
-            side.take(items.target),
-            None,
-            None,
-            side.take(weight),
-        )
-        yield lists.groups, rows
+        scores, target = side.take(items.scores, -torch.inf), side.take(items.target)
+        yield lists.groups, Items(scores, target, weight=side.take(weight))
 
 
 def _as_numpy(target: Tensor) -> NumpyArray:

@@ -14,7 +14,7 @@ from rankwise.checks import require_count, require_same_shape
 from rankwise.metrics._setting import Setting, setting_of
 from rankwise.metrics.inputs import Array, Items, read_items, to_tensor
 from rankwise.metrics.intervals import Comparison, Interval, require_level
-from rankwise.metrics.ranking import Ranking, rank_items
+from rankwise.metrics.ranking import rank_present
 
 BLOCK = 2**21  # resampled items at a time: near the processor, yet few waits for other threads
 
@@ -174,14 +174,12 @@ def _randomization(differences: Tensor, resamples: int, rng: np.random.Generator
     rows = 2**lists if exact else resamples
     # Sums of the same numbers in another order differ by their rounding.
     observed = float(differences.sum().abs()) - 1e-9 * float(differences.abs().sum())
-    step, as_far = max(1, BLOCK // lists), 0
-    for start in range(0, rows, step):
-        some = min(step, rows - start)
+    as_far = 0
+    for some in _blocks(rows, lists):
         if exact:
-            codes = torch.arange(start, start + some).unsqueeze(1)
-            swapped = (codes >> torch.arange(lists)) & 1
+            swapped = (torch.tensor(some).unsqueeze(1) >> torch.arange(lists)) & 1
         else:
-            swapped = torch.from_numpy(rng.integers(2, size=(some, lists)))
+            swapped = torch.from_numpy(rng.integers(2, size=(len(some), lists)))
         sums = (1 - 2 * swapped.double()) @ differences
         as_far += int((sums.abs() >= observed).sum())
     return as_far / rows if exact else (1 + as_far) / (1 + rows)
@@ -207,7 +205,7 @@ def _resampled(
 def _by_items(
     setting: Setting, vectors: Sequence[Items], resamples: int, rng: np.random.Generator
 ) -> Tensor:
-    rankings = [_rank(items, setting) for items in vectors]
+    rankings = [rank_present(items, setting.ties) for items in vectors]
     # Weights are drawn in the order of the first ranking: where do the others have its items?
     place = rankings[0].order[0].argsort()
     columns = [None, *(place[ranking.order[0]] for ranking in rankings[1:])]
@@ -229,25 +227,20 @@ def _by_items(
     return torch.cat(blocks, dim=1)
 
 
-def _rank(items: Items, setting: Setting) -> Ranking:
-    """Rank one list without its absent items, which must not be drawn."""
-    scores, target, weight = items.scores, items.target, items.weight
-    if weight is not None:
-        present = weight > 0
-        scores, target, weight = scores[present], target[present], weight[present][None]
-    return rank_items(scores[None], target[None], weight, setting.ties)
-
-
 def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) -> Iterator[Tensor]:
     """Yield how often each item is drawn, (resamples, items), in blocks of rows."""
     length = sum(len(stratum) for stratum in strata)
-    step = max(1, BLOCK // max(1, length))
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
+    for rows in map(len, _blocks(resamples, length)):
         counts = torch.empty(rows, length, dtype=torch.long)
         for stratum in strata:
             counts[:, stratum.cpu()] = torch.from_numpy(_draw(rows, len(stratum), rng))
         yield counts
+
+
+def _blocks(rows: int, width: int) -> Iterator[range]:
+    """Yield all rows of a table in runs that are small enough to be in memory."""
+    step = max(1, BLOCK // max(1, width))
+    return (range(rows)[start : start + step] for start in range(0, rows, step))
 
 
 def _draw(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -263,10 +256,8 @@ def _by_lists(values: Tensor, resamples: int, rng: np.random.Generator) -> Tenso
     lists = values.shape[1]
     if lists == 0:
         return values.new_full((len(values), resamples), torch.nan)
-    step = max(1, BLOCK // lists)
     blocks = []
-    for start in range(0, resamples, step):
-        rows = min(step, resamples - start)
+    for rows in map(len, _blocks(resamples, lists)):
         drawn = torch.from_numpy(rng.integers(lists, size=(rows, lists)))
         blocks.append(values[:, drawn.to(values.device)].mean(-1))
     return torch.cat(blocks, dim=1)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rankwise.checks import warn_caller
 from rankwise.metrics.inputs import Array, from_tensor, read_items
-from rankwise.metrics.ranking import rank_items
+from rankwise.metrics.ranking import rank_present
 
 
 class PrecisionRecallCurve(NamedTuple, Generic[Array]):
@@ -125,9 +125,7 @@ def _counts_through(
         raise ValueError(
             f"scores must be one list for a curve, got shape {tuple(items.scores.shape)}"
         )
-    present = slice(None) if items.weight is None else items.weight > 0
-    weights = None if items.weight is None else items.weight[present][None]
-    ranking = rank_items(items.scores[present][None], items.target[present][None], weights)
+    ranking = rank_present(items)
     if ranking.levels == 0:
         raise ValueError("scores must not be empty for a curve")
     positives, negatives = ranking.positives[0].cumsum(0), ranking.negatives[0].cumsum(0)

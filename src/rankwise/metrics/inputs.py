@@ -31,9 +31,9 @@ class Items:
 
     scores: Tensor  # float32 or float64
     target: Tensor
-    mask: Tensor | None
-    groups: Tensor | None
-    weight: Tensor | None
+    mask: Tensor | None = None
+    groups: Tensor | None = None
+    weight: Tensor | None = None
 
     @property
     def one_plain_list(self) -> bool:
@@ -43,14 +43,9 @@ class Items:
 
     def pooled(self) -> Items:
         """Return all items as one list."""
-        return replace(
-            self,
-            scores=self.scores.flatten(),
-            target=self.target.flatten(),
-            mask=None if self.mask is None else self.mask.flatten(),
-            groups=None,
-            weight=None if self.weight is None else self.weight.flatten(),
-        )
+        given = {name: t.flatten() for name, t in vars(self).items() if t is not None}
+        given.pop("groups", None)
+        return Items(**given)
 
     def checked(self, *, graded: bool) -> Items:
         """Return the items with every value checked and the mask turned into weights of zero.
@@ -100,9 +95,7 @@ def read_items(
         require_list_dimension(s, tensors.get("mask"))
     if "groups" in tensors:
         _require_group_ids(tensors["groups"])
-    return Items(
-        s, tensors["target"], tensors.get("mask"), tensors.get("groups"), tensors.get("weight")
-    )
+    return Items(s, **tensors)
 
 
 def to_tensor(value: object) -> Tensor:

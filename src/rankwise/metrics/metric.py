@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -105,13 +106,11 @@ class Metric(nn.Module):
         if items.scores.ndim > 1:
             self._keep("lists", {"values": self.setting.values(items).flatten()})
             return
-        item_weight = torch.ones_like(items.scores) if items.weight is None else items.weight
-        columns = {"scores": items.scores, "target": items.target, "weight": item_weight}
-        if items.groups is not None:
-            columns["groups"] = items.groups
+        if items.weight is None:
+            items = replace(items, weight=torch.ones_like(items.scores))
         kind = "items" if items.groups is None else "groups"
         # A group whose items are all absent is a list too, so its items stay, with weight zero.
-        self._keep(kind, columns)
+        self._keep(kind, {name: getattr(items, name) for name in COLUMNS[kind]})
 
     @eager_only
     def compute(self) -> Tensor:
@@ -122,17 +121,10 @@ class Metric(nn.Module):
             return self.anchor.new_tensor(float("nan"), dtype=torch.float64)
         if kind == "lists":
             return self.setting.summary(columns["values"])
-        weight = columns["weight"]
         # Plain lists have a faster way, which a weight of one everywhere would hide.
-        plain = bool((weight == 1).all())
-        items = Items(
-            columns["scores"],
-            columns["target"],
-            None,
-            columns.get("groups"),
-            None if plain else weight,
-        )
-        return self.setting.summary(self.setting.values(items))
+        if bool((columns["weight"] == 1).all()):
+            del columns["weight"]
+        return self.setting.summary(self.setting.values(Items(**columns)))
 
     def value(
         self,
@@ -157,7 +149,7 @@ class Metric(nn.Module):
         if (other.metric, other.setting) != (self.metric, self.setting):
             raise ValueError("incoming_state must be of the same metric with the same options")
         if other._kind is not None:
-            self._keep(other._kind, {name: other._joined(name) for name in COLUMNS[other._kind]})
+            self._keep(other._kind, other._columns(other._kind))
 
     def clone(self) -> Metric:
         """Return a copy with its own state."""
@@ -186,6 +178,9 @@ class Metric(nn.Module):
             kept = column.to(self.device, copy=True)
             self._parts.setdefault(name, []).append(kept)
 
+    def _columns(self, kind: str | None) -> dict[str, Tensor]:
+        return {name: self._joined(name) for name in COLUMNS[kind]} if kind else {}
+
     def _joined(self, name: str) -> Tensor:
         parts = self._parts.get(name, [])
         if len(parts) != 1:
@@ -197,21 +192,18 @@ class Metric(nn.Module):
     def _everything(self) -> tuple[str | None, dict[str, Tensor]]:
         """Return the kind of the state and its columns, over all processes."""
         if not is_distributed():
-            kind = self._kind
-            return kind, {name: self._joined(name) for name in COLUMNS[kind]} if kind else {}
+            return self._kind, self._columns(self._kind)
         kinds = list(COLUMNS)
         mine = torch.tensor([-1 if self._kind is None else kinds.index(self._kind)])
         codes = gather_rows(mine.to(self.device)).tolist()
         found = [kinds[code] for code in sorted(set(codes)) if code >= 0]
-        if not found:
-            return None, {}
         if len(found) > 1:
             raise ValueError(f"processes hold different kinds of lists: {', '.join(found)}")
+        kind = found[0] if found else None
         # A process without data has no dtype of its own: all send the widest, which is exact.
-        wide = {name: self._joined(name) for name in COLUMNS[found[0]]}
-        return found[0], {
+        return kind, {
             name: gather_rows(column.long() if name == "groups" else column.double())
-            for name, column in wide.items()
+            for name, column in self._columns(kind).items()
         }
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Metric:
@@ -223,8 +215,8 @@ class Metric(nn.Module):
     def _save_to_state_dict(
         self, destination: dict[str, object], prefix: str, keep_vars: bool
     ) -> None:
-        for name in COLUMNS[self._kind] if self._kind else ():
-            destination[prefix + name] = self._joined(name)
+        for name, column in self._columns(self._kind).items():
+            destination[prefix + name] = column
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Tensor], prefix: str, *_: object, **__: object

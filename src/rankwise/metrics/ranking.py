@@ -13,7 +13,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.metrics.inputs import Ties
+from rankwise.metrics.inputs import Items, Ties
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,15 @@ def rank_items(
     fewest, most = (int(x) + 1 for x in level[:, -1].aminmax()) if level.numel() else (0, 0)
     weight = torch.ones_like(target) if weight is None else weight.gather(-1, order).double()
     return Ranking(scores, target, order, level, most, fewest < scores.shape[-1], weight)
+
+
+def rank_present(items: Items, ties: Ties = "standard") -> Ranking:
+    """Rank one list without its absent items."""
+    scores, target, weight = items.scores, items.target, items.weight
+    if weight is not None:
+        present = weight > 0
+        scores, target, weight = scores[present], target[present], weight[present][None]
+    return rank_items(scores[None], target[None], weight, ties)
 
 
 def mass_above(mass: Tensor) -> Tensor:

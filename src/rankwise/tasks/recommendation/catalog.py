@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,8 +33,7 @@ class Scores:
             yield some, scores
 
 
-@dataclass(frozen=True, eq=False)
-class Top:
+class Top(NamedTuple):
     """The first ranks of some users, and what of the rest the metrics ask for; (users, …) each."""
 
     scores: Tensor  # (users, ranks), descending
@@ -48,7 +48,7 @@ class Top:
 
     def rows(self, chosen: Tensor) -> Top:
         """Some of the users."""
-        return Top(*(getattr(self, field.name)[chosen] for field in fields(self)))
+        return Top(*(values[chosen] for values in self))
 
     @property
     def tied(self) -> Tensor:
@@ -79,7 +79,7 @@ class Top:
         kinds = torch.tensor([1.0, 0.0, 1.0, 0.0], dtype=torch.float64).expand(len(last), 4)
         target = torch.cat([self.hits, kinds], dim=1)
         weight = torch.cat([there.double(), counts.clamp_min(0)], dim=1)
-        return scores.double(), target, weight
+        return scores, target, weight
 
     def around_best(self) -> tuple[Tensor, Tensor, Tensor]:
         """The same of a list whose best positive stands as it does in the whole."""
@@ -98,43 +98,28 @@ def first_ranks(
 ) -> Iterator[tuple[Tensor, Top]]:
     """Blocks of users with the first ranks of what they had not seen; each has a wanted item."""
     ranks = min(ranks, len(scores.items))
-    positive: Tensor | None = None
-    higher: Tensor | None = None
+    compared = scores.items.new_empty(0)
     for some, found in scores.blocks(users, seen):
-        if positive is None or higher is None:
-            positive = torch.zeros(found.shape, dtype=torch.bool)
-            higher = torch.empty_like(found)
-        target, compared = positive[: len(found)], higher[: len(found)]
-        cells = wanted.cells(some)
-        target.view(-1).index_fill_(0, cells, True)
+        compared.resize_(found.shape)
         places, there = wanted.padded(some)
         own = found.gather(1, wanted.items[places]).masked_fill(~there, -math.inf)
         values, where = found.topk(ranks, dim=1)
         if bool(values.isnan().any()):  # the highest of all, as topk sees it
             raise ValueError("scores contains NaN: the training has diverged")
-        best = own.amax(1, keepdim=True)
+        row = len(scores.items) * torch.arange(len(some)).unsqueeze(1)
+        hits = torch.isin(row + where, wanted.cells(some), assume_unique=True)
+        best, last = own.amax(1, keepdim=True), values[:, -1:]
         # In floating point, which sums several times as fast as booleans do.
         above = torch.gt(found, best, out=compared).sum(1)
         tied_best = torch.eq(found, best, out=compared).sum(1)
-        last = values[:, -1:]
         tied_last = torch.eq(found, last, out=compared).sum(1)
         positives = there.sum(1)
         hidden = 0 if seen is None else seen.counts[some]
-        yield (
-            some,
-            Top(
-                values,
-                target.gather(1, where).double(),
-                positives.double(),
-                (len(scores.items) - hidden - positives).double(),
-                above.double(),
-                tied_best.double(),
-                (own == best).sum(1).double(),
-                tied_last.double(),
-                ((own == last) & there).sum(1).double(),
-            ),
-        )
-        target.view(-1).index_fill_(0, cells, False)
+        negatives = len(scores.items) - hidden - positives
+        at_best = above, tied_best, (own == best).sum(1)
+        at_last = tied_last, ((own == last) & there).sum(1)
+        columns = (values, hits, positives, negatives, *at_best, *at_last)
+        yield some, Top(*(column.double() for column in columns))
 
 
 @torch.no_grad()
