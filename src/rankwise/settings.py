@@ -5,28 +5,16 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    ClassVar,
-    Literal,
-    Self,
-    Union,
-    Unpack,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, ClassVar, Literal, Self, Union, Unpack, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from rankwise.errors import UsageError
 from rankwise.extras import require
-
-if TYPE_CHECKING:
-    import yaml  # type: ignore[import-untyped]
 
 __all__ = [
     "MAX_SEED",
@@ -152,7 +140,7 @@ class TaskSettings(Section):
 
     def as_yaml(self) -> str:
         """Return the file that gives these settings again."""
-        import yaml  # noqa: PLC0415
+        import yaml  # type: ignore[import-untyped]  # noqa: PLC0415
 
         return str(yaml.safe_dump(self.plain(), sort_keys=False, allow_unicode=True))
 
@@ -252,22 +240,16 @@ def _expected(annotation: object, bounds: Sequence[object]) -> str:
     if bare not in (int, float):
         listed = get_origin(bare) is tuple
         return "a list in brackets" if listed else "names and values"
-    low = high = ""
-    above, below = "[", "]"
+    limits: dict[str, object] = {}
     for bound in (*bounds, *more):
-        match bound:
-            case Ge(ge=value):
-                low = f"{value}"
-            case Gt(gt=value):
-                low, above = f"{value}", "("
-            case Le(le=value):
-                high = f"{value}"
-            case Lt(lt=value):
-                high, below = f"{value}", ")"
+        if isinstance(bound, (Ge, Gt, Le, Lt)):
+            limits |= asdict(bound)
+    low, high = limits.get("gt", limits.get("ge")), limits.get("lt", limits.get("le"))
     what = "a whole number" if bare is int else "a finite number"
-    if low and high:
-        return f"{what} from {low} to {high}" if bare is int else f"in {above}{low}, {high}{below}"
-    return f"{what} {'>' if above == '(' else '>='} {low}" if low else what
+    if low is None or high is None:
+        return what if low is None else f"{what} {'>' if 'gt' in limits else '>='} {low}"
+    between = f"{'(' if 'gt' in limits else '['}{low}, {high}{')' if 'lt' in limits else ']'}"
+    return f"{what} from {low} to {high}" if bare is int else f"in {between}"
 
 
 def _documented(settings: Section, indent: str = "") -> list[str]:
@@ -320,33 +302,10 @@ def _parsed(text: str, where: str) -> object:
     require("rankwise.settings", "yaml")
     import yaml  # noqa: PLC0415
 
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        _require_unique(node, where)
-        return loader.construct_document(node)
-    except yaml.YAMLError as error:
-        raise UsageError(f"{where}is not yaml: {error}") from None
-
-
-def _require_unique(root: yaml.Node, where: str) -> None:
-    """Raise for a name that is given twice, of which yaml's own reader keeps the last."""
-    waiting, done = [root], set()
-    while waiting:
-        node = waiting.pop()
-        if node.id == "scalar" or id(node) in done:  # an alias may lead back to where it is
-            continue
-        done.add(id(node))
-        if node.id == "sequence":
-            waiting += node.value
-            continue
+    def construct_mapping(node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        """Raise for a name that is given twice, of which yaml's own reader keeps the last."""
         lines: dict[tuple[str, str], int] = {}
-        for name, value in node.value:
-            waiting += [name, value]
-            if name.id != "scalar":
-                continue
+        for name in (name for name, _ in node.value if name.id == "scalar"):
             line, word = name.start_mark.line + 1, (name.tag, name.value)
             if word in lines:
                 raise UsageError(
@@ -354,3 +313,11 @@ def _require_unique(root: yaml.Node, where: str) -> None:
                     "keep one of them"
                 )
             lines[word] = line
+        return dict(yaml.SafeLoader.construct_mapping(loader, node, deep))
+
+    try:
+        loader = yaml.SafeLoader(text)
+        loader.construct_mapping = construct_mapping
+        return loader.get_single_data()
+    except yaml.YAMLError as error:
+        raise UsageError(f"{where}is not yaml: {error}") from None

@@ -119,54 +119,15 @@ def _ranks(scores: Tensor, weight: Tensor) -> Tensor:
     return reach.gather(-1, last_tie)
 
 
-class SoftHistogramAP(Objective):
-    """Average precision of soft histograms with M nodes b_1 = high … b_M = low, Δ apart.
-
-    The loss is 1 − Σ_m (H⁺_m / H_m) · h⁺_m / n⁺. h_m = Σ_j max(0, 1 − |s_j − b_m|/Δ), h⁺ counts the
-    positives only, and H, H⁺ are their cumulative sums from the top. A score outside [low, high]
-    counts in the last node on its side, without a gradient. Each score is shared between the two
-    nearest nodes, so a list costs its items and not items × bins. The papers of FastAP and DIR
-    print the same formula and differ in how they count bins.
-    """
-
-    def __init__(
-        self, nodes: int, low: float, high: float, *, reduction: Reduction = "mean"
-    ) -> None:
-        super().__init__(reduction=reduction)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(
-                f"low and high must be finite with low < high, got low={low!r} and high={high!r}"
-            )
-        self.nodes, self.low, self.high = nodes, low, high
-
-    def risk(self, lists: Lists) -> Tensor:
-        lists = lists.widened()
-        positives = self._histogram(lists.positives, lists.positive_weight)
-        everything = positives + self._histogram(lists.negatives, lists.negative_weight)
-        found, reached = positives.cumsum(-1), everything.cumsum(-1)
-        precision = found / torch.where(reached > 0, reached, 1)
-        return 1 - (precision * positives).sum(-1) / lists.n_positives.squeeze(-1)
-
-    def _histogram(self, scores: Tensor, weight: Tensor) -> Tensor:
-        """(lists, nodes), the highest scores first."""
-        steps = self.nodes - 1
-        position = (self.high - scores.clamp(self.low, self.high)) * (
-            steps / (self.high - self.low)
-        )
-        node = position.detach().floor().clamp(0, steps - 1)
-        share = position - node  # of the node below; the rest goes to the node above
-        histogram = scores.new_zeros(len(scores), self.nodes)
-        histogram = histogram.scatter_add(-1, node.long(), weight * (1 - share))
-        return histogram.scatter_add(-1, node.long() + 1, weight * share)
-
-
-class HistogramAP(SoftHistogramAP):
+class HistogramAP(Objective):
     """Quantized average precision AP_Q of deep image retrieval (DIR).
 
     The loss is 1 − Σ_m (H⁺_m / H_m) · h⁺_m / n⁺ over soft histograms h of the scores, with
-    cumulative sums H from the highest bin down. A score is shared between the two nearest of
-    ``bins`` bin centers, of which the first and the last are the ends of the range. A score outside
-    the range counts in the last bin on its side, without a gradient.
+    cumulative sums H from the highest bin down: h_m = Σ_j max(0, 1 − |s_j − b_m|/Δ), and h⁺ counts
+    the positives only. A score is shared between the two nearest of ``bins`` bin centers b, Δ
+    apart, of which the first and the last are the ends of the range, so a list costs its items and
+    not items × bins. A score outside the range counts in the last bin on its side, without a
+    gradient.
 
     Args:
         bins: Number of bin centers, at least 2. The paper's 20 cover the cosines [−1, 1]; the
@@ -189,13 +150,38 @@ class HistogramAP(SoftHistogramAP):
     def __init__(
         self, bins: int = 20, *, low: float = -1.0, high: float = 1.0, reduction: Reduction = "mean"
     ) -> None:
+        super().__init__(reduction=reduction)
         require_count("bins", bins)
         if bins < 2:
             raise ValueError(f"bins must be >= 2, one at each end of the range, got {bins!r}")
-        super().__init__(bins, low, high, reduction=reduction)
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ValueError(
+                f"low and high must be finite with low < high, got low={low!r} and high={high!r}"
+            )
+        self.nodes, self.low, self.high = bins, low, high
+
+    def risk(self, lists: Lists) -> Tensor:
+        lists = lists.widened()
+        positives = self._histogram(lists.positives, lists.positive_weight)
+        everything = positives + self._histogram(lists.negatives, lists.negative_weight)
+        found, reached = positives.cumsum(-1), everything.cumsum(-1)
+        precision = found / torch.where(reached > 0, reached, 1)
+        return 1 - (precision * positives).sum(-1) / lists.n_positives.squeeze(-1)
+
+    def _histogram(self, scores: Tensor, weight: Tensor) -> Tensor:
+        """(lists, nodes), the highest scores first."""
+        steps = self.nodes - 1
+        position = (self.high - scores.clamp(self.low, self.high)) * (
+            steps / (self.high - self.low)
+        )
+        node = position.detach().floor().clamp(0, steps - 1)
+        share = position - node  # of the node below; the rest goes to the node above
+        histogram = scores.new_zeros(len(scores), self.nodes)
+        histogram = histogram.scatter_add(-1, node.long(), weight * (1 - share))
+        return histogram.scatter_add(-1, node.long() + 1, weight * share)
 
 
-class FastAP(SoftHistogramAP):
+class FastAP(HistogramAP):
     """FastAP: average precision of soft histograms over equal intervals.
 
     It is :class:`HistogramAP` with ``bins`` intervals, that is bins + 1 centers. The published 10
@@ -222,4 +208,4 @@ class FastAP(SoftHistogramAP):
         self, bins: int = 10, *, low: float = -1.0, high: float = 1.0, reduction: Reduction = "mean"
     ) -> None:
         require_count("bins", bins)
-        super().__init__(bins + 1, low, high, reduction=reduction)
+        super().__init__(bins + 1, low=low, high=high, reduction=reduction)

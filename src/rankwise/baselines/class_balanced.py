@@ -20,11 +20,8 @@ Counts = Sequence[float] | Tensor
 def checked_counts(counts: Counts) -> Tensor:
     """Return the counts as (classes,); raise unless there are two or more, each >= 1."""
     values = torch.as_tensor(counts, dtype=torch.float64)
-    if (
-        values.dim() != 1
-        or len(values) < 2
-        or not bool((values >= 1).all() & values.isfinite().all())
-    ):
+    several = values.dim() == 1 and len(values) > 1
+    if not (several and bool(((values >= 1) & values.isfinite()).all())):
         raise ValueError(
             "counts must be the number of items of each of two or more classes, each >= 1, "
             f"got {counts!r}"

@@ -72,7 +72,7 @@ class NTXent(InfoNCE):
         super().__init__(temperature, reduction=reduction)
 
 
-class SupCon(Objective):
+class SupCon(InfoNCE):
     """Supervised contrastive loss: all items of a class are positives, one anchor per list.
 
     The loss is −mean_{p∈P} log( e^(s_p/τ) / Σ_a e^(s_a/τ) ) with a over all items: L_out, the form
@@ -93,12 +93,8 @@ class SupCon(Objective):
         Khosla et al. 2020, "Supervised contrastive learning", Eq. 2.
     """
 
-    whole_negatives: ClassVar[bool] = True
-
     def __init__(self, temperature: float = 0.1, *, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction=reduction)
-        require_positive("temperature", temperature)
-        self.temperature = temperature
+        super().__init__(temperature, reduction=reduction)
 
     def risk(self, lists: Lists) -> Tensor:
         lists = lists.widened()

@@ -48,14 +48,13 @@ class PointwiseObjective(Objective):
 
         The scores are logits and are not scaled.
         """
-        scores, target, weight = batch.scores, batch.target, batch.weight
-        if batch.mask is not None:
-            scores = scores.masked_fill(~batch.mask, 0)
-            target = target.masked_fill(~batch.mask, 0)
+        scores, target = batch.scores, batch.target
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        weights = torch.ones_like(scores) if weight is None else weight.to(scores.dtype)
+        weights = torch.ones_like(scores) if batch.weight is None else batch.weight.to(scores.dtype)
         if batch.mask is not None:
-            weights = weights.masked_fill(~batch.mask, 0)
+            scores, target, weights = (
+                t.masked_fill(~batch.mask, 0) for t in (scores, target, weights)
+            )
         nothing = scores[:, :0]
         lists = Lists(scores, nothing, weights, nothing, list_ids=batch.list_ids, relevance=target)
         counts = lists.n_positives.squeeze(-1) > 0

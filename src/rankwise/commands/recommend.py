@@ -19,13 +19,7 @@ from rankwise.commands.console import (
     show,
     write_frame,
 )
-from rankwise.commands.options import (
-    Out,
-    Resume,
-    Run,
-    add_config,
-    names_of,
-)
+from rankwise.commands.options import Out, Resume, Run, add_config, names_of
 from rankwise.errors import UsageError
 from rankwise.settings import Section
 from rankwise.tasks.recommendation.settings import Settings
@@ -78,14 +72,13 @@ class ReadingOptions(Section):
 
 
 def _range(text: str) -> tuple[float, float]:
-    low, _, high = text.partition(":")
     try:
-        found = float(low), float(high)
+        low, high = map(float, text.split(":"))
     except ValueError:
         raise UsageError(f"--rating-range must be two numbers such as 1:5, got {text!r}") from None
-    if not found[0] < found[1]:
+    if not low < high:
         raise UsageError(f"--rating-range must go upwards, got {text!r}")
-    return found
+    return low, high
 
 
 @app.callback()

@@ -188,16 +188,18 @@ def estimator_bias(
     chains = min(chains, draws)
     steps = math.ceil(draws / chains)
     rng = np.random.default_rng(seed)
-    by_list = {name: _ByList(make(population.prior, chains)) for name, make in estimators.items()}
-    estimates: dict[str, list[Tensor]] = {name: [] for name in by_list}
+    objectives = {name: make(population.prior, chains) for name, make in estimators.items()}
+    estimates: dict[str, list[Tensor]] = {name: [] for name in objectives}
     target = (torch.arange(size) < n_positives).expand(chains, -1)
     for step in range(burn_in + steps):
         scores = population.draw(chains, n_positives, size - n_positives, rng)
-        for name, estimator in by_list.items():
-            if step >= burn_in:
-                estimates[name].append(estimator(scores, target))
-            elif estimator.objective.memory_by is not None:
-                estimator(scores, target)
+        for name, objective in objectives.items():
+            objective.reduction = "none"
+            if step >= burn_in or objective.memory_by is not None:
+                # Not under no_grad: there a memory does not learn.
+                estimate = objective(scores, target, list_ids=torch.arange(chains)).detach()
+                if step >= burn_in:
+                    estimates[name].append(estimate)
     found = {name: torch.stack(by_step).double() for name, by_step in estimates.items()}
     return [
         Bias(
@@ -211,16 +213,3 @@ def estimator_bias(
         )
         for name, values in found.items()
     ]
-
-
-class _ByList:
-    """An objective's risk of every list, each with its own memory."""
-
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
-        objective.reduction = "none"
-
-    def __call__(self, scores: Tensor, target: Tensor) -> Tensor:
-        # Not under no_grad: there a memory does not learn.
-        value: Tensor = self.objective(scores, target, list_ids=torch.arange(len(scores)))
-        return value.detach()

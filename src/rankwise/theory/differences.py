@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from statistics import linear_regression
 
 import torch
 from torch import Tensor
@@ -126,10 +128,8 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
         )
     if min(differences) <= 0:
         return math.nan
-    x = torch.tensor(sizes, dtype=torch.float64).log()
-    y = torch.tensor(differences, dtype=torch.float64).log()
-    x = x - x.mean()
-    return float((x * (y - y.mean())).sum() / (x**2).sum())
+    x, y = ([math.log(value) for value in values] for values in (sizes, differences))
+    return linear_regression(x, y).slope
 
 
 def _changes(
@@ -177,6 +177,4 @@ class _Span:
 
     def jumps(self) -> Iterator[tuple[int, float]]:
         """Yield moves of a positive, a negative and the outlier (last) to both ends."""
-        for item in (0, self.n_positives, self.n - 1):
-            for score in (self.low, self.high):
-                yield item, score
+        return product((0, self.n_positives, self.n - 1), (self.low, self.high))
