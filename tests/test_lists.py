@@ -47,7 +47,8 @@ def test_whole_sides_keep_every_item_where_it_is():
     assert whole.positives is whole.negatives
     assert whole.positive_weight.tolist() == [[0, 2, 0, 4], [0, 0, 1, 0]]
     assert torch.equal(whole.positive_weight + whole.negative_weight, weight)
-    assert torch.equal(whole.masses, apart.masses)
+    assert torch.equal(whole.n_positives, apart.n_positives)
+    assert torch.equal(whole.n_negatives, apart.n_negatives)
     for ours, known in zip(
         (whole.mean_over_positives(SCORES), whole.mean_over_negatives(SCORES)),
         (

@@ -14,8 +14,6 @@ import torch
 from torch import Tensor
 
 __all__ = [
-    "Trusted",
-    "arguments_are_checked",
     "is_binary",
     "no_checks",
     "require_binary",
@@ -36,6 +34,7 @@ __all__ = [
     "require_same_shape",
     "require_shares",
     "require_tensor",
+    "trusted",
     "values_are_checked",
     "warn_caller",
 ]
@@ -44,8 +43,9 @@ __all__ = [
 _BLOCK = 1 << 22  # values copied at a time
 
 
-_ALL, _NO_VALUES, _NOTHING = 2, 1, 0  # what is checked
-_level: ContextVar[int] = ContextVar("rankwise_checks", default=_ALL)
+_reads_values: ContextVar[bool] = ContextVar("rankwise_reads_values", default=True)
+trusted: ContextVar[bool] = ContextVar("rankwise_trusted", default=False)
+"""True inside the call of an objective, after it has checked its arguments: no more checks."""
 
 
 class _Open:
@@ -74,35 +74,20 @@ def no_checks() -> Iterator[None]:
         ...     PairwiseAUC()(scores, target)
         tensor(nan)
     """
-    token = _level.set(_NO_VALUES)
+    token = _reads_values.set(False)
     _Open.blocks += 1
     try:
         yield
     finally:
         _Open.blocks -= 1
-        _level.reset(token)
+        _reads_values.reset(token)
 
 
 def values_are_checked() -> bool:
     """Return whether tensor values are checked here, outside :func:`no_checks`."""
     if torch.compiler.is_dynamo_compiling():  # which cannot trace a context variable
         return _Open.blocks == 0
-    return _level.get() == _ALL
-
-
-def arguments_are_checked() -> bool:
-    """Return whether arguments are checked here: not inside :class:`Trusted`."""
-    return _level.get() > _NOTHING
-
-
-class Trusted:
-    """Context without any checks: the call of an objective, after it has checked its arguments."""
-
-    def __enter__(self) -> None:
-        self._token = _level.set(_NOTHING)
-
-    def __exit__(self, *error: object) -> None:
-        _level.reset(self._token)
+    return _reads_values.get() and not trusted.get()
 
 
 def warn_caller(message: str) -> None:

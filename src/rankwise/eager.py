@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
-__all__ = ["Context", "apply", "eager_backward", "eager_only"]
+__all__ = ["Context", "Function", "eager_backward", "eager_only"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,10 +57,14 @@ class Context(Protocol[T]):
         """Keep tensors for the backward pass."""
 
 
-def apply(function: type[torch.autograd.Function], *arguments: object) -> Tensor:
-    """Call an autograd function of one result."""
-    result: Tensor = function.apply(*arguments)
-    return result
+class Function(torch.autograd.Function):
+    """Autograd function of one result, with a type for its call."""
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def apply(cls, *arguments: object) -> Tensor:
+            """Call the function."""
 
 
 def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:

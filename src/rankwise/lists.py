@@ -93,11 +93,6 @@ class Lists:
         return self.negative_weight.sum(-1, keepdim=True)
 
     @cached_property
-    def masses(self) -> Tensor:
-        """Mass of the positives and of the negatives of each list, (lists, 2)."""
-        return torch.cat([self.n_positives, self.n_negatives], dim=-1)
-
-    @cached_property
     def complete(self) -> Tensor:
         """Which lists have both classes, or two relevances: the others have nothing to rank."""
         other = self.n_negatives > 0

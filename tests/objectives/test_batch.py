@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+from rankwise.objectives import PairwiseAUC
 from rankwise.objectives._batch import (
     Batch,
     CallArguments,
     Risks,
+    lists_of_rows,
     read_batch,
     risks_with_gradient_in_forward,
 )
@@ -39,7 +41,7 @@ def test_split_drops_lists_of_one_class_and_keeps_the_ids_of_the_others():
     scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     arguments = CallArguments(list_ids=torch.tensor([5, 6]))
     (batch,) = read_batch(scores, torch.tensor([[1, 1], [0, 1]]), arguments, "list")
-    lists, ranked = batch.split(2.0)
+    lists, ranked = PairwiseAUC().split(batch, 2.0)
     assert ranked.tolist() == [False, True]
     assert lists.list_ids.tolist() == [6]
     assert lists.positives[lists.positive_weight > 0].tolist() == [2]
@@ -68,3 +70,11 @@ def test_list_ids_that_are_not_by_group_are_named():
     arguments = CallArguments(groups=torch.tensor([1, 1, 2]), list_ids=torch.arange(3))
     with pytest.raises(ValueError, match="ascending order of the 2 groups"):
         read_batch(scores[0], target[0], arguments, "list")
+
+
+def test_the_rows_of_lists_that_can_be_ranked_stand_in_for_their_scores():
+    groups = torch.tensor([3, 1, 3, 2, 1])
+    target = torch.tensor([1, 0, 0, 1, 1])  # the list 2 has one class
+    (lists,) = lists_of_rows(target, CallArguments(groups=groups))
+    assert lists.positives.tolist() == [[4.0], [0.0]]
+    assert lists.negatives.tolist() == [[1.0], [2.0]]

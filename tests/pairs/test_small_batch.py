@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs._dense import small_batch_logsumexp, small_batch_sum
+from rankwise.pairs._dense import SmallBatchSum, small_batch_logsumexp
 from rankwise.pairs.rows import Rows
 
 
@@ -27,9 +27,9 @@ from rankwise.pairs.rows import Rows
 @settings(max_examples=40, deadline=None)
 def test_equals_the_definition(surrogate, lists):
     upper, lower, weight = (t.reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in lists)
-    total = small_batch_sum(surrogate, Rows(upper, lower, weight))
+    total = SmallBatchSum.apply(surrogate, *Rows(upper, lower, weight).precise())
     torch.testing.assert_close(total, brute(surrogate, upper, lower, weight))
-    total = small_batch_sum(surrogate, Rows(upper, lower, None))
+    total = SmallBatchSum.apply(surrogate, *Rows(upper, lower, None).precise())
     torch.testing.assert_close(total, brute(surrogate, upper, lower))
 
 
@@ -42,7 +42,7 @@ def test_gradients_of_what_wants_one(surrogate, wanted):
         t.requires_grad_(bool(w)) for t, w in zip((upper, lower, weight), wanted, strict=True)
     ]
     assert torch.autograd.gradcheck(
-        lambda u, l, w: small_batch_sum(surrogate, Rows(u, l, w)), inputs
+        lambda u, l, w: SmallBatchSum.apply(surrogate, *Rows(u, l, w).precise()), inputs
     )
 
 

@@ -16,8 +16,10 @@ from rankwise.pairs import (
     Hinge,
     OneSidedHuber,
     Sigmoid,
+    SquaredHinge,
     Surrogate,
     pair_curvature,
+    pair_logsumexp,
     pair_sum,
 )
 
@@ -310,3 +312,12 @@ ROW, LIST = torch.zeros(2, 3), torch.zeros(4)
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_surrogate_may_be_given_by_its_name():
+    upper, lower = torch.randn(5), torch.randn(7)
+    for function in (pair_sum, pair_curvature, pair_logsumexp):
+        ours = function("squared_hinge(margin=2)", upper, lower)
+        assert torch.equal(ours, function(SquaredHinge(2.0), upper, lower))
+    with pytest.raises(ValueError, match="did you mean Hinge"):
+        pair_sum("hing", upper, lower)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from rankwise.checks import require_binary, require_number, require_shares, values_are_checked
+from rankwise.checks import require_number, values_are_checked
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
@@ -29,7 +29,6 @@ class PointwiseObjective(Objective):
     """
 
     pointwise: ClassVar[bool] = True
-    soft: ClassVar[bool] = False  # whether a label may be any share between 0 and 1
 
     @abstractmethod
     def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
@@ -38,10 +37,6 @@ class PointwiseObjective(Objective):
     def risk(self, lists: Lists) -> Tensor:
         assert lists.relevance is not None
         return lists.mean_over_positives(self.item_loss(lists.positives, lists.relevance))
-
-    def require_target(self, name: str, target: Tensor) -> None:
-        """Raise unless labels are 0 and 1, or shares where they may be soft."""
-        (require_shares if self.soft else require_binary)(name, target)
 
     def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
         """Return all items as positives, with their 0/1 labels as relevance, without sorting them.
@@ -82,7 +77,7 @@ class CrossEntropy(PointwiseObjective):
         tensor(0.6931)
     """
 
-    soft = True
+    soft_labels = True
 
     def item_loss(self, scores: Tensor, target: Tensor) -> Tensor:
         return binary_cross_entropy_with_logits(scores, target.to(scores.dtype), reduction="none")

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_only
+from rankwise.eager import Context, Function, eager_only
 from rankwise.metrics.gather import gather_rows, is_distributed
 
 _PREFIX = 8  # bytes of the number that says how long the header is
@@ -142,13 +142,13 @@ def with_gradient(
     place = slice(start, start + len(mine)), *(slice(0, size) for size in mine.shape[1:])
     if not mine.numel():
         place = (slice(0, 0),)
-    return apply(_Gathered, own, everything, place, 0 if shared else len(parts))
+    return _Gathered.apply(own, everything, place, 0 if shared else len(parts))
 
 
 _Kept = tuple[torch.Size, torch.dtype, tuple[slice, ...], int]
 
 
-class _Gathered(torch.autograd.Function):
+class _Gathered(Function):
     @staticmethod
     def forward(
         ctx: Context[_Kept], own: Tensor, everything: Tensor, place: tuple[slice, ...], times: int

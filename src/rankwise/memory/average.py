@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import arguments_are_checked, require_count, require_ids
+from rankwise.checks import require_count, require_ids, trusted
 
 __all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage"]
 
@@ -81,7 +81,7 @@ class MovingAverage(nn.Module):
         Returns:
             The values of ``ids``, (n, width).
         """
-        if arguments_are_checked():
+        if not trusted.get():
             require_ids("ids", ids, len(self.value))
         rows, which = torch.unique(ids, return_inverse=True)
         estimates = estimates.detach().to(self.value.dtype)

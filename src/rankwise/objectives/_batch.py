@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.lists import Lists, split_by_target
 from rankwise.pairs.ragged import size_classes
 
@@ -70,42 +70,6 @@ class Batch:
         """Return the rows in slices of about ``items`` items."""
         step = max(1, items // max(1, self.scores.shape[1]))
         return [slice(start, start + step) for start in range(0, len(self.scores), step)]
-
-    def split(
-        self,
-        scale: Tensor | float = 1.0,
-        *,
-        graded: bool = False,
-        whole_positives: bool = False,
-        whole_negatives: bool = False,
-    ) -> tuple[Lists, Tensor | None]:
-        """Split the lists that can be ranked into positives and negatives, divided by ``scale``.
-
-        The other options are those of :func:`rankwise.lists.split_by_target`.
-
-        Returns:
-            The lists, and which rows they are; None where all can be ranked.
-        """
-        # Dividing by one would still be a pass over everything, and another one backward.
-        same = isinstance(scale, float) and scale == 1
-        previous = self.previous
-        lists = split_by_target(
-            self.scores if same else self.scores / scale,
-            self.target,
-            self.mask,
-            self.weight,
-            item_ids=self.item_ids,
-            previous=previous if same or previous is None else previous / scale,
-            graded=graded,
-            whole_positives=whole_positives,
-            whole_negatives=whole_negatives,
-            list_ids=self.list_ids,
-            fill_masked=self.fill_masked,
-        )
-        # Masses are never negative: where none is 0 every list has both classes.
-        if bool(lists.masses.all()) or bool(lists.complete.all()):
-            return lists, None
-        return lists.select(lists.complete), lists.complete
 
 
 def read_batch(
@@ -167,6 +131,19 @@ def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch
     return batches or [batch.map(lambda t: t.reshape(0, 0))]
 
 
+def lists_of_rows(
+    target: Tensor, arguments: CallArguments, memory_by: MemoryBy = None
+) -> Iterator[Lists]:
+    """Split the lists that can be ranked, with the number of each row in place of its score."""
+    rows = torch.arange(len(target), dtype=torch.float64)
+    for batch in read_batch(rows, target, arguments, memory_by):
+        lists = split_by_target(
+            batch.scores, batch.target, batch.mask, batch.weight, list_ids=batch.list_ids
+        )
+        if bool(lists.complete.any()):
+            yield lists.select(lists.complete)
+
+
 def risks_with_gradient_in_forward(
     batch: Batch, blocks: list[slice], risks: Callable[[Batch], Risks]
 ) -> Risks:
@@ -175,12 +152,12 @@ def risks_with_gradient_in_forward(
     What a block needs is gone when the next one starts; only the gradient of the scores is kept.
     """
     ranked: list[Tensor] = []
-    values = apply(_GradientInForward, batch.scores, batch, blocks, risks, ranked)
+    values = _GradientInForward.apply(batch.scores, batch, blocks, risks, ranked)
     which = torch.cat(ranked)
     return Risks(values[which], which)
 
 
-class _GradientInForward(torch.autograd.Function):
+class _GradientInForward(Function):
     """One value for each row, 0 for a list that cannot be ranked; rows are independent."""
 
     @staticmethod

@@ -53,19 +53,16 @@ class ScaledObjective(Objective):
             return batches, float(self.score_scale)
         add_up = (lambda value: value) if self.exchange is None else self.exchange.total
         moments = measure(batches, add_up)
-        scale = self._spread(moments, batches[0].scores.dtype)
         scores = _OwnSpread.apply(batches, moments, add_up, *(batch.scores for batch in batches))  # type: ignore[no-untyped-call]
-        return [replace(batch, scores=s) for batch, s in zip(batches, scores, strict=True)], scale
-
-    def _spread(self, moments: Moments, dtype: torch.dtype) -> Tensor | float:
+        batches = [replace(batch, scores=s) for batch, s in zip(batches, scores, strict=True)]
         variance = moments.variance / moments.lists.clamp_min(1)
         if not bool(variance.isfinite()):  # scores may be NaN under no_checks()
-            return 1.0
+            return batches, 1.0
         if self.spread is not None and bool(moments.lists):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             variance = self.spread.update(key, variance.reshape(1, 1)).reshape(())
-        spread = variance.sqrt().to(dtype)
-        return torch.where(spread > 0, spread, torch.ones_like(spread))
+        spread = variance.sqrt().to(scores[0].dtype)
+        return batches, torch.where(spread > 0, spread, torch.ones_like(spread))
 
 
 @dataclass(frozen=True)

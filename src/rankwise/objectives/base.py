@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import repeat
 from typing import ClassVar, NamedTuple, Protocol
@@ -12,9 +12,15 @@ from typing import ClassVar, NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import Trusted, require_binary, require_one_of, require_relevance
+from rankwise.checks import (
+    require_binary,
+    require_one_of,
+    require_relevance,
+    require_shares,
+    trusted,
+)
 from rankwise.eager import eager_only
-from rankwise.lists import Lists
+from rankwise.lists import Lists, split_by_target
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction, check_arguments, warn_of_one_class
 from rankwise.objectives._batch import (
@@ -106,6 +112,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
 
     graded: ClassVar[bool] = False
     pointwise: ClassVar[bool] = False  # an item has a loss without any other
+    soft_labels: ClassVar[bool] = False  # a label may be any share between 0 and 1
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
     uses_previous_scores: ClassVar[bool] = False
@@ -137,20 +144,31 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         return batches, 1.0
 
     def split(self, batch: Batch, scale: Tensor | float) -> tuple[Lists, Tensor | None]:
-        """Split the lists of a batch, as :meth:`Batch.split` does."""
-        return batch.split(
-            scale,
+        """Split the lists that can be ranked into positives and negatives, divided by ``scale``.
+
+        Returns:
+            The lists, and which rows they are; None where all can be ranked.
+        """
+        scores, previous = batch.scores, batch.previous
+        # Dividing by one would still be a pass over everything, and another one backward.
+        if not (isinstance(scale, float) and scale == 1):
+            scores = scores / scale
+            previous = None if previous is None else previous / scale
+        lists = split_by_target(
+            scores,
+            batch.target,
+            batch.mask,
+            batch.weight,
+            item_ids=batch.item_ids,
+            previous=previous,
             graded=self.graded,
             whole_positives=self.whole_positives,
             whole_negatives=self.whole_negatives,
+            list_ids=batch.list_ids,
+            fill_masked=batch.fill_masked,
         )
-
-    def require_target(self, name: str, target: Tensor) -> None:
-        """Raise on labels that this objective cannot take."""
-        (require_relevance if self.graded else require_binary)(name, target)
-
-    def project(self) -> None:
-        """Project the objective's own parameters onto their domain, after a training call."""
+        ranked = lists.complete
+        return (lists, None) if bool(ranked.all()) else (lists.select(ranked), ranked)
 
     @eager_only
     def forward(
@@ -190,12 +208,20 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
         """Compute the value of a call: the steps of every objective, top to bottom."""
         fill_masked = self.check(scores, target, arguments)
-        with _full_precision(scores), Trusted():
-            batches = read_batch(scores, target, arguments, self.memory_by, fill_masked=fill_masked)
-            batches, scale = self.rescale(batches)
-            risks, updates = self._risks(batches, scale)
-            self.update_memories(updates, batches[0].scores)
-            value = self._reduced(risks, batches)
+        kind = scores.device.type
+        autocast = torch.is_autocast_enabled(kind)
+        checked = trusted.set(True)
+        try:
+            with torch.autocast(kind, enabled=False) if autocast else nullcontext():
+                batches = read_batch(
+                    scores, target, arguments, self.memory_by, fill_masked=fill_masked
+                )
+                batches, scale = self.rescale(batches)
+                risks, updates = self._risks(batches, scale)
+                self.update_memories(updates, batches[0].scores)
+                value = self._reduced(risks, batches)
+        finally:
+            trusted.reset(checked)
         if self.reduction == "none" and arguments.groups is None:
             return value.reshape(scores.shape[:-1])
         return value
@@ -207,6 +233,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
                 f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
                 f"got them for {type(self).__name__}; leave them out"
             )
+        by_kind = require_shares if self.soft_labels else require_binary
         return check_arguments(
             scores,
             target,
@@ -215,7 +242,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             memory_by=self.memory_by,
             memory_size=self.memory_size,
             pointwise=self.pointwise,
-            require_target=self.require_target,
+            require_target=require_relevance if self.graded else by_kind,
         )
 
     def _risks(
@@ -274,14 +301,14 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             if not isinstance(memory, DeferredAverage):
                 continue
             own = [update for update in updates if update.memory is memory]
-            ids = torch.cat([u.ids for u in own] or [like.new_zeros(0, dtype=torch.long)])
-            empty = like.new_zeros(0, memory.update_width)
-            estimates = torch.cat([u.estimates for u in own] or [empty])
+            if not own:
+                no_ids = torch.zeros(0, dtype=torch.long, device=like.device)
+                own = [MemoryUpdate(memory, no_ids, like.new_zeros(0, memory.update_width))]
+            ids = torch.cat([update.ids for update in own])
+            estimates = torch.cat([update.estimates for update in own])
             if self.exchange is not None:
                 ids, estimates, _ = self.exchange.rows(ids, estimates)
             memory.update(ids, estimates)
-        if self.training and torch.is_grad_enabled():
-            self.project()
 
     def _reduced(self, risks: list[Risks], batches: list[Batch]) -> Tensor:
         """The value of a call, from the risks of the lists of every batch."""
@@ -315,12 +342,6 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         zeros = [batch.scores.flatten()[:0].sum(dtype=dtype) for batch in batches]
         own = [0 * p.sum() for p in self.parameters() if p.requires_grad]
         return sum(zeros[1:] + own, zeros[0])
-
-
-def _full_precision(scores: Tensor) -> AbstractContextManager[None]:
-    """Leave autocast, where it is on."""
-    kind = scores.device.type
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def _in_order(risks: list[Risks], batches: list[Batch], dtype: torch.dtype) -> Tensor:

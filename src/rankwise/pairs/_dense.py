@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._logsumexp.lines import safe_log
-from rankwise.pairs.rows import Rows
 from rankwise.pairs.surrogates import Surrogate
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
@@ -36,7 +35,7 @@ def dense_reduce(
     weight: Tensor,
 ) -> Tensor:
     """``reduction`` over j of function(upper_i − lower_j), for (rows, n⁺) and (rows, n⁻) scores."""
-    return apply(_Dense, function, reduction, upper, lower, weight)
+    return _Dense.apply(function, reduction, upper, lower, weight)
 
 
 def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
@@ -50,7 +49,7 @@ def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
             yield slice(row, row + rows_per_chunk), slice(start, start + uppers_per_chunk)
 
 
-class _Dense(torch.autograd.Function):
+class _Dense(Function):
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[tuple[Callable[[Tensor], Tensor], Reduction]],
@@ -100,11 +99,6 @@ class _Dense(torch.autograd.Function):
         return None, None, totals.get(0), totals.get(1), totals.get(2)
 
 
-def small_batch_sum(surrogate: Surrogate, rows: Rows) -> Tensor:
-    """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
-    return apply(_SmallBatchSum, surrogate, *rows.precise())
-
-
 def small_batch_logsumexp(
     surrogate: Surrogate, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
 ) -> Tensor:
@@ -113,10 +107,12 @@ def small_batch_logsumexp(
     A weight of 0 leaves a term out and keeps its gradient.
     """
     unit = 1 / temperature
-    return apply(_SmallBatchLogSumExp, surrogate, unit, upper, lower, weight)
+    return _SmallBatchLogSumExp.apply(surrogate, unit, upper, lower, weight)
 
 
-class _SmallBatchSum(torch.autograd.Function):
+class SmallBatchSum(Function):
+    """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
+
     @staticmethod
     def forward(
         ctx: Context[None], surrogate: Surrogate, upper: Tensor, lower: Tensor, weight: Tensor
@@ -135,7 +131,7 @@ class _SmallBatchSum(torch.autograd.Function):
         return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
 
 
-class _SmallBatchLogSumExp(torch.autograd.Function):
+class _SmallBatchLogSumExp(Function):
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[None],

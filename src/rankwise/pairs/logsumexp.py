@@ -27,6 +27,7 @@ from rankwise.pairs.surrogates import (
     Square,
     SquaredHinge,
     Surrogate,
+    as_surrogate,
 )
 
 # Maximum numbers of pairs for the small-batch path: below them it costs less than a sort or cells.
@@ -38,7 +39,7 @@ _SORTED = Hinge, Linear, SquaredHinge, Square, Logistic
 
 
 def pair_logsumexp(
-    surrogate: PairFunction,
+    surrogate: PairFunction | str,
     upper: Tensor,
     lower: Tensor,
     *,
@@ -70,11 +71,12 @@ def pair_logsumexp(
         >>> pair_logsumexp(Linear(), upper, lower)  # log(e⁰ + e⁰) = log 2
         tensor([0.6931])
     """
+    function = as_surrogate(surrogate) if isinstance(surrogate, str) else surrogate
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     require_one_of("method", method, ("auto", "sorted", "dense"))
     require_positive("temperature", temperature)
     require_not_negative("weight", weight)
-    if method == "sorted" and not isinstance(surrogate, _SORTED):
+    if method == "sorted" and not isinstance(function, _SORTED):
         raise ValueError(
             f"surrogate must be {', '.join(s.__name__ for s in _SORTED[:-1])} or "
             f"{_SORTED[-1].__name__} for method='sorted', got {surrogate!r}; use method='dense'"
@@ -85,14 +87,14 @@ def pair_logsumexp(
         result = None
         if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
-        elif method == "auto" and isinstance(surrogate, Surrogate) and _few(surrogate, u, l):
-            result = small_batch_logsumexp(surrogate, temperature, u, l, w)
+        elif method == "auto" and isinstance(function, Surrogate) and _few(function, u, l):
+            result = small_batch_logsumexp(function, temperature, u, l, w)
         elif method != "dense":
             sides = _Sides(u, l, w, temperature)
-            result = _by_sides(surrogate, sides, always=method == "sorted")
+            result = _by_sides(function, sides, always=method == "sorted")
         if result is None:
             reduction = partial(_log_sum_exp, temperature)
-            result = dense_reduce(surrogate, reduction, u, l, w)
+            result = dense_reduce(function, reduction, u, l, w)
         return result
 
     return over_lists(of_rows, given)

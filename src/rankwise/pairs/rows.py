@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import (
-    arguments_are_checked,
     require_finite,
     require_floating,
     require_same_device,
     require_same_shape,
+    trusted,
 )
 from rankwise.pairs.ragged import Side, size_classes
 
@@ -50,10 +50,10 @@ def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
 
     Results are in the dtype of the scores, at least float32.
     """
-    checked = arguments_are_checked()
+    checked = not trusted.get()
     if checked:
         _check(given)
-    dtype = result_dtype(given.upper)
+    dtype = torch.promote_types(given.upper.dtype, torch.float32)
     if given.upper_groups is None and given.lower_groups is None:
         rows, leading = _as_rows(*given[:4], checked=checked)
         return of_rows(rows).to(dtype).reshape(*leading, given.upper.shape[-1])
@@ -64,11 +64,6 @@ def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
 def accumulating(t: Tensor) -> Tensor:
     """Return the tensor in the dtype of sums: float64 where the device has it."""
     return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
-
-
-def result_dtype(upper: Tensor) -> torch.dtype:
-    """Return the dtype of a sum: that of the scores, at least float32."""
-    return torch.promote_types(upper.dtype, torch.float32)
 
 
 def _as_rows(

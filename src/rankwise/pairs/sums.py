@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.pairs._dense import dense_reduce, small_batch_sum, sum_over_lower
-from rankwise.pairs._engine.autograd import engine_sum
+from rankwise.pairs._dense import SmallBatchSum, dense_reduce, sum_over_lower
+from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, over_lists
-from rankwise.pairs.surrogates import PairFunction, Surrogate
+from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
 Method = Literal["auto", "sorted", "exponential", "dense"]
 
@@ -26,7 +26,7 @@ _IN_CHUNKS = 0, 1 << 17
 
 
 def pair_sum(
-    surrogate: PairFunction,
+    surrogate: PairFunction | str,
     upper: Tensor,
     lower: Tensor,
     *,
@@ -43,7 +43,7 @@ def pair_sum(
     float32, since a sum overflows half precision.
 
     Args:
-        surrogate: Surrogate ℓ, or any elementwise function of the differences.
+        surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
         upper: Scores that should be higher, (…, n⁺). The last dimension is the list; leading
             dimensions are independent lists and broadcast.
         lower: Scores that should be lower, (…, n⁻).
@@ -65,6 +65,8 @@ def pair_sum(
         tensor([0.5000, 4.0000])
         >>> # (1 − 0.5)₊ + (1 − 1.5)₊ + (1 − 3)₊ and (1 + 1.5) + (1 + 0.5) + (1 − 1)
     """
+    if isinstance(surrogate, str):
+        surrogate = as_surrogate(surrogate)
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     if method != "auto":
         require_one_of("method", method, get_args(Method))
@@ -72,7 +74,7 @@ def pair_sum(
 
 
 def pair_curvature(
-    surrogate: Surrogate,
+    surrogate: Surrogate | str,
     upper: Tensor,
     lower: Tensor,
     *,
@@ -100,12 +102,12 @@ def pair_curvature(
         >>> pair_curvature(SquaredHinge(), upper, lower)  # 2 for each pair closer than 1
         tensor([2., 4.])
     """
+    form = as_surrogate(surrogate).form(2)
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
 
     def of_rows(rows: Rows) -> Tensor:
         with torch.no_grad():
-            form = surrogate.form(2)
-            return engine_sum(form, form, rows)
+            return EngineSum.apply(form, form, rows.upper, rows.lower, rows.weight)
 
     return over_lists(of_rows, given)
 
@@ -121,7 +123,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     form = surrogate.form()
     chosen = _cheapest(form, rows) if method == "auto" else method
     if chosen == "small batch":
-        return small_batch_sum(surrogate, rows)
+        return SmallBatchSum.apply(surrogate, *rows.precise())
     if chosen == "dense":
         return dense_reduce(surrogate, sum_over_lower, *rows.precise())
     if chosen == "sorted" and form.has_exponentials:
@@ -129,7 +131,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
             'method="sorted"; use "exponential", "dense" or "auto"'
         )
-    total = engine_sum(form, surrogate.form(1), rows)
+    total = EngineSum.apply(form, surrogate.form(1), rows.upper, rows.lower, rows.weight)
     if form.growth and not torch.isfinite(total).all():
         warnings.warn(
             f"{surrogate} overflowed: scores of a pair differ by more than its scale allows; "

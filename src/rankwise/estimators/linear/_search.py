@@ -20,7 +20,7 @@ from rankwise.memory import MovingAverage
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
-from rankwise.objectives._batch import CallArguments, read_batch
+from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 
 Loss = Callable[[Tensor], Tensor]
@@ -168,15 +168,10 @@ def _parts(
     scores: Tensor, target: Tensor, weight: Tensor | None, groups: Tensor | None
 ) -> Iterator[_Part]:
     """Split the lists by size once, with places in place of scores."""
-    places = torch.arange(len(scores), dtype=torch.float64)
-    for batch in read_batch(places, target, CallArguments(groups=groups, weight=weight), None):
-        lists, _ = batch.split()
-        if len(lists.positives):
-            above, below = (
-                w.to(scores.dtype) for w in (lists.positive_weight, lists.negative_weight)
-            )
-            lists = replace(lists, positive_weight=above, negative_weight=below)
-            yield _Part(lists, lists.positives.long(), lists.negatives.long())
+    for lists in lists_of_rows(target, CallArguments(groups=groups, weight=weight)):
+        above, below = (w.to(scores.dtype) for w in (lists.positive_weight, lists.negative_weight))
+        part = replace(lists, positive_weight=above, negative_weight=below)
+        yield _Part(part, lists.positives.long(), lists.negatives.long())
 
 
 def weighted_median(values: Tensor, weight: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from rankwise.estimators.linear._design import spread_of
 from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
-from rankwise.objectives._batch import CallArguments, read_batch
+from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.base import Risk
 
 _MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
@@ -129,17 +129,13 @@ class Users:
         """Read the users 0, 1, … of rows; each of these numbers must occur."""
         labels, users = torch.from_numpy(np.asarray(target)), torch.from_numpy(groups)
         masses = None if weight is None else torch.from_numpy(weight)
-        # The numbers of the rows stand in for their scores, and are sorted into lists like them.
-        places = torch.arange(len(labels), dtype=torch.float64)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
         arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
         rectangles = []
-        for batch in read_batch(places, labels, arguments, "list"):
-            lists, _ = batch.split()
-            if len(lists.positives):
-                assert lists.list_ids is not None
-                found = lists.positives.long(), lists.negatives.long(), lists.list_ids
-                rectangles.append(_Rectangle(lists, *found))
+        for lists in lists_of_rows(labels, arguments, "list"):
+            assert lists.list_ids is not None
+            found = lists.positives.long(), lists.negatives.long(), lists.list_ids
+            rectangles.append(_Rectangle(lists, *found))
         return cls(labels, masses, users, tuple(rectangles))
 
     @property

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.eager import eager_only
+from rankwise.eager import Function, eager_only
 from rankwise.lists import Lists
+from rankwise.memory import MemoryUpdate
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.auc.compositional import Outer
@@ -86,7 +87,7 @@ class MinMaxAUC(Objective):
     def risk(self, lists: Lists) -> Tensor:
         above, below, spread = class_moments(lists)
         a, b = (self._of(p, lists).to(spread.dtype) for p in (self.a, self.b))
-        ascending: Tensor = _Ascending.apply(self.alpha, self.lowest)  # type: ignore[no-untyped-call]
+        ascending = _Ascending.apply(self.alpha, self.lowest)
         alpha = self._of(ascending, lists).to(spread.dtype)
         # mean (s − a)² is the variance plus (mean − a)².
         value = spread + (above - a) ** 2 + (below - b) ** 2
@@ -100,14 +101,15 @@ class MinMaxAUC(Objective):
         """Return the value for every list."""
         return parameter if lists.list_ids is None else parameter[lists.list_ids]
 
-    def project(self) -> None:
+    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
         """Clamp α to its lower bound, where the risk was evaluated."""
-        if self.lowest is not None:
+        super().update_memories(updates, like)
+        if self.lowest is not None and self.training and torch.is_grad_enabled():
             with torch.no_grad():
                 self.alpha.clamp_(min=self.lowest)
 
 
-class _Ascending(torch.autograd.Function):
+class _Ascending(Function):
     """The parameter at or above its lower bound, with a negated gradient: descent ascends."""
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.lists import Lists
 
 
@@ -22,7 +22,7 @@ def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
         center = _center(lists).squeeze(-1)
         return log_sum_exp(negatives, weight, temperature) - center / temperature - size
     share = lists.positive_weight / lists.n_positives
-    return apply(_LogSumExp, negatives, weight, temperature, lists.places, share) - size
+    return _LogSumExp.apply(negatives, weight, temperature, lists.places, share) - size
 
 
 def _center(lists: Lists) -> Tensor:
@@ -33,10 +33,10 @@ def _center(lists: Lists) -> Tensor:
 
 def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Tensor:
     """log Σ weight·e^(score/τ) over the last dimension; weight 0 is an absent item."""
-    return apply(_LogSumExp, scores, weight, temperature, None, None)
+    return _LogSumExp.apply(scores, weight, temperature, None, None)
 
 
-class _LogSumExp(torch.autograd.Function):
+class _LogSumExp(Function):
     """log Σ weight·e^((score − center)/τ), the exponentials taken once and kept.
 
     They are the gradient, but for their sum. The center is Σ share·score over some ``places`` of

@@ -12,7 +12,7 @@ from rankwise.objectives._selection import hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.partial_auc._selected import ranked_negatives
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
-from rankwise.pairs.rows import accumulating, result_dtype
+from rankwise.pairs.rows import accumulating
 
 
 def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:
@@ -103,7 +103,7 @@ class CVaROverNegatives(nn.Module):
             start, first = self._at_first(lists)
         update = self.thresholds.descend(lists.item_ids, start, beyond, present)
         value = torch.where(seen, threshold + above / self.level, first)
-        return value.to(result_dtype(lists.positives)), [update]
+        return value.to(torch.promote_types(lists.positives.dtype, torch.float32)), [update]
 
     def _at_first(self, lists: Lists) -> tuple[Tensor, Tensor]:
         """Return the optimal λ of every positive in this batch, and its value."""

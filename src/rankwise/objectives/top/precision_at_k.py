@@ -13,7 +13,7 @@ from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 from rankwise.objectives._selection import hardest, soft_hardest, sum_of_hardest
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.top._margins import unit_of_margins
-from rankwise.pairs.rows import accumulating, result_dtype
+from rankwise.pairs.rows import accumulating
 
 __all__ = ["PrecisionAtK"]
 
@@ -95,7 +95,7 @@ class PrecisionAtK(ScaledObjective):
         taken, displaced = self._choice(lists.detached(), k)
         # Both have the same mass, so that a constant added to all scores changes nothing.
         total = (taken * (1 + negatives)).sum(-1) - (displaced * positives).sum(-1)
-        return (total / k.squeeze(-1)).to(result_dtype(lists.positives))
+        return (total / k.squeeze(-1)).to(torch.promote_types(lists.positives.dtype, torch.float32))
 
     @torch.no_grad()
     def _choice(self, lists: Lists, k: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
 from rankwise.pairs._engine.knots import Knots, make_knots
 from rankwise.pairs._engine.powers import (
@@ -18,7 +18,7 @@ from rankwise.pairs._engine.powers import (
     powers_at_points,
 )
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.rows import Rows, accumulating, result_dtype
+from rankwise.pairs.rows import accumulating
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,14 @@ _PIECE = 1 << 19  # of a long list: its working memory is then used again and no
 _FEW = 16  # points per knot from which sorting the knots again is cheap
 
 
-def engine_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
-    """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``."""
-    return apply(_Engine, value, slope, rows.upper, rows.lower, rows.weight)
-
-
 # Value, slope, the sorted blocks, and the rows and lowers of every block.
 _Kept = tuple[PairForm, PairForm, list[Block], list[tuple[slice, slice]]]
 
 
-class _Engine(torch.autograd.Function):
-    """Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
+class EngineSum(Function):
+    """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``.
+
+    Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
 
     Lists are worked in blocks of rows, so that memory beyond inputs and gradients is bounded, and
     a long list with few uppers in pieces of its lowers, whose sums add up.
@@ -106,7 +103,7 @@ class _Engine(torch.autograd.Function):
     ) -> Tensor:
         wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
         forms = (value, slope) if wants_slope else (value,)
-        total = upper.new_zeros(upper.shape, dtype=result_dtype(upper))
+        total = upper.new_zeros(upper.shape, dtype=torch.promote_types(upper.dtype, torch.float32))
         slopes = torch.zeros_like(total) if wants_slope else None
         row_blocks, pieces, may_keep = _plan(value, upper, lower)
         kept: list[Block] = []

@@ -14,7 +14,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._logsumexp.octaves import octaves, uses
 
 SMALLEST_POWER = 1 / 16
@@ -33,7 +33,7 @@ def log_sum_exp_of_logistic(
     plan = _Plan(t.detach(), v.detach(), power)
     if uses(plan.upper, plan.lower) > at_most:
         return None
-    return apply(_LogSum, t, v, weight, plan)
+    return _LogSum.apply(t, v, weight, plan)
 
 
 class _Plan:
@@ -82,7 +82,7 @@ class _Plan:
         return self.lower.at_points(self.upper.to_nodes(weight) @ self.kernel)
 
 
-class _LogSum(torch.autograd.Function):
+class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
         total, inside = plan.at_upper(weight)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 
 _RATIO = 1.25  # of neighboring edges: h = .22 c
 _WIDEST = 0.75  # cell within reach
@@ -213,10 +213,10 @@ def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Te
 
     can neither over- nor underflow. A list without any weight gives −inf.
     """
-    return apply(_LogSum, t, v, weight)
+    return _LogSum.apply(t, v, weight)
 
 
-class _LogSum(torch.autograd.Function):
+class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[list[GrowingSquares]], t: Tensor, v: Tensor, weight: Tensor) -> Tensor:
         result, slope, scale = (torch.empty_like(t) for _ in range(3))

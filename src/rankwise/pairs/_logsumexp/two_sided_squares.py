@@ -18,7 +18,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, apply, eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._logsumexp.octaves import Octaves, octaves, uses
 
 _LARGEST = 1e150  # whose square is still a double
@@ -36,7 +36,7 @@ def log_sum_exp_of_two_sided_squares(
     plan = _Plan(t.detach(), v.detach())
     if sum(uses(plan.upper, end.lower) for end in plan.ends) > at_most:
         return None
-    return apply(_LogSum, t, v, weight, plan)
+    return _LogSum.apply(t, v, weight, plan)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _power_above(x: Tensor) -> float:
     return 2.0 ** math.frexp(most)[1]
 
 
-class _LogSum(torch.autograd.Function):
+class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
         # NaN belongs to neither end, and stays NaN.

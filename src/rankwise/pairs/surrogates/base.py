@@ -78,9 +78,10 @@ class Surrogate(ABC):
         ends = torch.tensor([low, high], dtype=torch.float64)
         return float(self.value(ends).max())
 
+    @cache  # noqa: B019 - a surrogate is a small value, and equal ones share their forms
     def form(self, order: int = 0) -> PairForm:
         """Return the ``order``-th derivative in the form that the engine sums."""
-        return _form(self, order)
+        return form_of(self.pieces(order), closed=self.closed)
 
     def _from_pieces(self, x: Tensor, order: int) -> Tensor:
         pieces = self.pieces(order)
@@ -89,11 +90,6 @@ class Surrogate(ABC):
             inside = x > piece.start if self.closed else x >= piece.start
             result = torch.where(inside, piece(x), result)
         return result
-
-
-@cache
-def _form(surrogate: Surrogate, order: int) -> PairForm:
-    return form_of(surrogate.pieces(order), closed=surrogate.closed)
 
 
 class PiecewisePolynomial(Surrogate):
