@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 from xml.etree import ElementTree
 
-from rankwise.data.errors import DataError
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from rankwise.data._text import WIDE
+from rankwise.data.errors import DataError, parsing
 
 _NAMED = 10  # ids of a message
-Row = dict[str, Any]  # a record of a json file
+Id: TypeAlias = int | str
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,32 @@ class ImageList:
     classes: tuple[str, ...] | None = None  # None: those that occur
 
 
+class _Category(BaseModel):
+    id: Id
+    name: str = Field(min_length=1)
+
+
+class _Image(BaseModel):
+    id: Id
+    file_name: str
+    width: int | None = None
+    height: int | None = None
+
+
+class _Annotation(BaseModel):
+    image_id: Id
+    category_id: Id
+    bbox: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+    area: float | None = None
+    iscrowd: bool = False
+
+
+class _Coco(BaseModel):
+    images: list[_Image]
+    annotations: list[_Annotation]
+    categories: list[_Category]
+
+
 def coco(root: Path, name: str) -> ImageList:
     """Read ``annotations/instances_NAME.json`` and the images in ``NAME``, or a json by its path.
 
@@ -56,92 +85,47 @@ def coco(root: Path, name: str) -> ImageList:
         file = root / "annotations" / f"instances_{name}.json"
         folders = [root / name, root / "images" / name, root / "images", root]
     tree = _read(file)
-    names = _categories(file, tree["categories"])
-    boxes: dict[object, list[RawBox]] = defaultdict(list)
-    nameless: set[object] = set()
-    for one in tree["annotations"]:
-        category = _has(file, one, "an annotation", "category_id")
-        if category not in names:
-            nameless.add(category)
-            continue
-        box = _coco_box(file, one, names[category])
-        boxes[_has(file, one, "an annotation", "image_id")].append(box)
+    names = {one.id: one.name for one in sorted(tree.categories, key=attrgetter("id"))}
+    if len(set(names.values())) < len(names):
+        raise DataError(f"{file}: two categories have the same name")
+    nameless = {one.category_id for one in tree.annotations} - names.keys()
     if nameless:
         shown = ", ".join(map(str, sorted(nameless, key=str)[:_NAMED]))
         raise DataError(f"{file}: {len(nameless)} class ids have no name in categories: {shown}")
-    known: dict[object, AnnotatedImage] = {}
-    for one in tree["images"]:
-        key = _has(file, one, "an image", "id")
-        if key in known:
-            raise DataError(f"{file}: there are two images of id {key!r}")
-        path = _coco_path(folders, str(_has(file, one, "an image", "file_name")))
-        width, height = one.get("width"), one.get("height")
-        size = (int(width), int(height)) if width and height else None
-        known[key] = AnnotatedImage(path, size, boxes.pop(key, []))
+    boxes: dict[Id, list[RawBox]] = defaultdict(list)
+    for box in tree.annotations:
+        x, y, width, height = box.bbox
+        corners = (x, y, x + width, y + height)
+        boxes[box.image_id].append(RawBox(corners, names[box.category_id], box.iscrowd, box.area))
+    known: dict[Id, AnnotatedImage] = {}
+    for one in tree.images:
+        if one.id in known:
+            raise DataError(f"{file}: there are two images of id {one.id!r}")
+        paths = [folder / one.file_name for folder in folders]
+        path = next((path for path in paths if path.is_file()), paths[0])
+        size = (one.width, one.height) if one.width and one.height else None
+        known[one.id] = AnnotatedImage(path, size, boxes.pop(one.id, []))
     if boxes:
         shown = ", ".join(map(str, sorted(boxes, key=str)[:_NAMED]))
         raise DataError(f"{file}: annotations are of {len(boxes)} images it does not have: {shown}")
     return ImageList(name, list(known.values()), tuple(names.values()))
 
 
-def _read(file: Path) -> dict[str, list[Row]]:
+def _read(file: Path) -> _Coco:
+    with parsing(file, "json"):
+        content = file.read_bytes()
     try:
-        tree = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        raise DataError(f"{file}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file}: is not json: {error}") from None
-    found: dict[str, list[Row]] = {}
-    for part in ("images", "annotations", "categories"):
-        rows = tree.get(part) if isinstance(tree, dict) else None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise DataError(f"{file}: must have a list of records {part!r}, as COCO's files have")
-        found[part] = rows
-    return found
-
-
-def _categories(file: Path, rows: list[Row]) -> dict[object, str]:
-    """Return the names by id, in the order of the ids."""
-    found = {_has(file, row, "a category", "id"): str(row.get("name") or "") for row in rows}
-    bare = [str(key) for key, name in found.items() if not name]
-    if bare:
-        raise DataError(f"{file}: categories have no name: {', '.join(bare[:_NAMED])}")
-    if len(set(found.values())) < len(found):
-        raise DataError(f"{file}: two categories have the same name")
-    return {key: found[key] for key in sorted(found)}
-
-
-def _coco_box(file: Path, one: Row, label: str) -> RawBox:
-    where = f"annotation {one.get('id', '?')}"
-    given = _has(file, one, where, "bbox")
-    try:
-        x, y, width, height = (float(value) for value in given)
-    except (TypeError, ValueError):
+        return _Coco.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "".join(f"{step}: " for step in first["loc"])
         raise DataError(
-            f"{file}: {where}: bbox must be x, y, width, height, got {given!r}"
+            f"{file}: is not a json of COCO: {place}{first['msg']}, got "
+            f"{str(first['input'])[:WIDE]!r}; write images, annotations and categories as COCO has "
+            "them"
         ) from None
-    if not all(map(math.isfinite, (x, y, width, height))):
-        raise DataError(f"{file}: {where}: bbox must be finite, got {given!r}")
-    area = one.get("area")
-    return RawBox(
-        (x, y, x + width, y + height),
-        label,
-        bool(one.get("iscrowd", 0)),
-        None if area is None else float(area),
-    )
 
 
-def _has(file: Path, row: Row, what: str, name: str) -> Any:
-    if name not in row:
-        raise DataError(f"{file}: {what} has no {name}")
-    return row[name]
-
-
-def _coco_path(folders: list[Path], name: str) -> Path:
-    return next((f / name for f in folders if (f / name).is_file()), folders[0] / name)
-
-
-_CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _WITHIN = ("", "VOC*", "VOCdevkit/VOC*", "*")  # where the folders may be, below the root
 
 
@@ -153,11 +137,9 @@ def voc(root: Path, name: str) -> ImageList:
     if not file.is_file():
         known = sorted(path.stem for path in file.parent.glob("*.txt") if "_" not in path.stem)
         raise DataError(f"{file}: there is no such list; there are {', '.join(known) or 'none'}")
-    try:
+    with parsing(file, "text"):
         # Lists of one class have a second word, whether the image has it.
         stems = [line.split()[0] for line in file.read_text().splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file}: cannot be read: {error}") from error
     twice = len(stems) - len(set(stems))
     if twice:
         again = next(stem for i, stem in enumerate(stems) if stem in stems[:i])
@@ -193,17 +175,12 @@ def _image(folder: Path, stem: str) -> AnnotatedImage:
     # By the name in the list: annotations that were copied carry the file name of another.
     paths = [folder / "JPEGImages" / f"{stem}{ending}" for ending in (".jpg", ".png", ".jpeg")]
     path = next((path for path in paths if path.is_file()), paths[0])
-    return AnnotatedImage(
-        path, _size(file, tree), [_voc_box(file, one) for one in tree.findall("object")]
-    )
-
-
-def _size(file: Path, tree: ElementTree.Element) -> tuple[int, int] | None:
-    found = tree.find("size")
-    if found is None:
-        return None
-    width, height = (int(_number(file, found, name)) for name in ("width", "height"))
-    return (width, height) if width > 0 and height > 0 else None
+    size = tree.find("size")
+    sides = [0, 0]
+    if size is not None:
+        sides = [int(_number(file, size, name)) for name in ("width", "height")]
+    boxes = [_voc_box(file, one) for one in tree.findall("object")]
+    return AnnotatedImage(path, (sides[0], sides[1]) if min(sides) > 0 else None, boxes)
 
 
 def _voc_box(file: Path, one: ElementTree.Element) -> RawBox:
@@ -213,7 +190,7 @@ def _voc_box(file: Path, one: ElementTree.Element) -> RawBox:
     corners = one.find("bndbox")
     if corners is None:
         raise DataError(f"{file}: {label} has no bndbox")
-    x1, y1, x2, y2 = (_number(file, corners, name) for name in _CORNERS)
+    x1, y1, x2, y2 = (_number(file, corners, n) for n in ("xmin", "ymin", "xmax", "ymax"))
     if x2 > x1 and y2 > y1:
         x1, y1 = x1 - 1, y1 - 1  # pixels are counted from 1, and the last belongs to the box
     difficult = (one.findtext("difficult") or "0").strip() == "1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -83,29 +84,20 @@ def open_detection(
         raise ValueError(f"validation_share must be between 0 and 1, got {validation_share}")
     if not train or not test:
         raise ValueError("train and test must each name at least one list of images")
-    read = _READERS[kind]
-    parts = {
-        part: [read(Path(root), name) for name in names]
-        for part, names in (("train", train), ("validation", validation), ("test", test))
-    }
+    named = {"train": train, "validation": validation, "test": test}
+    parts = {part: [_READERS[kind](Path(root), name) for name in names]
+             for part, names in named.items() if names}  # fmt: skip
     everything = [listed for lists in parts.values() for listed in lists]
     known = _classes(everything) if classes is None else tuple(classes)
     _require_names(everything, known)
     issues = AnnotationIssues()
-    found = {
-        part: as_set(
-            part,
-            [image for listed in lists for image in listed.images],
-            known,
-            issues,
-            skip_broken=skip_broken,
-        )
-        for part, lists in parts.items()
-        if lists
-    }
+    found = {}
+    for part, lists in parts.items():
+        images = [image for listed in lists for image in listed.images]
+        found[part] = as_set(part, images, known, issues, skip_broken=skip_broken)
     if not validation:
         found["train"], found["validation"] = _cut(found["train"], validation_share, seed)
-    return DetectionSplits(found["train"], found["validation"], found["test"], issues)
+    return DetectionSplits(**found, issues=issues)
 
 
 def _classes(lists: list[ImageList]) -> tuple[str, ...]:
@@ -121,14 +113,11 @@ def _classes(lists: list[ImageList]) -> tuple[str, ...]:
 def _require_names(lists: list[ImageList], known: tuple[str, ...]) -> None:
     if not known:
         raise DataError(f"{', '.join(part.name for part in lists)}: there are no objects")
-    for listed in lists:
-        for image in listed.images:
-            for box in image.boxes:
-                if box.label not in known:
-                    raise DataError(
-                        f"{image.path.name} has a {box.label}, and the classes are "
-                        f"{', '.join(known[:20])}"
-                    )
+    for image in chain.from_iterable(listed.images for listed in lists):
+        if unknown := [box.label for box in image.boxes if box.label not in known]:
+            raise DataError(
+                f"{image.path.name} has a {unknown[0]}, and the classes are {', '.join(known[:20])}"
+            )
 
 
 def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:
@@ -170,35 +159,32 @@ def as_set(
     issues.broken += broken
     if not there:
         raise DataError(f"{name}: there are no images")
-    found = [
-        _objects(image, size, classes, issues) for image, size in zip(there, sizes, strict=True)
-    ]
-    paths = tuple(image.path for image in there)
-    return DetectionSet(name, classes, tuple(found), tuple(sizes), paths)
+    found = tuple(_objects(*pair, classes, issues) for pair in zip(there, sizes, strict=True))
+    return DetectionSet(name, classes, found, tuple(sizes), tuple(image.path for image in there))
 
 
 def _objects(
     image: AnnotatedImage, size: tuple[int, int], classes: tuple[str, ...], issues: AnnotationIssues
 ) -> Objects:
     width, height = size
-    kept = []
+    kept: list[tuple[tuple[float, ...], int, bool, float]] = []
     for box in image.boxes:
         x1, y1, x2, y2 = box.corners
-        cut = (
-            min(max(x1, 0.0), width), min(max(y1, 0.0), height),
-            min(max(x2, 0.0), width), min(max(y2, 0.0), height),
-        )  # fmt: skip
+        left, right = (min(max(x, 0.0), width) for x in (x1, x2))
+        top, bottom = (min(max(y, 0.0), height) for y in (y1, y2))
         name = f"{image.path.name}: {box.label} {x1:g} {y1:g} {x2:g} {y2:g}"
-        if cut[2] <= cut[0] or cut[3] <= cut[1]:
+        if right <= left or bottom <= top:
             issues.dropped.append(name)
             continue
+        cut = (left, top, right, bottom)
         if cut != box.corners:
             issues.clipped.append(name)
-        area = (cut[2] - cut[0]) * (cut[3] - cut[1]) if box.area is None else box.area
+        area = (right - left) * (bottom - top) if box.area is None else box.area
         kept.append((cut, classes.index(box.label), box.ignored, area))
+    corners, labels, ignored, areas = zip(*kept, strict=True) if kept else ((),) * 4
     return Objects(
-        torch.tensor([row[0] for row in kept], dtype=torch.float32).reshape(-1, 4),
-        torch.tensor([row[1] for row in kept], dtype=torch.long),
-        torch.tensor([row[2] for row in kept], dtype=torch.bool),
-        torch.tensor([row[3] for row in kept], dtype=torch.float32),
+        torch.tensor(corners, dtype=torch.float32).reshape(-1, 4),
+        torch.tensor(labels, dtype=torch.long),
+        torch.tensor(ignored, dtype=torch.bool),
+        torch.tensor(areas, dtype=torch.float32),
     )
