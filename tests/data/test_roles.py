@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,13 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError, read_table, split
-from rankwise.data._roles import read_target, read_time, read_weights, require_present
-
-HERE = Path("a.csv")
+from rankwise.data._roles import (
+    read_role,
+    read_target,
+    read_time,
+    read_weights,
+    require_present,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,31 +34,30 @@ HERE = Path("a.csv")
     ],
 )
 def test_which_value_becomes_1(values, positive, expected, label):
-    target, found = read_target(HERE, pl.Series("y", values), positive, graded=False)
+    target, found = read_target(pl.Series("y", values), positive, graded=False)
     assert target.tolist() == expected
     assert found == label
 
 
 def test_relevances_stay_unless_one_is_named():
     column = pl.Series("y", [0, 3, 1])
-    assert read_target(HERE, column, None, graded=True)[0].tolist() == [0, 3, 1]
-    assert read_target(HERE, column, "3", graded=True)[0].tolist() == [0, 1, 0]
+    assert read_target(column, None, graded=True)[0].tolist() == [0, 3, 1]
+    assert read_target(column, "3", graded=True)[0].tolist() == [0, 1, 0]
 
 
 def test_missing_values_are_counted_and_found():
-    require_present(HERE, "target", pl.Series("y", [1.0, 2.0]))
+    require_present(pl.Series("y", [1.0, 2.0]))
     with pytest.raises(DataError, match="missing in 2 of 4 rows, first in row 2"):
-        require_present(HERE, "target", pl.Series("y", [1.0, float("nan"), None, 0.0]))
+        require_present(pl.Series("y", [1.0, float("nan"), None, 0.0]))
 
 
 def test_many_values_are_not_all_listed():
     with pytest.raises(DataError, match="has 20 values") as error:
-        read_target(HERE, pl.Series("y", list(range(20))), None, graded=False)
+        read_target(pl.Series("y", list(range(20))), None, graded=False)
     assert "…" in str(error.value)
     assert str(error.value).count("(1)") == 8
 
 
-PATH = Path("x.csv")
 # In the order of time; as words each of these has another order.
 INSTANTS = [datetime(2021, 12, 25, 23), datetime(2022, 2, 3, 4), datetime(2022, 4, 20, 5)]
 
@@ -64,17 +68,17 @@ INSTANTS = [datetime(2021, 12, 25, 23), datetime(2022, 2, 3, 4), datetime(2022, 
 def test_dates_are_ordered_by_time_and_not_as_words(form) -> None:
     words = [instant.strftime(form) for instant in INSTANTS]
     assert sorted(words) != words
-    found, dated, _ = read_time(PATH, pl.Series("when", words))
+    found, dated, _ = read_time(pl.Series("when", words))
     assert dated
     assert np.argsort(found).tolist() == [0, 1, 2]
 
 
 def test_numbers_stay_numbers_and_compact_dates_are_dates() -> None:
-    found, dated, _ = read_time(PATH, pl.Series("t", [1_674_600_000, 5, 7]))
+    found, dated, _ = read_time(pl.Series("t", [1_674_600_000, 5, 7]))
     assert (found.tolist(), dated) == ([1_674_600_000, 5, 7], False)
-    _, dated, form = read_time(PATH, pl.Series("t", [20230125, 20221231]))
+    _, dated, form = read_time(pl.Series("t", [20230125, 20221231]))
     assert (dated, form) == (True, "%Y%m%d")
-    found, dated, form = read_time(PATH, pl.Series("t", [202301, 202212]), "%Y%m")
+    found, dated, form = read_time(pl.Series("t", [202301, 202212]), "%Y%m")
     assert (dated, form, found[0] > found[1]) == (True, "%Y%m", True)
 
 
@@ -96,7 +100,9 @@ def test_numbers_stay_numbers_and_compact_dates_are_dates() -> None:
 )
 def test_what_cannot_be_read_as_time_is_refused_with_two_values(values, given, message) -> None:
     with pytest.raises(DataError) as error:
-        read_time(PATH, pl.Series("when", values), given)
+        read_role(
+            Path("x"), "time", pl.Series("when", values), partial(read_time, date_format=given)
+        )
     assert message in str(error.value)
 
 
@@ -121,8 +127,8 @@ def test_no_row_of_the_future_is_trained_on_and_every_part_says_its_period(tmp_p
 
 
 def test_weights_are_numbers_as_people_write_them() -> None:
-    assert read_weights(Path("x"), pl.Series("w", ["1,000", "2"])).tolist() == [1000, 2]
-    assert read_weights(Path("x"), pl.Series("w", [0.5, 0.0])).tolist() == [0.5, 0]
+    assert read_weights(pl.Series("w", ["1,000", "2"])).tolist() == [1000, 2]
+    assert read_weights(pl.Series("w", [0.5, 0.0])).tolist() == [0.5, 0]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +143,7 @@ def test_weights_are_numbers_as_people_write_them() -> None:
 )
 def test_weights_that_are_none_are_refused(values, message) -> None:
     with pytest.raises(DataError, match="weight column 'w'") as error:
-        read_weights(Path("x"), pl.Series("w", values))
+        read_role(Path("x"), "weight", pl.Series("w", values), read_weights)
     assert message in str(error.value)
 
 

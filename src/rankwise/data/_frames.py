@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,18 @@ from numpy.typing import NDArray
 
 from rankwise.data._columns import Decided, Wishes, as_date, decide, described
 from rankwise.data._formats import has_value
-from rankwise.data._roles import read_groups, read_scores, read_target, read_time, read_weights
+from rankwise.data._roles import (
+    Read,
+    read_groups,
+    read_role,
+    read_scores,
+    read_target,
+    read_time,
+    read_weights,
+)
 from rankwise.data.errors import DataError
 from rankwise.data.files import require_columns, require_finite
-from rankwise.data.reading import Reading, Rule
+from rankwise.data.reading import Reading
 from rankwise.data.table import ColumnInfo, Table
 
 
@@ -42,20 +51,31 @@ def table_of(path: Path, frame: pl.DataFrame, wishes: Wishes) -> Table:
 
 def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: Wishes) -> Table:
     frame, without, roles = whole[rows], len(whole) - len(rows), wishes.roles
-    weights = read_weights(path, frame[roles["weight"]]) if "weight" in roles else None
+
+    def of(role: str, read: Callable[[pl.Series], Read]) -> Read | None:
+        return read_role(path, role, frame[roles[role]], read) if role in roles else None
+
+    weights = of("weight", read_weights)
     weightless = 0
     if weights is not None and not weights.all():
         weightless = int((weights == 0).sum())
         rows = rows[weights > 0]
         frame, weights = whole[rows], weights[weights > 0]
-    labels, found = read_target(path, frame[roles["target"]], wishes.positive, wishes.graded)
-    order, dated, time_format = None, False, None
-    if "time" in roles:
-        order, dated, time_format = read_time(path, frame[roles["time"]], wishes.date_format)
+    read = partial(read_target, positive=wishes.positive, graded=wishes.graded)
+    labels, found = read_role(path, "target", frame[roles["target"]], read)
+    order, dated, time_format = of("time", partial(read_time, date_format=wishes.date_format)) or (
+        None,
+        False,
+        None,
+    )
     used = {*roles.values(), *wishes.drop}
     decided = {column.name: decide(column, wishes) for column in frame if column.name not in used}
     rules = tuple(each.rule for each in decided.values() if each.rule is not None)
-    _require_format_used(path, wishes.date_format, time_format, rules)
+    if wishes.date_format not in (None, time_format, *(rule.format for rule in rules)):
+        raise DataError(
+            f"{path}: --date-format {wishes.date_format} reads no column; write it with strftime's "
+            "letters as the dates are written, such as %d/%m/%Y for 25/01/2023"
+        )
     features = Reading(rules).read(frame)
     require_finite(path, features)
     return Table(
@@ -65,10 +85,10 @@ def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: W
         kinds=Reading(rules).kinds,
         target=labels,
         positive=found,
-        groups=read_groups(path, frame[roles["group"]]) if "group" in roles else None,
+        groups=of("group", read_groups),
         time=order,
         dated=dated,
-        score=read_scores(path, frame[roles["score"]]) if "score" in roles else None,
+        score=of("score", read_scores),
         weight=weights,
         formats=rules,
         columns=_infos(frame, roles, decided, time_format),
@@ -88,32 +108,17 @@ def _require_roles(path: Path, frame: pl.DataFrame, wishes: Wishes) -> None:
         require_columns(path, frame.columns, list(names), option)
         for role, name in wishes.roles.items():
             if name in names:
-                raise DataError(
-                    f"{path}: --{option} {name} is the {role} column, which is not a feature anyway"
-                    if option == "drop"
-                    else f"{path}: --{option} {name} is the {role} column and cannot be a feature"
-                )
-    for option in ("use", "text"):
-        twice = sorted(set(wanted["drop"]) & set(wanted[option]))
-        if twice:
+                drop = option == "drop"
+                why = ", which is not a feature anyway" if drop else " and cannot be a feature"
+                raise DataError(f"{path}: --{option} {name} is the {role} column{why}")
+        if option != "drop" and (twice := sorted({*names} & {*wishes.drop})):
             raise DataError(f"{path}: --{option} {twice[0]} is in --drop as well; take one of them")
-    for name in wanted["text"]:
+    for name in wishes.text:
         if frame[name].dtype not in (pl.String, pl.Categorical, pl.Enum):
             raise DataError(
                 f"{path}: --text {name} must be a column of words, got values of type "
                 f"{frame[name].dtype}"
             )
-
-
-def _require_format_used(
-    path: Path, date_format: str | None, time_format: str | None, rules: Sequence[Rule]
-) -> None:
-    used = {time_format, *(rule.format for rule in rules)}
-    if date_format is not None and date_format not in used:
-        raise DataError(
-            f"{path}: --date-format {date_format} reads no column; write it with strftime's "
-            "letters as the dates are written, such as %d/%m/%Y for 25/01/2023"
-        )
 
 
 def _infos(
@@ -123,15 +128,12 @@ def _infos(
     time_format: str | None,
 ) -> tuple[ColumnInfo, ...]:
     """Describe all columns of the file in its order."""
-    named = {name: role for role, name in roles.items()}
-    found = []
-    for column in frame:
-        name = column.name
-        if name in decided:
-            found.append(decided[name].info)
-        elif name in named:
-            remark = as_date(time_format) if named[name] == "time" and time_format else None
-            found.append(described(column, named[name], remark))
-        else:
-            found.append(described(column, "dropped", "--drop"))
-    return tuple(found)
+    named: dict[str, tuple[str, str | None]] = {name: (role, None) for role, name in roles.items()}
+    if time_format:
+        named[roles["time"]] = ("time", as_date(time_format))
+    return tuple(
+        decided[column.name].info
+        if column.name in decided
+        else described(column, *named.get(column.name, ("dropped", "--drop")))
+        for column in frame
+    )

@@ -1,9 +1,13 @@
-"""The columns with a role: target, group, time, score and weight."""
+"""The columns with a role: target, group, time, score and weight.
+
+Errors say what is wrong with the values; :func:`read_role` adds the file and the column.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -23,66 +27,66 @@ from rankwise.data.reading import Rule
 
 _YES = ("1", "true", "yes", "y", "t", "positive", "pos")
 _SHOWN = 8  # values of a target that a message lists
+Read = TypeVar("Read")
 
 
-def require_present(path: Path, what: str, column: pl.Series) -> None:
+def read_role(path: Path, role: str, column: pl.Series, read: Callable[[pl.Series], Read]) -> Read:
+    """Read the column of a role; errors name the file, the role and the column."""
+    try:
+        return read(column)
+    except DataError as error:
+        what = role if role == "target" else f"{role} column"
+        raise DataError(f"{path}: the {what} {column.name!r} {error}") from None
+
+
+def require_present(column: pl.Series) -> None:
     """Raise on missing values, with their number and the first row."""
     missing = ~has_value(column)
-    count = int(missing.sum())
-    if count:
-        first = (missing.arg_max() or 0) + 1
+    if missing.any():
         raise DataError(
-            f"{path}: the {what} column {column.name!r} is missing in {count} of {len(column)} "
-            f"rows, first in row {first}; fill or remove them"
+            f"is missing in {missing.sum()} of {len(column)} rows, first in row "
+            f"{(missing.arg_max() or 0) + 1}; fill or remove them"
         )
 
 
 def read_target(
-    path: Path, column: pl.Series, positive: str | None, graded: bool
+    column: pl.Series, positive: str | None, graded: bool
 ) -> tuple[NDArray[np.float64], str | None]:
     """Return 0 and 1 with the value that became 1, or relevances and None."""
     if graded and positive is None:
-        return _relevances(path, column), None
+        return _relevances(column), None
     words = _words(column)
     counts = words.value_counts(sort=True)
-    values, numbers = counts.to_series(0).to_list(), counts.to_series(1).to_list()
-    listed = ", ".join(f"{v!r} ({n})" for v, n in zip(values[:_SHOWN], numbers, strict=False))
+    values = counts.to_series(0).to_list()
+    listed = ", ".join(f"{value!r} ({n})" for value, n in counts.head(_SHOWN).iter_rows())
     if len(values) > _SHOWN:
         listed += ", …"
-    name = f"{path}: the target {column.name!r}"
     if len(values) == 1:
-        raise DataError(f"{name} has one class only: {listed}; two are needed")
+        raise DataError(f"has one class only: {listed}; two are needed")
     if positive is None:
         positive = _greater(column, values)
-    if positive is None:
-        raise DataError(
-            f"{name} has {len(values)} values: {listed}; say which one is to be found with "
-            f"--positive"
-        )
-    if positive not in values:
+        if positive is None:
+            raise DataError(
+                f"has {len(values)} values: {listed}; say which one is to be found with --positive"
+            )
+    elif positive not in values:
         positive = _same_number(positive, values)
-    if positive is None:
-        raise DataError(f"{name} has the values {listed}; --positive must be one of them")
+        if positive is None:
+            raise DataError(f"has the values {listed}; --positive must be one of them")
     return (words == positive).to_numpy().astype(np.float64), positive
 
 
-def _relevances(path: Path, column: pl.Series) -> NDArray[np.float64]:
+def _relevances(column: pl.Series) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise DataError(
-            f"{path}: the target {column.name!r} must hold relevances, numbers >= 0, "
-            f"got {column[0]!r} in row 1"
-        )
+        raise DataError(f"must hold relevances, numbers >= 0, got {column[0]!r} in row 1")
     values = column.cast(pl.Float64).to_numpy()
-    if not (np.isfinite(values).all() and values.min() >= 0):
+    low, high = values.min(), values.max()
+    if not (np.isfinite(values).all() and low >= 0):
         raise DataError(
-            f"{path}: the target {column.name!r} must hold relevances, finite numbers >= 0, "
-            f"got values from {values.min():g} to {values.max():g}"
+            f"must hold relevances, finite numbers >= 0, got values from {low:g} to {high:g}"
         )
-    if values.max() == values.min():
-        raise DataError(
-            f"{path}: the target {column.name!r} has one value only: {values[0]:g}; "
-            "there is nothing to rank"
-        )
+    if high == low:
+        raise DataError(f"has one value only: {low:g}; there is nothing to rank")
     return values
 
 
@@ -117,7 +121,7 @@ def _same_number(word: str, values: list[str]) -> str | None:
 
 
 def read_time(
-    path: Path, column: pl.Series, date_format: str | None = None
+    column: pl.Series, date_format: str | None = None
 ) -> tuple[NDArray[np.float64], bool, str | None]:
     """Return what orders the rows, whether it is microseconds since 1970, and the date format.
 
@@ -125,106 +129,87 @@ def read_time(
         DataError: Values are missing or cannot be read as time, or day and month cannot
             be distinguished.
     """
-    require_present(path, "time", column)
+    require_present(column)
     if column.dtype in (pl.Date, pl.Datetime):
         return _since_1970(in_utc(column)), True, None
     compact = column.dtype.is_integer() and are_compact(column)
     if column.dtype.is_numeric() and date_format is None and not compact:
         values = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(values).all():
-            raise DataError(
-                f"{path}: the time column {column.name!r} must hold finite numbers, "
-                f"got {values[~np.isfinite(values)][0]}; write a number there"
-            )
+            wrong = values[~np.isfinite(values)][0]
+            raise DataError(f"must hold finite numbers, got {wrong}; write a number there")
         return values, False, None
-    if column.dtype == pl.String or column.dtype.is_integer():
-        words = column.cast(pl.String)
-        form = date_format or _format_of(path, words)
-        dates = read_dates(words, form)
-        if dates.null_count():
-            _refuse(path, words, dates, form)
-        return _since_1970(dates), True, form
-    raise DataError(
-        f"{path}: the time column {column.name!r} must hold dates or numbers, got values of type "
-        f"{column.dtype}; write dates such as 2023-01-25"
-    )
-
-
-def _format_of(path: Path, words: pl.Series) -> str:
-    found = find_format(words)
-    if found is None:
-        _refuse(path, words, read_dates(words, nearest_format(words)), None)
-    if found.other is not None:
-        values = words.unique(maintain_order=True)[:2]
+    if column.dtype != pl.String and not column.dtype.is_integer():
         raise DataError(
-            f"{path}: the time column {words.name!r} may have the month or the day first: no value "
-            f"has a number above 12 in either place, such as {_listed(values)}; say which with "
-            f"--date-format {found.format} or --date-format {found.other}"
+            f"must hold dates or numbers, got values of type {column.dtype}; write dates such as "
+            "2023-01-25"
         )
-    return found.format
+    words = column.cast(pl.String)
+    form, by = date_format, f" by --date-format {date_format}"
+    if form is None and (found := find_format(words)) is not None:
+        form = found.format
+        if found.other is not None:
+            raise DataError(
+                "may have the month or the day first: no value has a number above 12 in either "
+                f"place, such as {_first_two(words)}; say which with --date-format {form} or "
+                f"--date-format {found.other}"
+            )
+    dates = read_dates(words, form or nearest_format(words))
+    if form is None or dates.null_count():
+        raise DataError(
+            f"cannot be read as time{by if date_format else ''} in {dates.null_count()} of "
+            f"{len(words)} rows, such as {_first_two(words.filter(dates.is_null()))}; give the "
+            "format of its dates with --date-format, such as %d/%m/%Y, or another column with "
+            "--time"
+        )
+    return _since_1970(dates), True, form
 
 
-def _refuse(path: Path, words: pl.Series, dates: pl.Series, form: str | None) -> NoReturn:
-    wrong = words.filter(dates.is_null()).unique(maintain_order=True)
-    rows = int(dates.is_null().sum())
-    by = "" if form is None else f" by --date-format {form}"
-    raise DataError(
-        f"{path}: the time column {words.name!r} cannot be read as time{by} in {rows} of "
-        f"{len(words)} rows, such as {_listed(wrong[:2])}; give the format of its dates with "
-        "--date-format, such as %d/%m/%Y, or another column with --time"
-    )
-
-
-def _listed(values: pl.Series) -> str:
-    return " and ".join(repr(value) for value in values)
+def _first_two(words: pl.Series) -> str:
+    return " and ".join(map(repr, words.unique(maintain_order=True)[:2]))
 
 
 def _since_1970(dates: pl.Series) -> NDArray[np.float64]:
     return dates.cast(pl.Int64).cast(pl.Float64).to_numpy()
 
 
-def read_weights(path: Path, column: pl.Series) -> NDArray[np.float64]:
+def read_weights(column: pl.Series) -> NDArray[np.float64]:
     """Return one finite number >= 0 per row, not all of them 0.
 
     Raises:
         DataError: A value is missing, a word, negative or infinite, or all are 0.
     """
-    require_present(path, "weight", column)
-    name = f"{path}: the weight column {column.name!r}"
+    require_present(column)
     currency = currency_of(column) if column.dtype == pl.String else None
     numbers = Rule(column.name, "numeric", currency=currency)
-    if numbers.unread(column).any():
-        row = numbers.unread(column).arg_max() or 0
+    if (unread := numbers.unread(column)).any():
+        row = unread.arg_max() or 0
         raise DataError(
-            f"{name} must hold numbers, got {column[row]!r} in row {row + 1}; write a number there"
+            f"must hold numbers, got {column[row]!r} in row {row + 1}; write a number there"
         )
     values = numbers.read(column).to_numpy()
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
-            f"{name} must hold finite numbers >= 0, got {values[row]:g} in row {row + 1}; "
+            f"must hold finite numbers >= 0, got {values[row]:g} in row {row + 1}; "
             "write how often the row counts, or 0 to leave it out"
         )
     if not values.any():
-        raise DataError(f"{name} is 0 in every row; at least one row of each class must count")
+        raise DataError("is 0 in every row; at least one row of each class must count")
     return values
 
 
-def read_groups(path: Path, column: pl.Series) -> NDArray[np.int64]:
+def read_groups(column: pl.Series) -> NDArray[np.int64]:
     """Return list numbers from 0 in the order of their ids."""
-    require_present(path, "group", column)
+    require_present(column)
     return (column.rank("dense").to_numpy() - 1).astype(np.int64)
 
 
-def read_scores(path: Path, column: pl.Series) -> NDArray[np.float64]:
+def read_scores(column: pl.Series) -> NDArray[np.float64]:
     """Return the scores of an existing model."""
     if not column.dtype.is_numeric():
-        wrong = column.cast(pl.Float64, strict=False).is_null()
-        first = (wrong.arg_max() or 0) + 1
-        raise DataError(
-            f"{path}: the score column {column.name!r} must hold numbers, "
-            f"got {column[first - 1]!r} in row {first}"
-        )
-    require_present(path, "score", column)
+        row = column.cast(pl.Float64, strict=False).is_null().arg_max() or 0
+        raise DataError(f"must hold numbers, got {column[row]!r} in row {row + 1}")
+    require_present(column)
     return column.cast(pl.Float64).to_numpy()

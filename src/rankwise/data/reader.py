@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 
 from rankwise.data._columns import Wishes
 from rankwise.data._frames import table_of
-from rankwise.data._roles import read_target
+from rankwise.data._roles import read_role, read_target
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight, require_finite
 from rankwise.data.reading import Reading
@@ -167,7 +168,9 @@ def _svmlight(
         raise DataError(f"{path}: svmlight knows lists by {QUERY} only, got --group {group}")
     if group == QUERY and read.queries is None:
         raise DataError(f"{path}: --group {QUERY} was given, but no line has {QUERY}:")
-    labels, found = read_target(path, pl.Series(target or "target", read.target), positive, graded)
+    column = pl.Series(target or "target", read.target)
+    values = partial(read_target, positive=positive, graded=graded)
+    labels, found = read_role(path, "target", column, values)
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
     queries = None if group is None or read.queries is None else read.queries

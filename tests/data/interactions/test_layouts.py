@@ -9,25 +9,16 @@ from rankwise.data import DataError
 from rankwise.data.interactions import read_interactions
 from rankwise.data.interactions._layouts import read_delimited
 
-TYPES = {"name": pl.String, "number": pl.Float64}
 GOOD = "a\t1\nb\t2\n"
 
 
 def read(path, **options):
-    return read_delimited(path, "\t", TYPES, layout="a name and a number", **options)
+    names = ["name", "number"]
+    return read_delimited(path, "\t", names, layout="a name and a number", **options)
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("c", "1 fields where 2 belong"),
-        ("c\t3\t4", "3 fields where 2 belong"),
-        ("c\tthree", "number is no number"),
-        ("c\tnan", "number is no number"),
-        ("c\tinf", "number is no number"),
-        ("\t3", "name is empty"),
-        ("c\t", "number is empty"),
-    ],
+    ("line", "why"), [("c", "1 fields where 2 belong"), ("c\t3\t4", "3 fields where 2 belong")]
 )
 def test_the_wrong_line_is_named(tmp_path, line, why):
     path = tmp_path / "small.txt"
@@ -40,21 +31,47 @@ def test_the_wrong_line_is_named(tmp_path, line, why):
 
 def test_lines_are_counted_with_the_header(tmp_path):
     path = tmp_path / "small.txt"
-    path.write_text(f"name\tnumber\n{GOOD}c\tx\n")
-    with pytest.raises(DataError, match="line 4: number is no number"):
+    path.write_text(f"name\tnumber\n{GOOD}c\n")
+    with pytest.raises(DataError, match="line 4: 1 fields where 2 belong"):
         read(path, skip=1)
 
 
 def test_a_quote_is_a_letter(tmp_path):
     path = tmp_path / "small.txt"
     path.write_text('"a\t1\nb"\t2\n')
-    assert read(path).rows() == [('"a', 1.0), ('b"', 2.0)]
+    assert read(path).rows() == [('"a', "1"), ('b"', "2")]
 
 
-def test_gaps_are_there_on_request(tmp_path):
+def test_a_field_may_be_empty(tmp_path):
     path = tmp_path / "small.txt"
-    path.write_text("a\t1\n\t\n")
-    assert read(path, gaps=True).rows() == [("a", 1.0), (None, None)]
+    path.write_text("a\t1\n\t \n")
+    assert read(path).rows() == [("a", "1"), (None, None)]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("c i x 4", "line 2: the rating must be a number, got 'x'"),
+        ("c x nan 4", "line 2: the rating must be a number, got 'nan'"),
+        ("c x inf 4", "line 2: the rating must be a number, got 'inf'"),
+        ("c x  4", "line 2: the rating must be a number, got None"),
+        (" x 3 4", "line 2: the user is missing; 1 of 2 are"),
+        ("c  3 4", "line 2: the item is missing; 1 of 2 are"),
+    ],
+)
+def test_fields_of_movielens_that_do_not_belong(tmp_path, line, why):
+    path = tmp_path / "u.data"
+    path.write_text(f"u\ti\t5\t10\n{line}\n".replace(" ", "\t"))
+    with pytest.raises(DataError) as error:
+        read_interactions(path)
+    assert f"{path}: {why}" in str(error.value)
+
+
+def test_a_float_of_recbole_that_is_no_number(tmp_path):
+    path = tmp_path / "small.inter"
+    path.write_text("user_id:token\titem_id:token\trating:float\nu\ti\t1\nu\tj\thigh\n")
+    with pytest.raises(DataError, match="line 3: rating is no number, got 'high'"):
+        read_interactions(path)
 
 
 @pytest.mark.parametrize(("text", "skip"), [("", 0), ("name\tnumber\n", 1)])
@@ -68,8 +85,8 @@ def test_an_empty_file(tmp_path, text, skip):
 def test_a_separator_of_two_letters(tmp_path):
     path = tmp_path / "small.dat"
     path.write_text("a::1\r\nb::2\r\n")
-    found = read_delimited(path, "::", TYPES, layout="name::number")
-    assert found.rows() == [("a", 1.0), ("b", 2.0)]
+    found = read_delimited(path, "::", ["name", "number"], layout="name::number")
+    assert found.rows() == [("a", "1"), ("b", "2")]
 
 
 ROWS = [("7", "b", 4.0, 30.0), ("7", "a", 1.0, 10.0), ("12", "a", 5.0, 20.0)]

@@ -13,8 +13,14 @@ import torch
 from torch import Tensor
 
 from rankwise.data.errors import DataError
-from rankwise.data.images._draw import single_images
-from rankwise.data.images._listing import Listing, Part, Recorded, in_order, record_of
+from rankwise.data.images._listing import (
+    Listing,
+    Part,
+    Recorded,
+    in_order,
+    record_of,
+    single_images,
+)
 from rankwise.data.images.image_file import BrokenImage, require_files, require_images
 from rankwise.data.images.image_set import ClassSplits, ImageSet, LabeledImages
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows

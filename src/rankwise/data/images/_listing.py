@@ -15,6 +15,7 @@ from rankwise.data.errors import DataError
 from rankwise.data.images.image_file import BrokenImage
 
 Part = Literal["train", "validation", "test"]
+_NAMED = 5  # classes in one remark
 Row = tuple[str, Part, Path]  # class, part and file of an image
 
 
@@ -77,6 +78,15 @@ def in_order(names: Iterable[str]) -> list[str]:
 def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
     pieces = re.findall(r"\d+|\D+", name)
     return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in pieces], name
+
+
+def single_images(names: Iterable[str]) -> list[str]:
+    """Return the remark on classes with one image, if there are any."""
+    alone = list(names)
+    shown = ", ".join(alone[:_NAMED]) + (", …" if len(alone) > _NAMED else "")
+    what = "class has" if len(alone) == 1 else "classes have"
+    said = f"{len(alone)} {what} a single image, which is trained on and never tested: {shown}"
+    return [said] if alone else []
 
 
 def record_of(listing: Listing, parts: Mapping[int, Part]) -> tuple[Recorded, ...]:

@@ -13,11 +13,10 @@ from rankwise.data.images._class_split import (
     as_class_listing,
     divide_classes,
 )
-from rankwise.data.images._draw import SPLITS, Draw
 from rankwise.data.images._listing import Listing, Recorded, as_recorded
 from rankwise.data.images._omniglot import omniglot
 from rankwise.data.images._published import cars196, cub200, inaturalist, sop, vehicleid
-from rankwise.data.images._retrieval_split import divide
+from rankwise.data.images._retrieval_split import SPLITS, Draw, divide
 from rankwise.data.images._user_images import csv_listing, folder_listing
 from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist
 from rankwise.data.images.image_file import BrokenImage, unreadable

@@ -75,7 +75,7 @@ def read_features(
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     atomic = path.suffix in _ATOMIC
-    frame = atomic_frame(path, gaps=True) if atomic else read_frame(path, format_of(path))
+    frame = atomic_frame(path) if atomic else read_frame(path, format_of(path))
     if id_column is not None:
         require_columns(path, frame.columns, [id_column], "id")
     require_finite(path, frame)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,79 +13,48 @@ from rankwise.data._text import WIDE
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, require_columns
 
-Types = Mapping[str, type[pl.String] | type[pl.Float64]]
-
 
 def read_delimited(
-    path: Path, separator: str, types: Types, *, skip: int = 0, layout: str, gaps: bool = False
+    path: Path, separator: str, names: Sequence[str], *, skip: int = 0, layout: str
 ) -> pl.DataFrame:
-    """The fields of every line after the first ``skip``; :class:`DataError` names a wrong line.
+    """The fields of every line after the first ``skip``, as text; a quote is a letter.
 
-    The file is read by polars; only where something is wrong is it looked through line by line.
-    ``layout`` is how a line should look, for the message; with ``gaps`` a field may be empty.
+    ``layout`` is how a line should look, for the message.
     """
-    try:
-        frame = _read(path, separator, types, skip)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        _complain(path, separator, types, skip=skip, layout=layout, gaps=gaps)
-        raise DataError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
-    if not frame.height:
-        raise DataError(f"{path}: is empty; a line is {layout}")
-    numbers = [pl.col(name) for name, kind in types.items() if kind == pl.Float64]
-    wrong = pl.any_horizontal(pl.all().is_null(), *(~number.is_finite() for number in numbers))
-    if frame.select(wrong.any()).item():
-        _complain(path, separator, types, skip=skip, layout=layout, gaps=gaps)
-    return frame
-
-
-def _read(path: Path, separator: str, types: Types, skip: int) -> pl.DataFrame:
     source: Path | bytes = path
     if len(separator) > 1:  # polars parts by one byte
         source = path.read_bytes().replace(separator.encode(), b"\t")
-        separator = "\t"
-    lines = pl.scan_csv(
-        source,
-        separator=separator,
-        has_header=False,
-        skip_rows=skip,
-        new_columns=list(types),
-        infer_schema=False,
-        quote_char=None,
-        raise_if_empty=False,
-    )
-    if not lines.collect_schema().names():
-        return pl.DataFrame(schema=dict(types))
-    if len(lines.collect_schema()) != len(types):
-        raise pl.exceptions.ShapeError("another number of fields")
-    typed = (pl.col(n).str.strip_chars().cast(t, strict=False) for n, t in types.items())
-    return lines.select(typed).collect()
+    try:
+        frame = pl.read_csv(
+            source,
+            separator="\t" if len(separator) > 1 else separator,
+            has_header=False,
+            skip_rows=skip,
+            new_columns=names,
+            infer_schema=False,
+            quote_char=None,
+            raise_if_empty=False,
+        ).select(pl.all().str.strip_chars().replace("", None))
+    except pl.exceptions.PolarsError as error:
+        _require_fields(path, separator, len(names), skip, layout)
+        raise DataError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+    if not frame.height:
+        raise DataError(f"{path}: is empty; a line is {layout}")
+    if frame[:, -1].has_nulls() or frame.width != len(names):  # so polars reads short lines
+        _require_fields(path, separator, len(names), skip, layout)
+    return frame
 
 
-def _complain(
-    path: Path, separator: str, types: Types, *, skip: int, layout: str, gaps: bool
-) -> None:
-    """Raise for the first line that does not fit."""
+def _require_fields(path: Path, separator: str, count: int, skip: int, layout: str) -> None:
+    """Raise for the first line with another number of fields."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(islice(file, skip, None), start=skip + 1):
-            why = _wrong(line.rstrip("\r\n").split(separator), types, gaps)
-            if why:
-                shown = line.strip()[:WIDE]
-                raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {layout}")
-
-
-def _wrong(fields: Sequence[str], types: Types, gaps: bool) -> str | None:
-    if len(fields) != len(types):
-        return f"{len(fields)} fields where {len(types)} belong"
-    for field, (name, kind) in zip(fields, types.items(), strict=True):
-        if not field.strip():
-            if not gaps:
-                return f"{name} is empty"
-        elif kind == pl.Float64:
-            with suppress(ValueError):
-                if math.isfinite(float(field)):
-                    continue
-            return f"{name} is no number"
-    return None
+            found = line.count(separator) + 1
+            if found != count:
+                raise DataError(
+                    f"{path}: line {number}: {found} fields where {count} belong: "
+                    f"{line.strip()[:WIDE]!r}; a line is {layout}"
+                )
 
 
 _USUAL = {
@@ -105,7 +72,6 @@ MOVIELENS: dict[str, tuple[str, int, str, tuple[float, float]]] = {
 }
 """Separator, lines of the header, layout of a line and range of the ratings, by format."""
 
-_MOVIELENS_TYPES: Types = dict(zip(_USUAL, [pl.String] * 2 + [pl.Float64] * 2, strict=True))
 _ATOMIC = ("token", "token_seq", "float", "float_seq")
 
 
@@ -129,7 +95,7 @@ def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
     """
     if kind in MOVIELENS:
         separator, skip, layout, limits = MOVIELENS[kind]
-        frame = read_delimited(path, separator, _MOVIELENS_TYPES, skip=skip, layout=layout)
+        frame = read_delimited(path, separator, list(_USUAL), skip=skip, layout=layout)
         return Raw(frame, skip + 1, limits)
     if kind == "recbole":
         return Raw(_named(path, atomic_frame(path), given), 2)
@@ -139,11 +105,11 @@ def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
     return Raw(_named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
 
 
-def atomic_frame(path: Path, *, gaps: bool = False) -> pl.DataFrame:
+def atomic_frame(path: Path) -> pl.DataFrame:
     """All fields of one of RecBole's files, floats as numbers and the rest as text."""
     with path.open(encoding="utf-8", errors="replace") as file:
         header = file.readline().rstrip("\r\n").split("\t")
-    types: dict[str, type[pl.String] | type[pl.Float64]] = {}
+    kinds: dict[str, str] = {}
     for field in header:
         name, _, kind = field.rpartition(":")
         if not name or kind not in _ATOMIC:
@@ -151,10 +117,20 @@ def atomic_frame(path: Path, *, gaps: bool = False) -> pl.DataFrame:
                 f"{path}: line 1: the header must have fields such as 'user_id:token', of type "
                 f"{', '.join(_ATOMIC)}, got {field!r}"
             )
-        types[name] = pl.Float64 if kind == "float" else pl.String
-    if len(types) < len(header):
+        kinds[name] = kind
+    if len(kinds) < len(header):
         raise DataError(f"{path}: line 1: duplicate fields in the header: {', '.join(header)}")
-    return read_delimited(path, "\t", types, skip=1, layout=", ".join(header), gaps=gaps)
+    frame = read_delimited(path, "\t", list(kinds), skip=1, layout=", ".join(header))
+    floats = [name for name, kind in kinds.items() if kind == "float"]
+    for name in floats:
+        number = frame[name].cast(pl.Float64, strict=False)
+        wrong = frame[name].is_not_null() & ~number.is_finite().fill_null(False)
+        if wrong.any():
+            row = wrong.arg_max() or 0
+            raise DataError(
+                f"{path}: line {row + 2}: {name} is no number, got {frame[name][row]!r}"
+            )
+    return frame.with_columns(pl.col(floats).cast(pl.Float64))
 
 
 def _named(path: Path, frame: pl.DataFrame, given: Mapping[str, str]) -> pl.DataFrame:
