@@ -97,16 +97,18 @@ def split(table: Table, *, validation: float = 0.2, test: float = 0.2, seed: int
     units, strata, times = _units(table)
     shares = (1 - validation - test, validation, test)
     if times is not None:
-        part = _by_time(times, shares)
+        order, edges = np.sort(times), np.cumsum(shares)[:-1]
+        cuts = order[np.minimum(len(order) - 1, (edges * len(order)).astype(np.int64))]
+        part = np.searchsorted(cuts, times, side="right")
         kind = "by time"
     else:
         part = _dealt(strata, shares, np.random.default_rng(seed))
         kind = "stratified" if table.groups is None else "grouped"
-    train, choice, last = (np.flatnonzero(part[units] == number) for number in range(3))
-    found = Split(train, choice, last, kind)
-    for name in ("train", "validation", "test"):
-        _require_both(table, getattr(found, name), name)
-    return found
+    names = ("train", "validation", "test")
+    rows = {name: np.flatnonzero(part[units] == number) for number, name in enumerate(names)}
+    for name, own in rows.items():
+        _require_both(table, own, name)
+    return Split(**rows, kind=kind)
 
 
 def folds(
@@ -178,12 +180,6 @@ def _dealt(strata: Rows, shares: tuple[float, ...], rng: np.random.Generator) ->
         place = (np.arange(len(members)) + 0.5) / len(members)
         part[members] = np.searchsorted(edges, place, side="right")
     return part
-
-
-def _by_time(times: NDArray[np.float64], shares: tuple[float, ...]) -> Rows:
-    order = np.sort(times)
-    cuts = [order[min(len(order) - 1, int(edge * len(order)))] for edge in np.cumsum(shares)[:-1]]
-    return np.searchsorted(np.asarray(cuts), times, side="right")
 
 
 def _require_both(table: Table, rows: Rows, name: str) -> None:

@@ -36,19 +36,16 @@ class AnnotationIssues:
     def lines(self) -> list[str]:
         """Return a line for each kind of issue, with its count and the first ten."""
         found = []
-        if self.dropped:
-            found.append(_line(self.dropped, "without area in {} image: dropped"))
-        if self.clipped:
-            found.append(_line(self.clipped, "over the edge of {} image: cut"))
-        if self.broken:
-            found.append(f"left out: {describe_broken(self.broken)}")
-        return found
-
-
-def _line(names: Sequence[str], what: str) -> str:
-    boxes, whose = ("box", "its") if len(names) == 1 else ("boxes", "their")
-    rest = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{len(names)} {boxes} {what.format(whose)} ({'; '.join(names[:_NAMED])}{rest})"
+        for names, where, done in (
+            (self.dropped, "without area in", "dropped"),
+            (self.clipped, "over the edge of", "cut"),
+        ):
+            boxes, whose = ("box", "its") if len(names) == 1 else ("boxes", "their")
+            rest = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            named = "; ".join(names[:_NAMED]) + rest
+            if names:
+                found.append(f"{len(names)} {boxes} {where} {whose} image: {done} ({named})")
+        return [*found, f"left out: {describe_broken(self.broken)}"] if self.broken else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import get_args
 
@@ -66,7 +67,8 @@ class ClassListing:
         labels, names = self.target, self.classes
         if self.target.ndim == 2:
             found, labels = torch.unique(self.target, dim=0, return_inverse=True)
-            names = tuple(_combined(row, self.classes) for row in found.tolist())
+            kinds = [list(compress(self.classes, row)) for row in found.tolist()]
+            names = tuple("+".join(kind) or "none" for kind in kinds)
         paths = None if self.paths is None else tuple(self.paths)
         images = ImageSet(self.name, labels, names, paths, self.pixels)
         return LabeledImages(images, self.target, self.classes)
@@ -102,10 +104,6 @@ def as_class_listing(listing: Listing, order: Sequence[str] | None = None) -> Cl
         broken=listing.broken,
         listing=listing if own else None,
     )
-
-
-def _combined(row: list[int], classes: tuple[str, ...]) -> str:
-    return "+".join(name for name, has in zip(classes, row, strict=True) if has) or "none"
 
 
 TEST_SHARE = 0.1

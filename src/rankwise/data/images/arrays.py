@@ -139,21 +139,19 @@ def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
     train, test, of_names = _HUNDRED if hundred else _TEN
     head = 2 if hundred else 1
     names = tuple(name for _, (name,) in read_fields(folder / of_names, "class_name"))
-    records = [_records(folder / file, head + _PIXELS) for file in (*train, test)]
+    records, size = [], head + _PIXELS
+    for file in (folder / name for name in (*train, test)):
+        with parsing(file, "records"):
+            data = np.fromfile(file, np.uint8)
+        if not len(data) or len(data) % size:
+            raise DataError(f"{file}: {len(data)} bytes are no whole number of {size}-byte records")
+        records.append(data.reshape(-1, size))
     together = np.concatenate(records)
     pixels = together[:, head:].reshape(-1, 3, 32, 32)
     labels = torch.from_numpy(together[:, head - 1].astype(np.int64))
     if len(labels) and labels.max() >= len(names):
         raise DataError(f"{folder}: label {labels.max()} is given, and only {len(names)} names")
     return names, labels, torch.from_numpy(np.ascontiguousarray(pixels))
-
-
-def _records(file: Path, size: int) -> NDArray[np.uint8]:
-    with parsing(file, "records"):
-        data = np.fromfile(file, np.uint8)
-    if not len(data) or len(data) % size:
-        raise DataError(f"{file}: {len(data)} bytes are no whole number of {size}-byte records")
-    return data.reshape(-1, size)
 
 
 FASHION_CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -31,13 +32,26 @@ class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with 
         return BrokenImage, (self.path, self.reason)  # so that it comes home from a worker
 
 
+@contextmanager
+def _broken_by(path: Path | str) -> Iterator[None]:
+    """Raise errors of reading an image as :class:`BrokenImage`."""
+    try:
+        yield
+    except BrokenImage:
+        raise
+    except FileNotFoundError as error:
+        raise BrokenImage(path, "there is no such file") from error
+    except UnidentifiedImageError as error:
+        raise BrokenImage(path, "is not an image") from error
+    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise BrokenImage(path, f"cannot be read: {reason}") from error
+
+
 def read_image(path: Path) -> Tensor:
     """Read an image file as RGB, uint8 (3, h, w), or raise :class:`BrokenImage`."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BrokenImage(path, _why(error)) from error
-    return decode(data, path)
+    with _broken_by(path):
+        return decode(path.read_bytes(), path)
 
 
 def decode(data: bytes, path: Path | str) -> Tensor:
@@ -47,31 +61,27 @@ def decode(data: bytes, path: Path | str) -> Tensor:
     """
     if not data:
         raise BrokenImage(path, "is empty")
-    try:
-        with Image.open(BytesIO(data)) as image:
-            image.load()
-            if image.mode not in _EIGHT_BIT:
-                raise ValueError(f"has pixels of mode {image.mode}; 8 bits a channel can be read")
-            clear = {"A", "a"} & set(image.getbands()) or "transparency" in image.info
-            pixels = np.array(_on_white(image) if clear else image.convert("RGB"))
-    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
-        raise BrokenImage(path, _why(error)) from error
+    with _broken_by(path), Image.open(BytesIO(data)) as image:
+        image.load()
+        if image.mode not in _EIGHT_BIT:
+            raise ValueError(f"has pixels of mode {image.mode}; 8 bits a channel can be read")
+        seen: Image.Image = image
+        if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
+            white = Image.new("RGBA", image.size, "white")
+            seen = Image.alpha_composite(white, image.convert("RGBA"))
+        pixels = np.array(seen.convert("RGB"))
     return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
 
 
 def damage(path: Path) -> BrokenImage | None:
     """Return the error of a file that its first bytes show; None where they show none."""
     try:
-        with path.open("rb") as file:
+        with _broken_by(path), path.open("rb") as file:
             head = file.read(8)
-    except OSError as error:
-        return BrokenImage(path, _why(error))
-    if not head:
-        return BrokenImage(path, "is empty")
-    if head.startswith(_HEADS):  # to ask Pillow of every file of a large set takes minutes
-        return None
-    try:
-        image_size(path)
+        if not head:
+            raise BrokenImage(path, "is empty")
+        if not head.startswith(_HEADS):  # to ask Pillow of every file of a large set takes minutes
+            image_size(path)
     except BrokenImage as broken:
         return broken
     return None
@@ -79,11 +89,8 @@ def damage(path: Path) -> BrokenImage | None:
 
 def image_size(path: Path) -> tuple[int, int]:
     """Return width and height from the header of the file."""
-    try:
-        with Image.open(path) as image:
-            return image.size
-    except Exception as error:
-        raise BrokenImage(path, _why(error)) from error
+    with _broken_by(path), Image.open(path) as image:
+        return image.size
 
 
 def unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenImage]:
@@ -98,18 +105,14 @@ def unreadable(paths: Sequence[Path], rows: Iterable[int]) -> dict[int, BrokenIm
 
 
 def require_files(
-    name: str,
-    paths: Sequence[Path],
-    known: Mapping[int, BrokenImage],
-    *,
-    skip_broken: bool,
+    name: str, paths: Sequence[Path], known: Mapping[int, BrokenImage], *, skip_broken: bool
 ) -> dict[int, BrokenImage]:
     """Return the errors of files that are missing, empty or not images, by row, or raise.
 
     ``known`` are those that were found on reading.
     """
-    looked_at = ((i, damage(path)) for i, path in enumerate(paths))
-    broken = {**known, **{i: error for i, error in looked_at if error is not None}}
+    found = {i: error for i, path in enumerate(paths) if (error := damage(path)) is not None}
+    broken = {**known, **found}
     if broken and not skip_broken:
         raise DataError(f"{name}: {describe_broken(broken.values())}; skip_broken leaves them out")
     return broken
@@ -129,18 +132,3 @@ def describe_broken(broken: Iterable[BrokenImage]) -> str:
     what = "image is" if len(found) == 1 else "images are"
     rest = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return f"{len(found)} {what} missing or damaged: {named}{rest}"
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    seen = image.convert("RGBA")
-    white = Image.new("RGBA", seen.size, "white")
-    return Image.alpha_composite(white, seen).convert("RGB")
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    if isinstance(error, UnidentifiedImageError):
-        return "is not an image"
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"cannot be read: {reason or type(error).__name__}"

@@ -140,11 +140,13 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     if not blocks:
         raise DataError(f"{path}: is empty")
     features, targets, found = zip(*blocks, strict=True)
-    target = np.concatenate(targets)
-    if judged:
-        _check_relevances(path, target)
-    else:
-        target = np.zeros_like(target)
+    target = np.concatenate(targets) if judged else np.zeros(sum(map(len, targets)))
+    wrong = np.flatnonzero(target < 0)
+    if len(wrong):
+        raise DataError(
+            f"{path}: line {line_of(path, int(wrong[0]))}: the relevance must not be below 0, "
+            f"got {target[wrong[0]]:g}; {len(wrong)} lines are such"
+        )
     ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
     documents = tuple(names) if any(names) else None
     return Letor(path, _joined(features), target, groups, ids, documents)
@@ -176,15 +178,6 @@ def _joined(blocks: Sequence[sparse.csr_array]) -> Matrix:
     whole = sparse.csr_array(sparse.vstack(blocks, format="csr"))
     dense = whole.nnz >= _DENSE * whole.shape[0] * whole.shape[1]
     return cast(Matrix, whole.toarray() if dense else whole)
-
-
-def _check_relevances(path: Path, target: NDArray[np.float64]) -> None:
-    wrong = np.flatnonzero(target < 0)
-    if len(wrong):
-        raise DataError(
-            f"{path}: line {line_of(path, int(wrong[0]))}: the relevance must not be below 0, "
-            f"got {target[wrong[0]]:g}; {len(wrong)} lines are such"
-        )
 
 
 def _queries(

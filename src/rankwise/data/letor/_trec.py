@@ -92,11 +92,11 @@ def write_run(
         q1 Q0 d2 1 0.9 rankwise
     """
     _require_words(path, run, tag)
-    lines = [
-        f"{query} Q0 {document} {rank} {score!r} {tag}\n"
-        for query, documents in run.items()
-        for rank, (document, score) in enumerate(_ordered(documents), start=1)
-    ]
+    lines = []
+    for query, scores in run.items():
+        ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)
+        lines += [f"{query} Q0 {name} {rank} {scores[name]!r} {tag}\n"
+                  for rank, name in enumerate(ordered, start=1)]  # fmt: skip
     write_whole(Path(path), "".join(lines))
 
 
@@ -126,10 +126,6 @@ def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> Non
         for document, relevance in documents.items()
     ]
     write_whole(Path(path), "".join(lines))
-
-
-def _ordered(documents: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted(documents.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
 
 
 def _by_query(
