@@ -8,19 +8,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from rankwise.data._formats import (
-    COMPACT,
-    DAY_FIRST,
-    MONTH_FIRST,
-    are_compact,
-    currency_of,
-    find_format,
-    has_value,
-    read_hours,
-    read_numbers,
-)
-from rankwise.data.reading import BOOLEAN, HOURS, Kind, Rule
-from rankwise.data.table import ColumnInfo
+from rankwise.data import _formats as formats
+from rankwise.data.reading import BOOLEAN, HOURS, ColumnInfo, Kind, Rule
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
 _NAMED_WEIGHT = re.compile(r"^(sample|row|case)?[_\-. ]?weights?$", re.IGNORECASE)
@@ -56,7 +45,7 @@ class Decided:
 
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
     """Describe a column that has a role and is not a feature."""
-    present = column.filter(has_value(column))
+    present = column.filter(formats.has_value(column))
     return ColumnInfo(
         column.name, role, present.n_unique(), len(column) - len(present), remark=remark
     )
@@ -64,7 +53,7 @@ def described(column: pl.Series, role: str, remark: str | None = None) -> Column
 
 def decide(column: pl.Series, wishes: Wishes) -> Decided:
     """Decide the kind of a column and the rule it is read by."""
-    name, present = column.name, column.filter(has_value(column))
+    name, present = column.name, column.filter(formats.has_value(column))
     missing = len(column) - len(present)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         why = "holds lists, structures or bytes"
@@ -122,10 +111,10 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
 def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
     """Return the format of whole numbers that are dates, such as 20230125."""
     if given is not None:
-        found = find_format(present.cast(pl.String), given)
+        found = formats.find_format(present.cast(pl.String), given)
         if found is not None and found.format == given:
             return given
-    return COMPACT if are_compact(present) else None
+    return formats.COMPACT if formats.are_compact(present) else None
 
 
 def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
@@ -134,20 +123,20 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
         return Rule(name, "categorical"), None
     distinct = present.unique(maintain_order=True)
     sample = distinct[:_SAMPLE]
-    found = find_format(distinct, wishes.date_format)
+    found = formats.find_format(distinct, wishes.date_format)
     if found is not None:
         remark = as_date(found.format)
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
         return Rule(name, "time", found.format), remark
-    if not read_numbers(sample, currency_of(sample)).null_count():
-        currency = currency_of(distinct)
-        if not read_numbers(distinct, currency).null_count():
+    if not formats.read_numbers(sample, formats.currency_of(sample)).null_count():
+        currency = formats.currency_of(distinct)
+        if not formats.read_numbers(distinct, currency).null_count():
             amounts = None if currency is None else f"amounts in {currency}"
             if distinct.str.contains("%", literal=True).any():
                 amounts = "percentages, divided by 100"
             return Rule(name, "numeric", currency=currency), amounts
-    if not read_hours(sample).null_count() and not read_hours(distinct).null_count():
+    if not any(formats.read_hours(part).null_count() for part in (sample, distinct)):
         return Rule(name, "numeric", HOURS), "a time of day, in hours"
     if _is_text(present):
         return Rule(name, "text"), None
@@ -192,7 +181,7 @@ def _is_text(present: pl.Series) -> bool:
 
 def as_date(form: str) -> str:
     """Say by which format dates were read."""
-    shown = {MONTH_FIRST: "mm/dd/yyyy", DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
+    shown = {formats.MONTH_FIRST: "mm/dd/yyyy", formats.DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
     return f"read as {shown}"
 
 
@@ -220,4 +209,4 @@ def suspect_number(column: pl.Series) -> str | None:
 
 
 def _are_numbers(words: pl.Series) -> pl.Series:
-    return read_numbers(words, currency_of(words)).is_not_null()
+    return formats.read_numbers(words, formats.currency_of(words)).is_not_null()

@@ -12,12 +12,11 @@ import polars as pl
 from scipy import sparse
 
 from rankwise.data._columns import Wishes
-from rankwise.data._frames import table_of
 from rankwise.data._roles import read_role, read_target
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight, require_finite
 from rankwise.data.reading import Reading
-from rankwise.data.table import Features, Table
+from rankwise.data.table import Features, Table, table_of
 
 QUERY = "qid"  # what svmlight calls the list of a row
 _DENSE = 0.25  # share of entries from which a plain array is smaller and faster

@@ -1,4 +1,4 @@
-"""Rules for reading the columns of a file: decided once, kept with the model, applied again."""
+"""Columns of a file, and rules to read them: decided once, kept with the model, used again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from rankwise.data._formats import (
-    find_format,
-    has_value,
-    in_utc,
-    read_dates,
-    read_hours,
-    read_numbers,
-)
+from rankwise.data import _formats as formats
 
 Kind = Literal["numeric", "categorical", "time", "text"]
 
@@ -45,7 +38,7 @@ class Rule:
         """Return for every row whether its value is present and cannot be read."""
         if self.kind in ("categorical", "text"):
             return pl.repeat(False, len(column), eager=True)
-        return has_value(column) & self._read(column).is_null()
+        return formats.has_value(column) & self._read(column).is_null()
 
     def _read(self, column: pl.Series) -> pl.Series:
         if self.kind == "numeric":
@@ -65,22 +58,22 @@ class Rule:
             return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
         words = column.cast(pl.String)
         if self.format == HOURS:
-            return read_hours(words)
+            return formats.read_hours(words)
         if self.format == BOOLEAN:
             truth = words.str.strip_chars().str.to_lowercase()
             known = truth.replace_strict({"true": 1.0, "false": 0.0}, default=None)
-            return known.cast(pl.Float64).fill_null(read_numbers(words))
-        return read_numbers(words, self.currency).fill_nan(None)
+            return known.cast(pl.Float64).fill_null(formats.read_numbers(words))
+        return formats.read_numbers(words, self.currency).fill_nan(None)
 
     def _times(self, column: pl.Series) -> pl.Series:
         if column.dtype in (pl.Date, pl.Datetime):
-            return in_utc(column)
+            return formats.in_utc(column)
         words, form = _words(column), self.format
-        if form is None and (found := find_format(words)) is not None:
+        if form is None and (found := formats.find_format(words)) is not None:
             form = found.format
         if form is None:
             return pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
-        return read_dates(words, form)
+        return formats.read_dates(words, form)
 
 
 @dataclass(frozen=True)
@@ -133,6 +126,25 @@ class Reading:
     def from_json(cls, rules: Sequence[Mapping[str, Any]]) -> Reading:
         """Restore what :meth:`as_json` returned."""
         return cls(tuple(Rule(**rule) for rule in rules))
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """A column of a file: its kind, counts of its values, and why it was left out."""
+
+    name: str
+    taken_for: str
+    levels: int  # different values, without missing ones
+    missing: int
+    left_out: str | None = None  # the reason
+    remark: str | None = None
+
+    @property
+    def said(self) -> str:
+        """The reason it was left out, or the remark."""
+        if self.left_out is not None:
+            return f"left out: {self.left_out}"
+        return self.remark or ""
 
 
 def _words(column: pl.Series) -> pl.Series:

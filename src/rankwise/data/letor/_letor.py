@@ -14,16 +14,7 @@ from scipy import sparse
 
 from rankwise.data._text import opened
 from rankwise.data.errors import DataError
-from rankwise.data.letor.lines import (
-    LAST,
-    complain,
-    data_lines,
-    document_of,
-    labeled,
-    line_of,
-    load_rows,
-    sizes_of,
-)
+from rankwise.data.letor import lines
 
 Matrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
 
@@ -81,7 +72,7 @@ class Letor:
         """Return the file and line of a document, for a message."""
         if not self.path.is_file():  # lists that somebody made
             return f"{self.path}: row {row + 1}"
-        return f"{self.path}: line {line_of(self.path, row)}"
+        return f"{self.path}: line {lines.line_of(self.path, row)}"
 
     def document(self, row: int) -> str:
         """Return the id of a document; its place in its list where the file has none."""
@@ -131,12 +122,12 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     blocks, names = [], []
     with opened(path) as file:
         while text := b"".join(file.readlines(_CHUNK)):
-            chunk = text if judged else labeled(text)
+            chunk = text if judged else lines.labeled(text)
             rows = _parsed(path, chunk, judged=judged)
             if len(rows[1]):
                 blocks.append(rows)
-                lines = data_lines(chunk.splitlines()) if b"#" in chunk else ()
-                names += [document_of(line) for _, line in lines] or [""] * len(rows[1])
+                own = lines.data_lines(chunk.splitlines()) if b"#" in chunk else ()
+                names += [lines.document_of(line) for _, line in own] or [""] * len(rows[1])
     if not blocks:
         raise DataError(f"{path}: is empty")
     features, targets, found = zip(*blocks, strict=True)
@@ -144,8 +135,8 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     wrong = np.flatnonzero(target < 0)
     if len(wrong):
         raise DataError(
-            f"{path}: line {line_of(path, int(wrong[0]))}: the relevance must not be below 0, "
-            f"got {target[wrong[0]]:g}; {len(wrong)} lines are such"
+            f"{path}: line {lines.line_of(path, int(wrong[0]))}: the relevance must not be below "
+            f"0, got {target[wrong[0]]:g}; {len(wrong)} lines are such"
         )
     ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
     documents = tuple(names) if any(names) else None
@@ -156,15 +147,15 @@ def _parsed(
     path: Path, chunk: bytes, *, judged: bool
 ) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]:
     try:
-        rows = load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
+        rows = lines.load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:
-        complain(path, judged=judged)
+        lines.complain(path, judged=judged)
         raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
     features, target, queries = rows
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
-    fits = features.shape[1] <= LAST + 1
+    fits = features.shape[1] <= lines.LAST + 1
     if not (finite and fits) or len(queries) not in (0, len(target)):
-        complain(path, judged=judged)
+        lines.complain(path, judged=judged)
         raise DataError(
             f"{path}: some lines have qid: and others have not, or a value is no number"
         )
@@ -191,11 +182,11 @@ def _queries(
                 f"{path}: no line has qid:, and there is no {listing.name} with the sizes of the "
                 "queries"
             )
-        counts = sizes_of(listing, rows)
+        counts = lines.sizes_of(listing, rows)
         groups = np.repeat(np.arange(len(counts)), counts)
         return tuple(str(number + 1) for number in range(len(counts))), groups
     if len(ids) != rows:
-        complain(path, judged=judged)
+        lines.complain(path, judged=judged)
     first = np.flatnonzero(np.diff(ids, prepend=ids[0] - 1))
     runs = ids[first]
     order = np.argsort(runs, kind="stable")
@@ -204,8 +195,8 @@ def _queries(
         row = int(first[again.min()])
         before = int(np.flatnonzero(ids[:row] == ids[row])[-1])
         raise DataError(
-            f"{path}: line {line_of(path, row)}: the query {ids[row]} is back after another one; "
-            f"its lines must stand together, the last was line {line_of(path, before)} "
+            f"{path}: line {lines.line_of(path, row)}: the query {ids[row]} is back after another "
+            f"one; its lines must stand together, the last was line {lines.line_of(path, before)} "
             f"({len(again)} such places)"
         )
     lengths = np.diff(np.append(first, rows))
