@@ -25,12 +25,8 @@ CHUNK = 2**20
 RARE = 1 / 16  # share of positives above which most cells would hold several
 
 
-@dataclass(frozen=True)
-class Cells:
-    """A monotone function from scores to the cells 0 … count + 1; values are in 1 … count."""
-
-    of: Callable[[NumpyArray], NumpyArray]
-    count: int
+# A monotone function from scores to the cells 0 … count + 1; values are in 1 … count.
+Cells = Callable[[NumpyArray], NumpyArray]
 
 
 @dataclass(frozen=True)
@@ -74,13 +70,14 @@ def count_negatives(scores: NumpyArray, target: NumpyArray) -> Counts | None:
         return None
     values, positives = np.unique(all_positives, return_counts=True)
     rare = len(all_positives) <= RARE * len(scores)
-    cells = _finest(values, min(MOST_CELLS, len(scores) // 4)) if rare else None
+    count = min(MOST_CELLS, len(scores) // 4)
+    cells = _finest(values, count) if rare else None
     if cells is None:
         negatives = np.sort(scores[target == 0])
         below = np.searchsorted(negatives, values, side="left")
         through = np.searchsorted(negatives, values, side="right")
     else:
-        items = _histogram(scores, values, cells)
+        items = _histogram(scores, values, cells, count)
         items[1::2] -= positives  # the odd bins hold what is tied with a positive
         through = items.cumsum()[1::2]
         below = through - items[1::2]
@@ -97,9 +94,9 @@ def _positives(scores: NumpyArray, target: NumpyArray) -> NumpyArray | None:
     return found
 
 
-def _histogram(scores: NumpyArray, values: NumpyArray, cells: Cells) -> NumpyArray:
+def _histogram(scores: NumpyArray, values: NumpyArray, cells: Cells, n_cells: int) -> NumpyArray:
     """Count items in bins: 2i + 1 holds those at values[i], 2i those just below it."""
-    held = np.bincount(cells.of(values), minlength=cells.count + 2)
+    held = np.bincount(cells(values), minlength=n_cells + 2)
     next_value = (held.cumsum() - held).astype(np.int32)
     # Cells with several values are marked by a negative sign.
     next_value[held > 1] = -1
@@ -108,7 +105,7 @@ def _histogram(scores: NumpyArray, values: NumpyArray, cells: Cells) -> NumpyArr
 
     def count(rows: slice) -> NumpyArray:
         x = scores[rows]
-        following = next_value.take(cells.of(x))
+        following = next_value.take(cells(x))
         crowded = np.flatnonzero(following < 0)
         value = ceiling.take(following, mode="wrap")
         bins = following.astype(np.intp)
@@ -136,7 +133,7 @@ def _finest(values: NumpyArray, count: int) -> Cells | None:
         return None
     choices = [make(finite[0], finite[-1], count) for make in (_even_cells, _float_cells)]
     possible = [cells for cells in choices if cells is not None]
-    return max(possible, key=lambda cells: len(np.unique(cells.of(values))), default=None)
+    return max(possible, key=lambda cells: len(np.unique(cells(values))), default=None)
 
 
 def _even_cells(low: np.floating, high: np.floating, count: int) -> Cells | None:
@@ -153,7 +150,7 @@ def _even_cells(low: np.floating, high: np.floating, count: int) -> Cells | None
         np.clip(place, 0, count + 1, out=place)
         return place.astype(np.int32)
 
-    return Cells(cell, count)
+    return cell
 
 
 def _float_cells(low: np.floating, high: np.floating, count: int) -> Cells | None:
@@ -173,7 +170,7 @@ def _float_cells(low: np.floating, high: np.floating, count: int) -> Cells | Non
         place >>= shift
         return place
 
-    return Cells(cell, count)
+    return cell
 
 
 def _in_chunks(length: int, work: Callable[[slice], T]) -> list[T]:

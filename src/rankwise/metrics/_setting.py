@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypedDict, TypeVar, get_type_hints
 
@@ -40,6 +40,7 @@ class Kernel:
     check: Callable[..., None] | None = None  # (**options): raises, before there are any data
     graded: bool = False  # targets are relevances >= 0 rather than classes
     pairs: bool = True  # compares positives with negatives, so it needs both
+    name: str | None = None  # for `rankwise.metric`, where it is not that of the function
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
     shortcut: Callable[[NumpyArray, NumpyArray, Ties], float] | None = None
 
@@ -141,16 +142,9 @@ class Setting:
             self.kernel.check(**self.options)
 
     @eager_only
-    def __call__(
-        self,
-        scores: Array,
-        target: Array,
-        mask: Array | None,
-        groups: Array | None,
-        weight: Array | None,
-    ) -> Array:
-        """Return the value of the metric; see :mod:`rankwise.metrics` for the arguments."""
-        values = self.values(read_items(scores, target, mask, groups, weight, pooled=self.pools))
+    def __call__(self, scores: Array, target: Array, *data: Array | None) -> Array:
+        """Return the value of the metric; ``data`` are mask, groups and weight."""
+        values = self.values(read_items(scores, target, *data, pooled=self.pools))
         return from_tensor(self.summary(values), scores)
 
     @property
@@ -164,7 +158,8 @@ class Setting:
             items = items.pooled()
         big = items.one_plain_list and len(items.scores) >= BIG
         if big and self.kernel.shortcut is not None and items.scores.device.type == "cpu":
-            value = self.kernel.shortcut(items.scores.numpy(), _as_numpy(items.target), self.ties)
+            target = items.target.float() if items.target.dtype == torch.bfloat16 else items.target
+            value = self.kernel.shortcut(items.scores.numpy(), target.numpy(), self.ties)
             if not math.isnan(value):  # else the checks below say what is wrong
                 return torch.tensor(value, dtype=torch.float64)
         items = items.checked(graded=self.kernel.graded)
@@ -172,8 +167,13 @@ class Setting:
             return self._rows(items).reshape(items.scores.shape[:-1])
         ids = torch.unique(items.groups)
         values = torch.empty(len(ids), dtype=torch.float64, device=ids.device)
-        for members, rows in _rows_of_groups(items, items.groups):
-            values[torch.searchsorted(ids, members)] = self._rows(rows)
+        weight = torch.ones_like(items.scores) if items.weight is None else items.weight
+        # Lists of similar length are rows of one tensor, padded with items of weight zero.
+        for lists in size_classes(items.groups):
+            (side,) = lists.sides
+            scores, target = side.take(items.scores, -torch.inf), side.take(items.target)
+            rows = self._rows(Items(scores, target, weight=side.take(weight)))
+            values[torch.searchsorted(ids, lists.groups)] = rows
         return values
 
     def summary(self, values: Tensor) -> Tensor:
@@ -213,24 +213,6 @@ def setting_of(metric: Callable[..., object], options: dict[str, object]) -> Set
         raise ValueError(f"metric must be one of rankwise.metrics: {known}; got {metric!r}")
     chosen = inspect.signature(metric).bind(None, None, **options)
     chosen.apply_defaults()
-    own = dict(chosen.arguments)
-    ties, average = own["ties"], own["average"]
-    for name in ("scores", "target", *Shared.__annotations__):
-        del own[name]
-    return Setting(_kernels[metric], ties, average, own)
-
-
-def _rows_of_groups(items: Items, groups: Tensor) -> Iterator[tuple[Tensor, Items]]:
-    """Yield lists of similar length as rows of one tensor, padded with items of weight zero."""
-    weight = torch.ones_like(items.scores) if items.weight is None else items.weight
-    for lists in size_classes(groups):
-        (side,) = lists.sides
-        scores, target = side.take(items.scores, -torch.inf), side.take(items.target)
-        yield lists.groups, Items(scores, target, weight=side.take(weight))
-
-
-def _as_numpy(target: Tensor) -> NumpyArray:
-    if target.dtype == torch.bfloat16:
-        target = target.float()
-    array: NumpyArray = target.numpy()
-    return array
+    own, given = chosen.arguments, ("scores", "target", *Shared.__annotations__)
+    only_its = {name: value for name, value in own.items() if name not in given}
+    return Setting(_kernels[metric], own["ties"], own["average"], only_its)

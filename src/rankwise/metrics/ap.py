@@ -37,7 +37,7 @@ def _auprc(ranking: Ranking, prior: float) -> Tensor:
     return _mean_over_positives(ranking, prior * tpr, (1 - prior) * fpr)
 
 
-@computed_by(Kernel(_average_precision, pairs=False, shortcut=fast_average_precision))
+@computed_by(Kernel(_average_precision, name="ap", pairs=False, shortcut=fast_average_precision))
 def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the average precision, as :func:`sklearn.metrics.average_precision_score`.
 

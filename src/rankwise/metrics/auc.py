@@ -72,7 +72,7 @@ def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> 
     return pair_share(hard_positives, hard_negatives)
 
 
-@computed_by(Kernel(_auroc, shortcut=fast_auroc))
+@computed_by(Kernel(_auroc, name="auc", shortcut=fast_auroc))
 def auroc(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the area under the ROC curve, as :func:`sklearn.metrics.roc_auc_score`.
 
@@ -98,7 +98,7 @@ def auroc(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Arra
     return evaluate(auroc, scores, target, shared)
 
 
-@computed_by(Kernel(_partial_auroc, _check_range))
+@computed_by(Kernel(_partial_auroc, _check_range, name="opauc"))
 def partial_auroc(
     scores: Array,
     target: Array,
@@ -147,7 +147,7 @@ def partial_auroc(
     )
 
 
-@computed_by(Kernel(_two_way_partial_auroc, _check_both_ways))
+@computed_by(Kernel(_two_way_partial_auroc, _check_both_ways, name="tpauc"))
 def two_way_partial_auroc(
     scores: Array,
     target: Array,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_same_shape
@@ -233,7 +232,11 @@ def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) 
     for rows in map(len, _blocks(resamples, length)):
         counts = torch.empty(rows, length, dtype=torch.long)
         for stratum in strata:
-            counts[:, stratum.cpu()] = torch.from_numpy(_draw(rows, len(stratum), rng))
+            # As many as there are, with replacement in every row.
+            size = len(stratum)
+            drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+            drawn = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
+            counts[:, stratum.cpu()] = torch.from_numpy(drawn)
         yield counts
 
 
@@ -241,13 +244,6 @@ def _blocks(rows: int, width: int) -> Iterator[range]:
     """Yield all rows of a table in runs that are small enough to be in memory."""
     step = max(1, BLOCK // max(1, width))
     return (range(rows)[start : start + step] for start in range(0, rows, step))
-
-
-def _draw(rows: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw ``size`` of ``size`` items with replacement in every row, as counts."""
-    drawn = rng.integers(size, size=(rows, size))
-    drawn += size * np.arange(rows)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
 
 
 def _by_lists(values: Tensor, resamples: int, rng: np.random.Generator) -> Tensor:

@@ -56,10 +56,8 @@ def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
 
 
 def _gains(relevance: Tensor, gain: Gain) -> Tensor:
-    return _exponential(relevance) if gain == "exponential" else relevance
-
-
-def _exponential(relevance: Tensor) -> Tensor:
+    if gain == "linear":
+        return relevance
     most = float(relevance.max()) if relevance.numel() else 0.0
     if most > LARGEST:
         raise ValueError(

@@ -68,24 +68,16 @@ class Items:
         return replace(self, scores=scores, target=target, mask=None, weight=weight)
 
 
-def read_items(
-    scores: object,
-    target: object,
-    mask: object,
-    groups: object,
-    weight: object,
-    *,
-    pooled: bool = False,
-) -> Items:
+def read_items(scores: object, target: object, *data: object, pooled: bool = False) -> Items:
     """Return tensors of matching shape and device; :meth:`Items.checked` checks the values.
 
-    ``pooled``: all items will be one list, whatever their shape.
+    ``data``: mask, groups and weight. ``pooled``: all items will be one list, whatever their shape.
     """
     s = _as_scores(to_tensor(scores))
     if s.ndim == 0:
         raise ValueError("scores must have at least one dimension, the list, got a single number")
-    given = {"target": target, "mask": mask, "groups": groups, "weight": weight}
-    tensors = {name: to_tensor(value) for name, value in given.items() if value is not None}
+    given = zip(("target", "mask", "groups", "weight"), (target, *data), strict=False)
+    tensors = {name: to_tensor(value) for name, value in given if value is not None}
     for name, value in tensors.items():
         require_same_shape(name, value, "scores", s)
         require_same_device(name, value, "scores", s)

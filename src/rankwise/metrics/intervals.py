@@ -197,7 +197,7 @@ def delong_covariance(target: Array, *scores: Array) -> tuple[Tensor, Tensor]:
     """
     of_positives, of_negatives = [], []
     for vector in scores:
-        items = read_items(vector, target, None, None, None).checked(graded=False)
+        items = read_items(vector, target).checked(graded=False)
         if items.scores.ndim != 1:
             raise ValueError(f"scores must be one list, got shape {tuple(items.scores.shape)}")
         positive = items.target == 1

@@ -30,21 +30,6 @@ WORDS = {
 }
 
 
-# What `rankwise.metric` calls a function where the two differ.
-SHORT = {
-    "average_precision": "ap",
-    "auroc": "auc",
-    "partial_auroc": "opauc",
-    "two_way_partial_auroc": "tpauc",
-    "pap_at_k": "pap",
-    "precision_at_k": "precision",
-    "recall_at_k": "recall",
-    "hit_at_k": "hit",
-    "map_at_r": "map@r",
-    "mean_reciprocal_rank": "mrr",
-}
-
-
 class Metric(nn.Module):
     """Accumulator of any function of :mod:`rankwise.metrics` over batches and processes.
 
@@ -163,7 +148,7 @@ class Metric(nn.Module):
     def __repr__(self) -> str:
         """Return the metric with its given options, as `rankwise.metric` reads it."""
         options = ", ".join(f"{name}={_plain(value)!r}" for name, value in self.options.items())
-        name = SHORT.get(self.metric.__name__, self.metric.__name__)
+        name = self.setting.kernel.name or self.metric.__name__
         return f"{name}({options})" if options else name
 
     def _keep(self, kind: str, columns: dict[str, Tensor]) -> None:

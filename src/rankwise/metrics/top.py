@@ -93,7 +93,7 @@ def _log_choose(n: Tensor, k: Tensor) -> Tensor:
     return torch.where(k <= n, value, -torch.inf)
 
 
-@computed_by(Kernel(_precision_at_k, require_k, pairs=False))
+@computed_by(Kernel(_precision_at_k, require_k, name="precision", pairs=False))
 def precision_at_k(
     scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]
 ) -> Array:
@@ -118,7 +118,7 @@ def precision_at_k(
     return evaluate(precision_at_k, scores, target, shared, k=k)
 
 
-@computed_by(Kernel(_recall_at_k, require_k, pairs=False))
+@computed_by(Kernel(_recall_at_k, require_k, name="recall", pairs=False))
 def recall_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the share of all positives that are among the first k.
 
@@ -141,7 +141,7 @@ def recall_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared
     return evaluate(recall_at_k, scores, target, shared, k=k)
 
 
-@computed_by(Kernel(_hit_at_k, require_k, pairs=False))
+@computed_by(Kernel(_hit_at_k, require_k, name="hit", pairs=False))
 def hit_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute whether a positive is among the first k: the Recall@k of image retrieval.
 
@@ -187,7 +187,7 @@ def r_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -
     return evaluate(r_precision, scores, target, shared)
 
 
-@computed_by(Kernel(_map_at_r, pairs=False))
+@computed_by(Kernel(_map_at_r, name="map@r", pairs=False))
 def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the mean average precision at R, the number of positives.
 
@@ -212,7 +212,7 @@ def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> A
     return evaluate(map_at_r, scores, target, shared)
 
 
-@computed_by(Kernel(_mean_reciprocal_rank, pairs=False))
+@computed_by(Kernel(_mean_reciprocal_rank, name="mrr", pairs=False))
 def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute 1 over the rank of the first positive.
 
@@ -234,7 +234,7 @@ def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[A
     return evaluate(mean_reciprocal_rank, scores, target, shared)
 
 
-@computed_by(Kernel(_pap_at_k, require_k, pooled="macro"))
+@computed_by(Kernel(_pap_at_k, require_k, name="pap", pooled="macro"))
 def pap_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute pAp@k, the AUC between the top min(n⁺, k) positives and the top k negatives.
 
