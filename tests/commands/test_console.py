@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from rankwise.commands.console import (
     require_other,
     say,
     show,
+    steps_shown,
 )
 from rankwise.commands.options import names_of
 from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.report import Table
+from rankwise.training import Step
 
 
 def test_a_pipe_has_a_hundred_columns_unless_told(monkeypatch):
@@ -178,3 +181,11 @@ def test_columns_are_two_spaces_apart_where_there_is_room(monkeypatch, capsys, c
     monkeypatch.setenv("COLUMNS", str(columns))
     show(Table(["column", "rows"], [["airport", "1234567"]]))
     assert f"airport{' ' * apart}1234567" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("steps", [3, None])
+def test_the_bar_takes_steps_before_and_after_the_first_validation(steps, monkeypatch):
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    with steps_shown("{task.fields[epoch]}", "{task.fields[value]}", steps) as advance:
+        advance(Step(1, 1, 1, 2, 0.5, math.nan))
+        advance(Step(3, 2, 1, 2, 0.25, 0.75))

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.commands.image_tasks import at_root, report_once, steps_shown
+from rankwise.commands.image_tasks import at_root, report_once
 from rankwise.data.images import BrokenImage
-
-
-@dataclass
-class Step:
-    step: int
-    loss: float
-    value: float
 
 
 def test_a_root_is_a_change_of_settings():
@@ -32,9 +23,3 @@ def test_an_image_is_complained_of_once(capsys):
     said = capsys.readouterr().err
     assert said.count("a.jpg") == 1
     assert said.count("left out") == 2
-
-
-def test_the_bar_takes_steps_before_and_after_the_first_validation():
-    with steps_shown(3, "mAP") as advance:
-        advance(Step(1, 0.5, math.nan))
-        advance(Step(3, 0.25, 0.75))

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +16,14 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table as Shown
 from rich.text import Text
 
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankwise.report import Table
+    from rankwise.training import Step
 
 _WIDTH = 100  # columns of a file or a pipe, which have no width of their own
 
@@ -92,6 +100,29 @@ def progress_bar(before: str, after: str, time: ProgressColumn) -> Progress:
     columns = (TextColumn(before), BarColumn(), TextColumn(after), time)
     console = complaints()
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def steps_shown(
+    before: str, after: str, steps: int | None = None
+) -> Iterator[Callable[[Step], None]]:
+    """Show a bar over the steps of a training, or of each epoch; yield the function that moves it.
+
+    The texts may have the fields ``epoch``, ``loss`` and ``value``, that of the last validation.
+    """
+    time = TimeElapsedColumn() if steps is None else TimeRemainingColumn()
+    with progress_bar(before, after, time) as progress:
+        bar = progress.add_task("", total=steps, epoch=1, loss="–", value="–")
+
+        def advance(step: Step) -> None:
+            epoch = step.step_of_epoch, step.steps_of_epoch
+            done, total = epoch if steps is None else (step.step, steps)
+            loss, value = f"{step.loss:.4f}", f"{step.value:.4f}".replace("nan", "–")
+            progress.update(
+                bar, completed=done, total=total, epoch=step.epoch, loss=loss, value=value
+            )
+
+        yield advance
 
 
 def show(

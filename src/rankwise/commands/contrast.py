@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import TimeRemainingColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.console import progress_bar, require_folder, say, show
+from rankwise.commands.console import require_folder, say, show, steps_shown
 from rankwise.commands.options import Out, Resume, add_config
 from rankwise.tasks.contrast.settings import Settings
 
@@ -38,22 +37,12 @@ def train(
     from rankwise.tasks import contrast as task  # noqa: PLC0415
     from rankwise.tasks.contrast.data import read_images  # noqa: PLC0415
     from rankwise.tasks.contrast.task import steps_per_epoch  # noqa: PLC0415
-    from rankwise.training import Step  # noqa: PLC0415
 
     require_folder(out)
     images, epochs = read_images(data), settings.epochs
     steps = steps_per_epoch(images, settings)
-    with progress_bar(
-        "epoch {task.fields[epoch]}/{task.fields[epochs]}",
-        "loss {task.fields[loss]}",
-        TimeRemainingColumn(),
-    ) as progress:
-        bar = progress.add_task("", total=epochs * steps, epoch=1, epochs=epochs, loss="–")
-
-        def advance(step: Step) -> None:
-            loss = f"{step.loss:.4f}"
-            progress.update(bar, completed=step.step, epoch=step.epoch, loss=loss)
-
+    epoch = f"epoch {{task.fields[epoch]}}/{epochs}"
+    with steps_shown(epoch, "loss {task.fields[loss]}", epochs * steps) as advance:
         finished = task.run(images, settings, out, resume=resume, on_step=advance)
     if finished.report is not None and finished.verdict is not None:
         show(task.results_table(finished.results))

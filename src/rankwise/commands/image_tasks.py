@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
-from rich.progress import TimeRemainingColumn
 
 from rankwise.commands.app import App
-from rankwise.commands.console import (
-    progress_bar,
-    require_folder,
-    require_other,
-    say,
-    show,
-)
+from rankwise.commands.console import require_folder, require_other, say, show, steps_shown
 from rankwise.commands.options import Out, Resume, add_config
 from rankwise.settings import require_choice
 
@@ -30,7 +21,6 @@ if TYPE_CHECKING:
     from rankwise.tasks.classification import settings as classification
     from rankwise.tasks.detection import settings as detection
     from rankwise.tasks.retrieval import settings as retrieval
-    from rankwise.training import Step
     from rankwise.vision.run import History, RunResult
 
     Settings = classification.Settings | detection.Settings | retrieval.Settings
@@ -116,7 +106,9 @@ def image_app(
         splits = parts.open_data(settings, run=begun, skip_broken=skip_broken)
         say(splits.describe().splitlines(), error=True)
         say(parts.fit_settings(settings, splits)[1], error=True)
-        with steps_shown(settings.training.steps, metric) as advance:
+        shown = "loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}"
+        steps = settings.training.steps
+        with steps_shown("step {task.completed}/{task.total}", shown, steps) as advance:
             done = parts.run(
                 splits,
                 settings,
@@ -146,20 +138,3 @@ def report_once() -> Callable[[BrokenImage], None]:
             say([f"{broken}; left out"], error=True)
 
     return report
-
-
-@contextmanager
-def steps_shown(steps: int, metric: str) -> Iterator[Callable[[Step], None]]:
-    """Show a bar over the steps, with loss and validation; yield the function that moves it."""
-    with progress_bar(
-        "step {task.completed}/{task.total}",
-        "loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}",
-        TimeRemainingColumn(),
-    ) as progress:
-        bar = progress.add_task("", total=steps, loss="–", value="–")
-
-        def advance(step: Step) -> None:
-            value = "–" if math.isnan(step.value) else f"{step.value:.4f}"
-            progress.update(bar, completed=step.step, loss=f"{step.loss:.4f}", value=value)
-
-        yield advance

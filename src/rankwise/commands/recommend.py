@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from pydantic import Field
-from rich.progress import TimeElapsedColumn
 
 from rankwise.commands.app import App
 from rankwise.commands.console import (
-    progress_bar,
     require_folder,
     require_other,
     say,
     show,
+    steps_shown,
     write_frame,
 )
 from rankwise.commands.options import Out, Resume, Run, add_config, names_of
@@ -122,25 +121,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         None if item_features is None else read_features(item_features, found.items),
     )
     _say_what(problem.counts(), found.replaced)
-    with progress_bar(
-        "epoch {task.fields[epoch]}",
-        "loss {task.fields[loss]}  {task.fields[metric]} {task.fields[value]}",
-        TimeElapsedColumn(),
-    ) as progress:
-        bar = progress.add_task(
-            "", total=None, epoch=0, loss="–", value="–", metric=settings.metric
-        )
-
-        def advance(step: task.Step) -> None:
-            progress.update(
-                bar,
-                total=step.steps_of_epoch,
-                completed=step.step_of_epoch,
-                epoch=step.epoch,
-                loss=f"{step.loss:.4f}",
-                value="–" if step.value != step.value else f"{step.value:.4f}",
-            )
-
+    shown = "loss {task.fields[loss]}  " + settings.metric + " {task.fields[value]}"
+    with steps_shown("epoch {task.fields[epoch]}", shown) as advance:
         finished = task.run(
             problem,
             settings,
@@ -210,16 +192,13 @@ def topk(
     frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
     write_frame(frame, out)
     counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
-    say([counts if out is None else f"{counts}: {out}"], error=True)
-    _say_unknown(frame.filter(source="popular")["user"].unique(maintain_order=True).to_list())
-
-
-def _say_unknown(users: list[str]) -> None:
-    """Who got the popular items; a few ids show where they were only misspelled."""
-    if users:
-        shown = ", ".join(map(repr, users[:5])) + (", …" if len(users) > 5 else "")
-        who = "1 user is" if len(users) == 1 else f"{len(users)} users are"
-        say([f"{who} unknown to the model, popular items instead: {shown}"], error=True)
+    said = [counts if out is None else f"{counts}: {out}"]
+    unknown = frame.filter(source="popular")["user"].unique(maintain_order=True).to_list()
+    if unknown:  # a few ids show where they were only misspelled
+        shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        who = "1 user is" if len(unknown) == 1 else f"{len(unknown)} users are"
+        said.append(f"{who} unknown to the model, popular items instead: {shown}")
+    say(said, error=True)
 
 
 def _ids(text: str | None) -> list[str] | None:
