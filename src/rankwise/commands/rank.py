@@ -94,16 +94,43 @@ def evaluate(  # noqa: PLR0917
     out: Annotated[Path | None, typer.Option(help="csv file for the metrics per query.")] = None,
 ) -> None:
     """Evaluate a finished run on other lists, or a TREC run file against its qrels."""
+    from rankwise.data import letor  # noqa: PLC0415  (seconds to import)
+
     written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
     for name, path in written.items():
         require_other(name, path, run, data)
-    if run.is_file():
+    of_file = run.is_file()
+    names = names_of("metrics", metrics or (_TREC if of_file else _METRICS))
+    if of_file:
         if write_run is not None or write_qrels is not None:
             raise UsageError("--write-run and --write-qrels are for the folder of a run")
-        queries, found = _evaluate_file(run, data, names_of("metrics", metrics or _TREC), relevant)
+        if relevant is not None and not relevant.is_integer():
+            raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
+        judged = letor.read_qrels(data)
+        ranked = _read_run(run, judged, data)
+        least = 1 if relevant is None else int(relevant)
+        queries, found = list(judged), task.evaluate_run(ranked, judged, names, relevant=least)
+        tied = task.tied_run_queries(ranked, judged)
+        rule = "are ordered by document id, last first"
     else:
-        names = names_of("metrics", metrics or _METRICS)
-        queries, found = _evaluate_lists(run, data, names, relevant, write_run, write_qrels)
+        settings, ranker = task.load_run(run)
+        lists = letor.read_letor(data)
+        scores = task.scores_of(ranker, lists)
+        threshold = settings.relevant if relevant is None else relevant
+        queries = list(lists.queries)
+        found = task.evaluate_lists(scores, lists, names, relevant=threshold)
+        tied = task.tied_queries(scores, lists)
+        rule = (
+            "count as the mean over their orders (ap: all as above); in a run file trec_eval, and "
+            "rankwise with it, orders them by document id"
+        )
+        if write_run is not None:
+            letor.write_run(write_run, task.as_run(lists, scores))
+        if write_qrels is not None:
+            letor.write_qrels(write_qrels, task.as_qrels(lists))
+    if tied:
+        there = "1 query has" if tied == 1 else f"{tied} queries have"
+        say([f"{there} documents of different relevance with one score: they {rule}"], error=True)
     show(task.results_table({data.name: found}))
     say(task.notes_of({data.name: found}))
     if out is not None:
@@ -168,55 +195,6 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         }
         numbers = {name: each.plain for name, each in found.items()}
         write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
-
-
-def _evaluate_file(
-    run: Path, qrels: Path, names: list[str], relevant: float | None
-) -> tuple[list[str], dict[str, task.QueryMetric]]:
-    from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
-
-    if relevant is not None and not relevant.is_integer():
-        raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
-    judged = read_qrels(qrels)
-    ranked = _read_run(run, judged, qrels)
-    least = 1 if relevant is None else int(relevant)
-    found = task.evaluate_run(ranked, judged, names, relevant=least)
-    _say_tied(task.tied_run_queries(ranked, judged), "are ordered by document id, last first")
-    return list(judged), found
-
-
-def _evaluate_lists(  # noqa: PLR0917
-    folder: Path,
-    data: Path,
-    names: list[str],
-    relevant: float | None,
-    run: Path | None,
-    qrels: Path | None,
-) -> tuple[list[str], dict[str, task.QueryMetric]]:
-    from rankwise.data.letor import read_letor, write_qrels, write_run  # noqa: PLC0415
-
-    settings, ranker = task.load_run(folder)
-    lists = read_letor(data)
-    scores = task.scores_of(ranker, lists)
-    least = settings.relevant if relevant is None else relevant
-    found = task.evaluate_lists(scores, lists, names, relevant=least)
-    _say_tied(
-        task.tied_queries(scores, lists),
-        "count as the mean over their orders (ap: all as above); in a run file trec_eval, and "
-        "rankwise with it, orders them by document id",
-    )
-    if run is not None:
-        write_run(run, task.as_run(lists, scores))
-    if qrels is not None:
-        write_qrels(qrels, task.as_qrels(lists))
-    return list(lists.queries), found
-
-
-def _say_tied(queries: int, rule: str) -> None:
-    """How ties between documents of different relevance count, where there are any."""
-    if queries:
-        there = "1 query has" if queries == 1 else f"{queries} queries have"
-        say([f"{there} documents of different relevance with one score: they {rule}"], error=True)
 
 
 def _options(given: list[str]) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 _STYLE = """
@@ -132,8 +132,8 @@ class Section:
 
     heading: str
     paragraphs: Sequence[str] = ()
-    figures: Sequence[Figure] = field(default=())
-    tables: Sequence[Table] = field(default=())
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
 
 
 def settings_section(settings: Mapping[str, object]) -> Section:

@@ -66,30 +66,35 @@ def verdict(
     """
     if test is not None and not all(map(math.isfinite, test)):
         test = None
-    tested = "" if test is None else _tested(f"{part} {metric}", *test, reach)
+    went = "" if test is None else _went(f"{part} {metric}", *test, reach)
     if validation is not None and math.isfinite(validation.start):
-        found = _by_validation(metric, validation, tested)
-        if found is not None:
-            return Verdict(found, tuple(advice))
-    if test is not None:
-        before, after = test
-    elif validation is not None and math.isfinite(validation.start):
-        before, after = validation.start, _best(validation)
-        tested = f"validation {metric} went from {before:.4f} to {after:.4f}"
-    else:
+        start, last = validation.start, validation.values[-1]
+        best = max((v for v in validation.values if not math.isnan(v)), default=math.nan)
+        was = f"validation {metric} was {start:.4f} before training"
+        if validation.kept == 0:
+            text = (
+                f"no better than the start: {was} and at most {best:.4f} after it; what is "
+                "saved is the start, before any training"
+            )
+            return Verdict(text, tuple(advice))
+        if last < start:
+            text = (
+                f"the training ends below its start: {was} and {last:.4f} at its end; what is "
+                f"saved is {validation.unit} {validation.kept}, the best with {best:.4f}"
+            )
+            return Verdict("; ".join(filter(None, (text, went))), tuple(advice))
+        if test is None:
+            test, went = (start, best), _went(f"validation {metric}", start, best)
+    if test is None:
         return Verdict(f"not known: {metric} was not measured before training")
+    before, after = test
     if after > before:
-        return Verdict(f"better than the start: {tested}")
-    how = "worse" if test is not None and after < before else "no better"
-    return Verdict(f"{how} than the start: {tested}", tuple(advice))
+        return Verdict(f"better than the start: {went}")
+    how = "worse" if after < before else "no better"
+    return Verdict(f"{how} than the start: {went}", tuple(advice))
 
 
-def lower_rate(setting: str, rate: float) -> str:
-    """Return the advice that comes first wherever a rate is set."""
-    return f"a lower learning rate, {setting}={rate / 10:g} (it was {rate:g})"
-
-
-def _tested(metric: str, before: float, after: float, reach: float) -> str:
+def _went(metric: str, before: float, after: float, reach: float = math.nan) -> str:
     text = f"{metric} went from {before:.4f} to {after:.4f}"
     if not math.isfinite(reach):
         return text
@@ -97,22 +102,6 @@ def _tested(metric: str, before: float, after: float, reach: float) -> str:
     return f"{text} (difference {after - before:+.4f} ± {reach:.4f}{chance})"
 
 
-def _by_validation(metric: str, seen: Validation, tested: str) -> str | None:
-    """What validation alone says against a training, if anything."""
-    last, also = seen.values[-1], f"; {tested}" if tested else ""
-    start = f"validation {metric} was {seen.start:.4f} before training"
-    if seen.kept == 0:
-        return (
-            f"no better than the start: {start} and at most {_best(seen):.4f} after it; what is "
-            "saved is the start, before any training"
-        )
-    if last < seen.start:
-        return (
-            f"the training ends below its start: {start} and {last:.4f} at its end; what is saved "
-            f"is {seen.unit} {seen.kept}, the best with {_best(seen):.4f}{also}"
-        )
-    return None
-
-
-def _best(seen: Validation) -> float:
-    return max((value for value in seen.values if not math.isnan(value)), default=math.nan)
+def lower_rate(setting: str, rate: float) -> str:
+    """Return the advice that comes first wherever a rate is set."""
+    return f"a lower learning rate, {setting}={rate / 10:g} (it was {rate:g})"

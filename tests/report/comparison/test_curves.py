@@ -2,21 +2,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score, roc_curve
 
 from rankwise.metrics import precision_at_k, recall_at_k
 from rankwise.report.comparison import curves
 from rankwise.report.comparison.curves import (
+    _wilson,
+    brier_score,
     effective_size,
     found_at,
     levels_of,
     lift_curves,
     places,
     precision_recall_curves,
+    reliability,
     roc_curves,
-    thresholds_of,
 )
 
 
@@ -169,76 +169,45 @@ def test_places_are_whole_and_inside():
     assert places(levels) == [1, 2, 4, 10, 20, 40, 100]
 
 
-def thresholds_data(seed, rows=3000):
+def probabilities(rows=5000, seed=0):
     rng = np.random.default_rng(seed)
-    target = (rng.random(rows) < 0.05).astype(float)
-    target[:2] = [0, 1]
-    return np.round(rng.normal(size=rows) + 2 * target, 3), target, rng.integers(1, 4, rows) * 1.0
+    probability = rng.beta(0.3, 6, rows)
+    return probability, (rng.random(rows) < probability).astype(float), np.ones(rows)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 50), st.floats(0, 100), st.floats(0, 100))
-def test_the_cheapest_row_is_the_cheapest_of_all_thresholds(seed, false_positive, false_negative):
-    scores, target, weight = thresholds_data(seed, 300)
-    levels = levels_of(scores, target, weight)
-    rows = thresholds_of(levels)
-    missed = levels.positives[-1] - np.append(levels.positives, 0)
-    every = false_positive * np.append(levels.negatives, 0) + false_negative * missed
-    at = rows.cheapest(false_positive, false_negative)
-    cost = false_positive * rows.false_positives[at]
-    cost += false_negative * (rows.positives - rows.true_positives[at])
-    assert cost == pytest.approx(every.min(), rel=1e-12, abs=1e-9)
+def test_brier_score_is_that_of_scikit_learn():
+    probability, target, _ = probabilities(500)
+    weight = np.random.default_rng(1).random(500)
+    wanted = brier_score_loss(target, probability, sample_weight=weight)
+    assert brier_score(probability, target, weight) == pytest.approx(wanted)
 
 
-def test_rows_count_what_is_at_or_above_them():
-    scores, target, weight = thresholds_data(1)
-    rows = thresholds_of(levels_of(scores, target, weight))
-    assert (np.diff(rows.threshold) > 0).all()
-    assert scores.min() - 0.01 < rows.threshold[0] <= scores.min()
-    assert np.isinf(rows.threshold[-1])
-    assert len(rows.threshold) < 400
-    for at in range(0, len(rows.threshold), 17):
-        flagged = scores >= rows.threshold[at]
-        assert rows.true_positives[at] == weight[flagged & (target == 1)].sum()
-        assert rows.false_positives[at] == weight[flagged & (target == 0)].sum()
+def test_bins_hold_all_rows_and_expect_equally_many_positives():
+    probability, target, weight = probabilities()
+    bins = reliability(probability, target, weight)
+    assert len(bins) == 10
+    assert sum(each.rows for each in bins) == 5000
+    assert sum(each.positives for each in bins) == target.sum()
+    expected = np.array([each.rows * each.predicted for each in bins])
+    assert expected == pytest.approx(np.full(10, probability.sum() / 10), rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("scores", "thresholds"),
-    [
-        ([0.2, 0.7], [0.2, 0.7]),
-        ([1 / 3, 2 / 3], [0.333, 0.666]),  # 0.667 would not flag the last row
-        ([0.12341, 0.12349], [0.123, 0.12349]),  # 0.1234 would flag both
-        ([0.1, 0.1 + 2**-56], [0.1, 0.1 + 2**-56]),  # nothing lies between the two
-        ([-2 / 3, -1 / 3], [-0.667, -0.334]),
-        ([2e-9, 123456.0], [2e-9, 123000.0]),
-    ],
-)
-def test_thresholds_have_no_more_digits_than_they_need(scores, thresholds):
-    rows = thresholds_of(levels_of(np.array(scores), np.array([0.0, 1.0]), np.ones(2)))
-    assert rows.threshold.tolist() == [*thresholds, np.inf]
+def test_true_probabilities_are_inside_their_intervals():
+    bins = reliability(*probabilities(20_000))
+    inside = [each.low <= each.predicted <= each.high for each in bins]
+    assert sum(inside) >= 9
+    assert max(each.predicted for each in bins) > 0.3
 
 
-def test_the_level_below_a_threshold_may_be_one_that_is_not_kept():
-    scores = 0.5 + np.arange(5000) / 1e8
-    rows = thresholds_of(levels_of(scores, (np.arange(5000) > 2500) * 1.0, np.ones(5000)))
-    assert len(rows.threshold) < 400
-    for at in range(len(rows.threshold)):
-        flagged = (scores >= rows.threshold[at]).sum()
-        assert flagged == rows.true_positives[at] + rows.false_positives[at]
+def test_ties_are_not_parted_and_zeros_are_one_bin():
+    probability, target = np.repeat([0.1, 0.6], 50), np.tile([0.0, 1.0], 50)
+    bins = reliability(probability, target, np.ones(100))
+    assert [each.predicted for each in bins] == pytest.approx([0.1, 0.6])
+    (one,) = reliability(np.zeros(4), np.array([0.0, 1, 0, 0]), np.ones(4))
+    assert (one.predicted, one.observed, one.rows) == (0, 0.25, 4)
 
 
-def test_the_best_f1_is_exact():
-    scores, target, weight = thresholds_data(2)
-    levels = levels_of(scores, target, weight)
-    rows = thresholds_of(levels)
-    every = 2 * levels.positives / (levels.flagged + levels.positives[-1])
-    tp, fp = rows.true_positives[rows.best_f1], rows.false_positives[rows.best_f1]
-    assert 2 * tp / (tp + fp + rows.positives) == every.max()
-
-
-def test_one_level_only():
-    rows = thresholds_of(levels_of(np.zeros(4), np.array([0.0, 1, 0, 0]), np.ones(4)))
-    assert rows.threshold.tolist() == [0, np.inf]
-    assert rows.cheapest(1, 10) == 0
-    assert rows.cheapest(10, 1) == 1
+def test_wilson_by_hand():
+    # Newcombe 1998, table I: 81 of 263.
+    assert _wilson(81 / 263, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
+    assert _wilson(0.0, 20)[0] == 0

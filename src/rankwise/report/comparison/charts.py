@@ -12,6 +12,7 @@ from rankwise.report.comparison.format import NOTHING, between, decimal
 from rankwise.report.comparison.run import Estimate
 from rankwise.report.html import Child, Markup, element
 
+Written = Callable[[float], str]
 BROAD = {"width": 620, "height": 350, "top": 36, "bottom": 56}  # a frame with a column to itself
 
 
@@ -34,12 +35,7 @@ class Axis:
 
 
 def linear_axis(
-    title: str,
-    low: float,
-    high: float,
-    written: Callable[[float], str] | None = None,
-    *,
-    max_ticks: int = 6,
+    title: str, low: float, high: float, written: Written | None = None, *, max_ticks: int = 6
 ) -> Axis:
     """Return a linear axis over a range, with about ``max_ticks`` ticks at round values."""
     if not low < high:
@@ -55,7 +51,7 @@ def linear_axis(
 
 
 def log_axis(
-    title: str, low: float, high: float, values: Sequence[float], written: Callable[[float], str]
+    title: str, low: float, high: float, values: Sequence[float], written: Written
 ) -> Axis:
     """Return a logarithmic axis over a range above zero, with ticks where there is room.
 
@@ -185,7 +181,7 @@ def interval(
     reference: float,
     class_: str,
     *,
-    written: Callable[[float], str] = decimal,
+    written: Written = decimal,
     wide: bool = False,
 ) -> Child:
     """Return an interval in words, after an image on a scale that is the same for all of a table.
@@ -196,14 +192,10 @@ def interval(
         return NOTHING
     more, width = (" wide", 180) if wide else ("", 140)
     words = element("span", between(known, written, " – "), class_=f"range{more}")
-    low, high = min(scale), max(scale)
-    if low == high:
+    if min(scale) == max(scale):
         return words
-
-    def at(value: float) -> float:
-        return round(4 + (width - 8) * (value - low) / (high - low), 1)
-
-    marks = []
+    across = Axis("", min(scale), max(scale), ())
+    at, marks = Frame(across, across, width=width, left=4, right=4).x, []
     if not math.isnan(reference):
         marks.append(segment("reference", at(reference), 0, at(reference), 18))
     marks.append(segment("whisker", at(known.low), 9, at(known.high), 9))

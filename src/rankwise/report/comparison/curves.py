@@ -1,10 +1,10 @@
-"""Curves over thresholds and over the top k, with bootstrap bands."""
+"""Curves over thresholds and the top k with their bands, and the reliability of probabilities."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +25,7 @@ class Levels:
     @property
     def flagged(self) -> Floats:
         """Mass at or above, of both classes."""
-        both: Floats = self.positives + self.negatives
-        return both
+        return self.positives + self.negatives
 
     @property
     def prior(self) -> float:
@@ -97,10 +96,12 @@ def _with_band(levels: Levels, grid: Floats, shape: Shape, seed: int) -> Curve:
     Between two fixed cuts a resample of n rows has a multinomial number of them, so the rows
     themselves need not be drawn. Weighted rows count by their effective sample size.
     """
-    rng = np.random.default_rng(seed)
-    cuts = _cuts(levels)
-    drawn = []
-    for mass, size in zip((levels.positives, levels.negatives), levels.sizes, strict=True):
+    rng, drawn, last = np.random.default_rng(seed), [], len(levels.score) - 1
+    masses = (levels.positives, levels.negatives)
+    # The cuts are close together in both classes.
+    places = [np.searchsorted(mass, np.linspace(0, mass[-1], CUTS + 1)[1:]) for mass in masses]
+    cuts = np.minimum(np.unique(np.append(places, last)), last)
+    for mass, size in zip(masses, levels.sizes, strict=True):
         shares = np.diff(mass[cuts], prepend=0.0) / mass[-1]
         counts = rng.multinomial(size, shares / shares.sum(), size=DRAWS)
         drawn.append(np.cumsum(counts, axis=1) * (mass[-1] / size))
@@ -109,40 +110,26 @@ def _with_band(levels: Levels, grid: Floats, shape: Shape, seed: int) -> Curve:
     return Curve(grid, shape(levels.positives, levels.negatives, grid), low, high)
 
 
-def _cuts(levels: Levels) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Return levels that are close together in both classes, with the last one."""
-    places = [
-        np.searchsorted(mass, np.linspace(0, mass[-1], CUTS + 1)[1:])
-        for mass in (levels.positives, levels.negatives)
-    ]
-    last = len(levels.score) - 1
-    found: np.ndarray[tuple[int], np.dtype[np.intp]] = np.unique(np.append(places, last))
-    return np.minimum(found, last)
-
-
 def _precision(positives: Floats, negatives: Floats, grid: Floats) -> Floats:
     # Where only negatives came in, recall stands still: the curve is that of the positives.
     rises = np.diff(positives, prepend=0.0) > 0
     hit, missed = positives[rises], negatives[rises]
-    found: Floats = np.interp(grid, hit / hit[-1], hit / (hit + missed))
-    return found
+    return np.interp(grid, hit / hit[-1], hit / (hit + missed))
 
 
 def _recall(flagged: Floats, positives: Floats, grid: Floats) -> Floats:
     """Return the share of the positives that is found when a share of a mass is flagged."""
-    share = np.append(0.0, flagged) / flagged[-1]
-    found: Floats = np.interp(grid, share, np.append(0.0, positives) / positives[-1])
+    share = np.pad(flagged / flagged[-1], (1, 0))
+    found: Floats = np.interp(grid, share, np.pad(positives / positives[-1], (1, 0)))
     return found
 
 
 _SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """The top k of a ranking; tied scores count by their mean over all orders."""
 
-    k: float
     positives: float
     precision: float
     recall: float
@@ -157,87 +144,62 @@ def places(levels: Levels) -> list[float]:
 
 def found_at(levels: Levels, k: float) -> Found:
     """Return what is found among the top k."""
-    flagged, positives = np.append(0.0, levels.flagged), np.append(0.0, levels.positives)
-    found = float(np.interp(k, flagged, positives))
-    precision = found / k
-    return Found(k, found, precision, found / float(positives[-1]), precision / levels.prior)
+    found = float(np.interp(k, np.pad(levels.flagged, (1, 0)), np.pad(levels.positives, (1, 0))))
+    return Found(found, found / k, found / float(levels.positives[-1]), found / k / levels.prior)
 
 
-ROWS = 160  # before those that may be the best ones are added
-_DIGITS = range(3, 17)  # of a threshold: as few of these as do
+BINS = 10
+_Z = 1.959964  # of a two-sided 95 % interval
 
 
 @dataclass(frozen=True)
-class Thresholds:
-    """Rows by ascending threshold; "flagged" is a value at or above it, the last row flags none."""
+class Bin:
+    """Rows with similar probabilities: the mean prediction and the share of positives."""
 
-    threshold: Floats  # of few digits where they flag the same rows; infinite in the last row
-    true_positives: Floats
-    false_positives: Floats
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    rows: float
     positives: float
-    negatives: float
-    best_f1: int  # its row
-
-    @property
-    def false_negatives(self) -> Floats:
-        """Positives below each threshold."""
-        missed: Floats = self.positives - self.true_positives
-        return missed
-
-    def cost(self, false_positive: float, false_negative: float) -> Floats:
-        """Return the cost of every row."""
-        total: Floats = false_positive * self.false_positives
-        return total + false_negative * self.false_negatives
-
-    def cheapest(self, false_positive: float, false_negative: float) -> int:
-        """Return the row with the least cost, the highest threshold among equals."""
-        cost = self.cost(false_positive, false_negative)
-        return len(cost) - 1 - int(np.argmin(cost[::-1]))
 
 
-def thresholds_of(levels: Levels) -> Thresholds:
-    """Return a few hundred levels, among them the best F1 and the cheapest for any two costs.
+def brier_score(probability: Floats, target: Floats, weight: Floats) -> float:
+    """Return the mean squared difference of probability and target (Brier 1950)."""
+    return float(np.average((probability - target) ** 2, weights=weight))
 
-    A cost is linear in the two rates, so its least value is at a corner of the convex hull of the
-    ROC curve (Provost & Fawcett 2001): with all corners kept, the cheapest row is exact.
+
+def reliability(probability: Floats, target: Floats, weight: Floats) -> list[Bin]:
+    """Return bins of about equal numbers of expected positives, with Wilson intervals.
+
+    Of a rare class nearly all rows have a probability near zero. Bins of equally many rows would
+    all lie there; bins of equal expectation reach to the highest probabilities.
     """
-    steps = np.geomspace(levels.flagged[0], levels.flagged[-1], ROWS)
-    last = len(levels.score) - 1
-    spaced = np.minimum(np.searchsorted(levels.flagged, steps), last)
-    f1 = 2 * levels.positives / (levels.flagged + levels.positives[-1])
-    best = int(np.argmax(f1))
-    kept = np.unique(np.concatenate([spaced, _corners(levels), [best, last]]))[::-1]
-    below = np.append(levels.score, -np.inf)[kept + 1]
-    cuts = map(_cut, levels.score[kept].tolist(), below.tolist())
-    return Thresholds(
-        np.array([*cuts, np.inf]),
-        np.append(levels.positives[kept], 0.0),
-        np.append(levels.negatives[kept], 0.0),
-        float(levels.positives[-1]),
-        float(levels.negatives[-1]),
-        int(np.flatnonzero(kept == best)[0]),
-    )
+    levels, place = np.unique(probability, return_inverse=True)
+    expected = np.cumsum(np.bincount(place, weight * probability, len(levels)))
+    # A level is in the bin of its middle, so that ties stay together.
+    middle = expected - np.diff(expected, prepend=0.0) / 2
+    number = np.minimum(BINS * middle / (expected[-1] or 1.0), BINS - 1).astype(int)[place]
+    return [
+        _bin(probability[at], target[at], weight[at])
+        for b in range(BINS)
+        if (at := number == b).any()
+    ]
 
 
-def _cut(level: float, below: float) -> float:
-    """Return the number with the fewest digits that is at most a level and above the next."""
-    for digits in _DIGITS:
-        short = float(Context(digits, ROUND_FLOOR).create_decimal(repr(level)))
-        if short > below:
-            return short
-    return level
+def _bin(probability: Floats, target: Floats, weight: Floats) -> Bin:
+    rows = float(weight.sum())
+    if rows == 0:
+        return Bin(float(probability.mean()), math.nan, math.nan, math.nan, 0.0, 0.0)
+    observed = float(np.average(target, weights=weight))
+    low, high = _wilson(observed, effective_size(weight))
+    predicted = float(np.average(probability, weights=weight))
+    return Bin(predicted, observed, low, high, rows, float(weight[target == 1].sum()))
 
 
-def _corners(levels: Levels) -> NDArray[np.intp]:
-    """Return the levels at the corners of the upper convex hull of the ROC curve."""
-    hull: list[tuple[float, float, int]] = [(0.0, 0.0, -1)]
-    rises = np.flatnonzero(np.diff(levels.positives, prepend=0.0) > 0)
-    for place in rises.tolist():
-        x, y = float(levels.negatives[place]), float(levels.positives[place])
-        while len(hull) > 1:
-            (a, b, _), (c, d, _) = hull[-2:]
-            if (c - a) * (y - b) < (d - b) * (x - a):
-                break
-            hull.pop()  # below the line from the corner before it
-        hull.append((x, y, place))
-    return np.array([place for _, _, place in hull[1:]], dtype=np.intp)
+def _wilson(share: float, size: int) -> tuple[float, float]:
+    """Return the interval of a share (Wilson 1927)."""
+    scale = 1 + _Z**2 / size
+    center = (share + _Z**2 / (2 * size)) / scale
+    reach = _Z / scale * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+    return max(0.0, center - reach), min(1.0, center + reach)

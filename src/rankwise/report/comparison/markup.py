@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rankwise.report.comparison.run import Candidate, Run
-from rankwise.report.html import Child, Markup, element
+from rankwise.report.html import Child, Markup, element, fill
 
 _COLORS = 6  # besides those of the recommended and of the baseline; see report.css
+_FIGURE = """<figure><div class="plot">{image}<div class="tip" hidden></div></div>\
+<figcaption>{caption}</figcaption></figure>"""
+_SWATCH = """<svg class="swatch {color}" viewBox="0 0 22 10" aria-hidden="true">\
+<line class="line" x1="1" x2="21" y1="5" y2="5"></line></svg>"""
+_KEY = """<button type="button" class="key" aria-pressed="true" data-toggle="{number}">{swatch}\
+<span class="name">{name}</span>{roles}</button>"""
+_LEGEND = """<div class="legend" role="group" aria-label="Candidates shown">{keys}{bands}</div>"""
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,7 @@ def pair(*children: Child) -> Markup:
 
 def figure(image: Markup, caption: Child) -> Markup:
     """Return a chart with a caption; values read by mouse or keys are shown inside it."""
-    tip = element("div", class_="tip", hidden=True)
-    plot = element("div", image, tip, class_="plot")
-    return element("figure", plot, element("figcaption", caption))
+    return fill(_FIGURE, image=image, caption=caption)
 
 
 def chips(names: Mapping[str, str]) -> Markup:
@@ -91,9 +96,7 @@ def series(run: Run, candidate: Candidate, *marks: Child, more: str = "") -> Mar
 
 def swatch(run: Run, candidate: Candidate) -> Markup:
     """Return a short piece of a candidate's line."""
-    line = element("line", class_="line", x1=1, x2=21, y1=5, y2=5)
-    classes = f"swatch {color_class(run, candidate)}"
-    return element("svg", line, class_=classes, viewBox="0 0 22 10", aria_hidden="true")
+    return fill(_SWATCH, color=color_class(run, candidate))
 
 
 def roles(run: Run, candidate: Candidate) -> list[str]:
@@ -104,19 +107,12 @@ def roles(run: Run, candidate: Candidate) -> list[str]:
 
 def legend(run: Run, shown: Iterable[Candidate], *, bands: bool = False) -> Markup:
     """Return buttons that show and hide candidates in every chart of the report."""
-    keys = [
-        element(
-            "button",
-            swatch(run, each),
-            element("span", each.name, class_="name"),
-            [element("span", role, class_="role") for role in roles(run, each)],
-            type="button",
-            class_="key",
-            aria_pressed="true",
-            data_toggle=each.number,
+    ordered = sorted(shown, key=lambda c: (c is not run.recommended, c is not run.baseline))
+    keys = []
+    for each in ordered:
+        role = [element("span", role, class_="role") for role in roles(run, each)]
+        keys.append(
+            fill(_KEY, number=each.number, swatch=swatch(run, each), name=each.name, roles=role)
         )
-        for each in sorted(shown, key=lambda c: (c is not run.recommended, c is not run.baseline))
-    ]
-    box = element("input", type="checkbox", data_bands=True)
-    every = element("label", box, "show all bands", class_="bands") if bands else None
-    return element("div", keys, every, class_="legend", role="group", aria_label="Candidates shown")
+    box = Markup('<label class="bands"><input type="checkbox" data-bands>show all bands</label>')
+    return fill(_LEGEND, keys=keys, bands=box if bands else None)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from math import inf
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,8 +22,16 @@ from tests.report.comparison.sections.small import (
     tree_of,
 )
 
-from rankwise.report.comparison.run import Run
-from rankwise.report.comparison.sections.scores import calibration, groups, scores
+from rankwise.report.comparison.run import Predictions, Run
+from rankwise.report.comparison.sections.scores import (
+    BARS,
+    calibration,
+    groups,
+    histogram_of,
+    meet,
+    scores,
+    values_by_group,
+)
 
 THIN = "\u202f"
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the rows of the table
@@ -505,3 +514,55 @@ def test_names_are_text_and_no_markup_in_groups():
         "<b>1",
         "<b>0",
     ]
+
+
+def test_each_class_adds_up_to_one():
+    rng = np.random.default_rng(0)
+    target = (rng.random(900) < 0.1).astype(float)
+    scores, weight = rng.standard_cauchy(900), rng.random(900)
+    edges, positives, negatives = histogram_of(scores, target, weight)
+    assert len(edges) == BARS + 1
+    assert positives.sum() == pytest.approx(1)
+    assert negatives.sum() == pytest.approx(1)
+
+
+def test_bars_by_hand():
+    target = np.repeat([0.0, 1.0], 100)
+    scores = np.concatenate([np.zeros(100), np.repeat([0.0, 1.0], [25, 75])])
+    _, positives, negatives = histogram_of(scores, target, np.ones(200))
+    assert negatives[0] == 1
+    assert positives[[0, -1]].tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("scores", [[1.0, 1.0, 1.0], [-np.inf, 0.0, np.inf], [np.inf] * 3])
+def test_odd_scores_are_counted_all_the_same(scores):
+    target = np.array([0.0, 1.0, 1.0])
+    edges, positives, negatives = histogram_of(np.array(scores), target, np.ones(3))
+    assert positives.sum() == pytest.approx(1)
+    assert negatives.sum() == pytest.approx(1)
+    assert np.isfinite(edges).all()
+
+
+def arrays(scores, target, group, weight=None):
+    weight = np.ones(len(target)) if weight is None else weight
+    return Predictions(np.array(target), weight, np.array(group), {0: np.array(scores)}, {})
+
+
+def test_one_value_per_list_and_none_for_one_class():
+    given = arrays(
+        [3.0, 2.0, 1.0, 3.0, 2.0, 1.0, 0.0], [1.0, 0, 0, 0, 1.0, 0, 0], [0, 0, 0, 1, 1, 2, 2]
+    )
+    values = values_by_group("ap", given, 0)
+    assert values[:2].tolist() == [1, 1 / 2]
+    assert np.isnan(values[2])
+    assert values_by_group("precision@1", given, 0)[:2].tolist() == [1, 0]
+
+
+def test_weights_are_used():
+    given = arrays([2.0, 1.0], [0.0, 1.0], [0, 0], np.array([3.0, 1.0]))
+    assert values_by_group("ap", given, 0) == pytest.approx([1 / 4])
+
+
+def test_lists_are_compared_where_both_have_a_value():
+    found = meet(np.array([1.0, 0.5, np.nan, 0.2, 0.2]), np.array([0.5, 0.5, 1, np.nan, 0.9]))
+    assert found == (1, 1, 1)

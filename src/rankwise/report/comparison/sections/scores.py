@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rankwise.report.comparison import charts, distributions
+from rankwise.naming import metric
+from rankwise.report.comparison import charts
 from rankwise.report.comparison import format as fmt
 from rankwise.report.comparison import markup as html
-from rankwise.report.comparison.curves import Floats
+from rankwise.report.comparison.curves import Floats, brier_score, reliability
 from rankwise.report.comparison.run import Predictions, Run
 from rankwise.report.html import Markup, element
 
-_BARS = 20
+BARS = 40
+_LIST_BARS = 20
+_OUTER = 0.001  # maximum share of each class beyond the outermost bars
 _QUANTILES = {
     "lowest": 0.0,
     "5\u202f%": 0.05,
@@ -33,7 +39,7 @@ def scores(run: Run) -> html.Section:
     """Return a histogram for each class: positives upwards, negatives downwards."""
     given = run.predictions
     chosen = given.scores[run.recommended.number]
-    edges, positives, negatives = distributions.histogram_of(chosen, given.target, given.weight)
+    edges, positives, negatives = histogram_of(chosen, given.target, given.weight)
     tallest = 1.08 * max(float(positives.max()), float(negatives.max()))
     upwards = charts.linear_axis("", 0, tallest, _percents, max_ticks=4)
     both = {(sign * value, text) for value, text in upwards.ticks for sign in (1, -1)}
@@ -65,7 +71,7 @@ def scores(run: Run) -> html.Section:
 def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
     classes = [given.target == 1, given.target != 1]
     columns = [
-        distributions.score_quantiles(chosen[each], given.weight[each], list(_QUANTILES.values()))
+        score_quantiles(chosen[each], given.weight[each], list(_QUANTILES.values()))
         for each in classes
     ]
     finite = chosen[np.isfinite(chosen)]
@@ -80,6 +86,31 @@ def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
     return html.table(caption, ["", "Positives", "Negatives"], rows)
 
 
+def histogram_of(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the edges of bars, and the shares of the positives and of the negatives in each.
+
+    What lies beyond the edges is in the outer bars.
+    """
+    classes = [target == 1, target != 1]
+    finite = [scores[at & np.isfinite(scores)] for at in classes]
+    outer = [np.quantile(each, [_OUTER, 1 - _OUTER]) if len(each) else (0, 0) for each in finite]
+    low, high = float(np.min(outer)), float(np.max(outer))
+    if not low < high:
+        low, high = low - 0.5, low + 0.5
+    edges = np.linspace(low, high, BARS + 1)
+    inside = np.clip(scores, low, high)
+    positives, negatives = (
+        np.histogram(inside[at], edges, weights=weight[at])[0] / weight[at].sum() for at in classes
+    )
+    return edges, positives, negatives
+
+
+def score_quantiles(scores: Floats, weight: Floats, shares: Sequence[float]) -> list[float]:
+    """Return the lowest scores that shares of the weight are at or below."""
+    found = np.quantile(scores, shares, weights=weight, method="inverted_cdf")
+    return [float(each) for each in found]
+
+
 def calibration(run: Run) -> html.Section:
     """Return a reliability plot with its bins as a table, and the Brier score."""
     given = run.predictions
@@ -89,7 +120,7 @@ def calibration(run: Run) -> html.Section:
             "This run has no calibrated probabilities, so there is nothing to compare."
         )
         return html.Section("calibration", "Calibration", words)
-    bins = distributions.reliability(chosen, given.target, given.weight)
+    bins = reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
     across, upwards = (charts.linear_axis(title, 0, top) for title in ("predicted", "observed"))
@@ -130,19 +161,16 @@ def _brier(run: Run) -> str:
     values = [(given.probabilities[each.number], each.name) for each in compared]
     values.append((np.array(prior), f"predicting {fmt.percent(prior)} for every row"))
     return "; ".join(
-        f"{distributions.brier_score(said, given.target, given.weight):.4f} for {name}"
-        for said, name in values
+        f"{brier_score(said, given.target, given.weight):.4f} for {name}" for said, name in values
     )
 
 
 def groups(run: Run) -> html.Section:
     """Return histograms of the metric over lists, of the recommended and of the baseline."""
     shown = [run.recommended, *(each for each in run.drawn if each is run.rival)]
-    values = [
-        distributions.values_by_group(run.metric, run.predictions, each.number) for each in shown
-    ]
+    values = [values_by_group(run.metric, run.predictions, each.number) for each in shown]
     known = [found[~np.isnan(found)] for found in values]
-    edges = np.linspace(0, max([1.0, *(float(v.max()) for v in known if len(v))]), _BARS + 1)
+    edges = np.linspace(0, max([1.0, *(float(v.max()) for v in known if len(v))]), _LIST_BARS + 1)
     shares = [np.histogram(v, edges)[0] / max(1, len(v)) for v in known]
     tallest = 1.08 * max([0.01, *(float(share.max()) for share in shares)])
     metric = fmt.full_name(run.metric)
@@ -164,9 +192,25 @@ def groups(run: Run) -> html.Section:
     if left_out := len(values[0]) - len(known[0]):
         words.append(f"Lists with nothing to rank, which have no value: {fmt.count(left_out)}. ")
     if len(values) == 2:
-        better, equal, worse = map(fmt.count, distributions.meet(*values))
+        better, equal, worse = map(fmt.count, meet(*values))
         words.append(
             f"Against {shown[1].name}, list by list: better in {better}, equal in {equal}, "
             f"worse in {worse}."
         )
     return html.Section("lists", "Lists", [html.note(words), html.pair(figures)])
+
+
+def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:
+    """Return one value per group, NaN where the metric has none."""
+    weight = None if (predictions.weight == 1).all() else predictions.weight
+    scores, target, group = predictions.scores[candidate], predictions.target, predictions.group
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
+        return replace(metric(name).setting, average="none")(scores, target, None, group, weight)
+
+
+def meet(values: Floats, others: Floats) -> tuple[int, int, int]:
+    """Return the numbers of lists in which the first candidate is better, equal and worse."""
+    difference = values - others  # NaN, where one has no value, is neither
+    better, worse = int((difference >= 1e-12).sum()), int((difference <= -1e-12).sum())
+    return better, int((np.abs(difference) < 1e-12).sum()), worse

@@ -25,17 +25,14 @@ def setting(run: Run) -> html.Section:
     asked = {key: value for key, value in run.config.items() if key not in ("command", "versions")}
     if isinstance(budget := asked.get("budget"), float):
         asked["budget"] = fmt.duration(budget)
-    versions = run.config.get("versions")
     sizes = {key: fmt.count(v) if type(v) is int else v for key, v in run.data.items()}
-    blocks = {
-        "Data": sizes,
-        "Settings": asked,
-        "Versions": versions if isinstance(versions, Mapping) else {},
-    }
+    blocks = {"Data": sizes, "Settings": asked, "Versions": run.config.get("versions")}
     shown = [
-        element("div", element("h3", title), _list(_spaced(values)))
-        for title, values in blocks.items()
-        if values
+        element(
+            "div", element("h3", title), _list({k.replace("_", " "): v for k, v in each.items()})
+        )
+        for title, each in blocks.items()
+        if each and isinstance(each, Mapping)
     ]
     params = [html.details(each.name, _list(each.params)) for each in run.candidates if each.params]
     body: list[Child] = [element("div", shown, class_="blocks")]
@@ -62,10 +59,6 @@ def command_of(config: Mapping[str, object]) -> str:
             if isinstance(each, (str, int, float)):
                 words += [f"--{option}", str(each)]
     return shlex.join(words)
-
-
-def _spaced(values: Mapping[str, object]) -> dict[str, object]:
-    return {key.replace("_", " "): value for key, value in values.items()}
 
 
 def _list(values: Mapping[str, object], *, folds: bool = False) -> Markup:

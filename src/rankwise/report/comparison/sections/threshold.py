@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
+
+import numpy as np
 
 from rankwise.report.comparison.charts import BROAD, Axis, Frame, line, linear_axis, segment
-from rankwise.report.comparison.curves import Floats, levels_of, thresholds_of
-from rankwise.report.comparison.distributions import unit_range
+from rankwise.report.comparison.curves import Floats, Levels, levels_of
 from rankwise.report.comparison.format import count
 from rankwise.report.comparison.markup import Section, chips, figure, note
 from rankwise.report.comparison.run import Run
@@ -26,6 +29,86 @@ _EXPLORER = """<div class="explorer"><div>{chart}<div class="slider">
 _COST = """<div><label for="cost-{key}">Cost of a {name}</label>
 <input id="cost-{key}" type="number" min="0" step="any" value="{cost}" inputmode="decimal">
 <output id="sum-{key}" for="cost-{key}">{sum}</output></div>"""
+ROWS = 160  # before those that may be the best ones are added
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Rows by ascending threshold; "flagged" is a value at or above it, the last row flags none."""
+
+    threshold: Floats  # of few digits where they flag the same rows; infinite in the last row
+    true_positives: Floats
+    false_positives: Floats
+    positives: float
+    best_f1: int  # its row
+
+    @property
+    def false_negatives(self) -> Floats:
+        """Positives below each threshold."""
+        return self.positives - self.true_positives
+
+    def cost(self, false_positive: float, false_negative: float) -> Floats:
+        """Return the cost of every row."""
+        return false_positive * self.false_positives + false_negative * self.false_negatives
+
+    def cheapest(self, false_positive: float, false_negative: float) -> int:
+        """Return the row with the least cost, the highest threshold among equals."""
+        cost = self.cost(false_positive, false_negative)
+        return len(cost) - 1 - int(np.argmin(cost[::-1]))
+
+
+def thresholds_of(levels: Levels) -> Thresholds:
+    """Return a few hundred levels, among them the best F1 and the cheapest for any two costs.
+
+    A cost is linear in the two rates, so its least value is at a corner of the convex hull of the
+    ROC curve (Provost & Fawcett 2001): with all corners kept, the cheapest row is exact.
+    """
+    flagged, last = levels.flagged, len(levels.score) - 1
+    steps = np.geomspace(flagged[0], flagged[-1], ROWS)
+    spaced = np.minimum(np.searchsorted(flagged, steps), last)
+    best = int(np.argmax(2 * levels.positives / (flagged + levels.positives[-1])))
+    kept = np.unique(np.concatenate([spaced, _corners(levels), [best, last]]))[::-1]
+    below = np.append(levels.score, -np.inf)[kept + 1]
+    cuts = map(_cut, levels.score[kept].tolist(), below.tolist())
+    return Thresholds(
+        np.array([*cuts, np.inf]),
+        np.append(levels.positives[kept], 0.0),
+        np.append(levels.negatives[kept], 0.0),
+        float(levels.positives[-1]),
+        int(np.flatnonzero(kept == best)[0]),
+    )
+
+
+def _cut(level: float, below: float) -> float:
+    """Return the number with the fewest digits that is at most a level and above the next."""
+    for digits in range(3, 17):
+        short = float(Context(digits, ROUND_FLOOR).create_decimal(repr(level)))
+        if short > below:
+            return short
+    return level
+
+
+def _corners(levels: Levels) -> list[int]:
+    """Return the levels at the corners of the upper convex hull of the ROC curve."""
+    x, y = ([*mass.tolist(), 0.0] for mass in (levels.negatives, levels.positives))
+    hull = [-1]  # the origin, last in both
+    for place in np.flatnonzero(np.diff(levels.positives, prepend=0.0) > 0).tolist():
+        while len(hull) > 1:
+            a, b = hull[-2:]
+            if (x[b] - x[a]) * (y[place] - y[a]) < (y[b] - y[a]) * (x[place] - x[a]):
+                break
+            hull.pop()  # below the line from the corner before it
+        hull.append(place)
+    return hull[1:]
+
+
+def unit_range(scores: Floats) -> Floats:
+    """Scale scores to 0–1, keeping their order; infinite ones stand at the ends."""
+    finite = scores[np.isfinite(scores)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    if not low < high:
+        return np.where(scores > high, 1.0, np.where(scores < low, 0.0, 0.5))
+    return np.clip((scores / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0)
 
 
 def explorer(run: Run) -> Section:
