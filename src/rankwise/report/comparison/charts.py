@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -98,10 +99,6 @@ class Frame:
         """Return the vertical position of a value, downwards."""
         return round(self.floor - self.y_axis.at(value) * (self.floor - self.top), 1)
 
-    def points(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[float, float]]:
-        """Return the positions of points."""
-        return [(self.x(a), self.y(b)) for a, b in zip(x, y, strict=True)]
-
     def render(self, *content: Child, label: str, chart: str | None = None) -> Markup:
         """Return the SVG; with a ``chart`` name its values can be read by mouse and keys."""
         left, end, floor = self.left, self.end, self.floor
@@ -138,7 +135,7 @@ def segment(class_: str, x1: float, y1: float, x2: float, y2: float, **more: str
 
 def line(frame: Frame, x: Iterable[float], y: Iterable[float], class_: str = "line") -> Markup:
     """Return a line through points."""
-    return element("path", class_=class_, d=_path(frame.points(x, y)))
+    return element("path", class_=class_, d=_path(frame, x, y))
 
 
 def steps(frame: Frame, points: Sequence[tuple[float, float]]) -> Markup:
@@ -149,8 +146,8 @@ def steps(frame: Frame, points: Sequence[tuple[float, float]]) -> Markup:
 
 def area(frame: Frame, x: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Markup:
     """Return the area between two heights."""
-    outline = frame.points(x, high) + frame.points(x, low)[::-1]
-    return element("path", class_="band", d=_path(outline) + "Z")
+    outline = _path(frame, [*x, *x[::-1]], [*high, *low[::-1]])
+    return element("path", class_="band", d=f"{outline}Z")
 
 
 def dot(frame: Frame, x: float, y: float, radius: float, title: str) -> Markup:
@@ -217,7 +214,7 @@ def known_values(estimates: Iterable[Estimate]) -> list[float]:
     return [v for e in estimates for v in (e.low, e.value, e.high) if not math.isnan(v)]
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
+def _path(frame: Frame, x: Iterable[float], y: Iterable[float]) -> str:
     """Return a path through points; repeated points are left out."""
-    kept = [p for n, p in enumerate(points) if n == 0 or p != points[n - 1]]
-    return "M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in kept)
+    points = ((frame.x(a), frame.y(b)) for a, b in zip(x, y, strict=True))
+    return "M" + "L".join(f"{x:.5g} {y:.5g}" for (x, y), _ in groupby(points))

@@ -248,38 +248,36 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
                 f"{path}: {name} must have the {rows} rows of target, got {array.shape}"
             )
 
-    def column(name: str) -> Floats:
+    def column(name: str, low: float = -np.inf, high: float = np.inf, wanted: str = "") -> Floats:
         if arrays[name].dtype.kind not in "buif":
             raise ValueError(f"{path}: {name} must hold numbers, got {arrays[name].dtype}")
         floats = arrays[name].astype(np.float64)
         if np.isnan(floats).any():
             raise ValueError(f"{path}: {name} must not hold NaN")
+        if len(wrong := floats[(floats < low) | (floats > high)]):
+            raise ValueError(f"{path}: {name} must be {wanted}, got {wrong[0]}")
         return floats
 
-    def check(name: str, values: Floats, right: NDArray[np.bool_], wanted: str) -> None:
-        if not right.all():
-            raise ValueError(f"{path}: {name} must be {wanted}, got {values[~right][0]}")
-
-    truth, group = column("target"), arrays.get("group")
+    truth, group, weight = column("target"), arrays.get("group"), np.ones(rows)
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.int64)
     elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
         raise ValueError(f"{path}: target must hold zeros and ones, both of them")
-    weight = column("weight") if "weight" in arrays else np.ones(rows)
-    check("weight", weight, (weight >= 0) & np.isfinite(weight), "finite and ≥ 0")
+    if "weight" in arrays:
+        weight = column("weight", 0.0, np.finfo(np.float64).max, "finite and ≥ 0")
     if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
         raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
-    scores, probabilities = (
-        {
-            place: column(name)
-            for place in range(candidates)
-            if (name := f"{kind}_{place}") in arrays
-        }
+    scores, shares = (
+        {n: f"{kind}_{n}" for n in range(candidates) if f"{kind}_{n}" in arrays}
         for kind in ("score", "probability")
     )
-    for place, each in probabilities.items():
-        check(f"probability_{place}", each, (each >= 0) & (each <= 1), "from 0 to 1")
-    return Predictions(truth, weight, group, scores, probabilities)
+    return Predictions(
+        truth,
+        weight,
+        group,
+        {n: column(name) for n, name in scores.items()},
+        {n: column(name, 0.0, 1.0, "from 0 to 1") for n, name in shares.items()},
+    )
 
 
 def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:

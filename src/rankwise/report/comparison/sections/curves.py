@@ -117,21 +117,13 @@ def chart_data(
 ) -> object:
     """Return what a script reads: positions, and the values of every candidate there."""
     grid = next(iter(found.values())).x.tolist()
-    heights = {each.number: found[each.number].y.tolist() for each in run.drawn}
-    return {
-        "title": x,
-        "digits": digits,
-        "x": [float(f"{value:.3g}") for value in grid],
-        "px": [frame.x(value) for value in grid],
-        "series": [
-            {
-                "number": number,
-                "y": [float(f"{value:.4g}") for value in values],
-                "py": [frame.y(value) for value in values],
-            }
-            for number, values in heights.items()
-        ],
-    }
+    series = []
+    for each in run.drawn:
+        y = found[each.number].y.tolist()
+        values, places = [float(f"{v:.4g}") for v in y], [frame.y(v) for v in y]
+        series.append({"number": each.number, "y": values, "py": places})
+    x_values, x_places = [float(f"{v:.3g}") for v in grid], [frame.x(v) for v in grid]
+    return {"title": x, "digits": digits, "x": x_values, "px": x_places, "series": series}
 
 
 def _share(value: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,15 +19,8 @@ from rankwise.report.html import Markup, element
 BARS = 40
 _LIST_BARS = 20
 _OUTER = 0.001  # maximum share of each class beyond the outermost bars
-_QUANTILES = {
-    "lowest": 0.0,
-    "5\u202f%": 0.05,
-    "25\u202f%": 0.25,
-    "median": 0.5,
-    "75\u202f%": 0.75,
-    "95\u202f%": 0.95,
-    "highest": 1.0,
-}
+_QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+_NAMES = {0.0: "lowest", 0.5: "median", 1.0: "highest"}  # of quantiles
 
 
 def _percents(value: float) -> str:
@@ -71,15 +63,15 @@ def scores(run: Run) -> html.Section:
 def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
     classes = [given.target == 1, given.target != 1]
     columns = [
-        score_quantiles(chosen[each], given.weight[each], list(_QUANTILES.values()))
-        for each in classes
+        np.quantile(chosen[at], _QUANTILES, weights=given.weight[at], method="inverted_cdf")
+        for at in classes
     ]
     finite = chosen[np.isfinite(chosen)]
     span = np.ptp(finite) if len(finite) else 0.0
     digits = max(0, 2 - math.floor(math.log10(span))) if span > 0 else 3
     rows = [
-        [name, *(fmt.decimal(value, digits) for value in values)]
-        for name, *values in zip(_QUANTILES, *columns, strict=True)
+        [_NAMES.get(share, f"{100 * share:g}\u202f%"), *(fmt.decimal(v, digits) for v in values)]
+        for share, *values in zip(_QUANTILES, *columns, strict=True)
     ]
     rows.append(["rows", *(fmt.count(int(each.sum())) for each in classes)])
     caption = "Quantiles of the scores of each class."
@@ -105,21 +97,13 @@ def histogram_of(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats
     return edges, positives, negatives
 
 
-def score_quantiles(scores: Floats, weight: Floats, shares: Sequence[float]) -> list[float]:
-    """Return the lowest scores that shares of the weight are at or below."""
-    found = np.quantile(scores, shares, weights=weight, method="inverted_cdf")
-    return [float(each) for each in found]
-
-
 def calibration(run: Run) -> html.Section:
     """Return a reliability plot with its bins as a table, and the Brier score."""
     given = run.predictions
     chosen = given.probabilities.get(run.recommended.number)
     if chosen is None:
-        words = html.note(
-            "This run has no calibrated probabilities, so there is nothing to compare."
-        )
-        return html.Section("calibration", "Calibration", words)
+        words = "This run has no calibrated probabilities, so there is nothing to compare."
+        return html.Section("calibration", "Calibration", html.note(words))
     bins = reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
