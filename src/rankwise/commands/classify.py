@@ -7,31 +7,22 @@ from typing import Annotated
 
 import typer
 
+from rankwise.commands import image_tasks
 from rankwise.commands.console import say, show
-from rankwise.commands.image_tasks import (
-    Broken,
-    ImageTask,
-    Part,
-    Root,
-    Workers,
-    at_root,
-    image_app,
-    require_part,
-)
 from rankwise.commands.options import Run
 
 
-def _load() -> ImageTask:
+def _load() -> image_tasks.ImageTask:
     from rankwise.tasks.classification import pipeline  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.classification.evaluate import results_table  # noqa: PLC0415
     from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
 
-    return ImageTask(
+    return image_tasks.ImageTask(
         Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, results_table
     )
 
 
-app = image_app(
+app = image_tasks.image_app(
     _load,
     "classification",
     "Train a classifier of images on how each class ranks them, and evaluate it.",
@@ -42,27 +33,23 @@ app = image_app(
 @app.command()
 def evaluate(  # noqa: PLR0917
     run: Run,
-    root: Root = None,
-    part: Part = "test",
+    root: image_tasks.Root = None,
+    part: image_tasks.Part = "test",
     out: Annotated[Path | None, typer.Option(help="JSON file for all metrics, per class.")] = None,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
+    skip_broken: image_tasks.Broken = False,
+    workers: image_tasks.Workers = 0,
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, class by class."""
     from rankwise.report import write_json  # noqa: PLC0415
+    from rankwise.tasks.classification import evaluate as metrics  # noqa: PLC0415
     from rankwise.tasks.classification import pipeline  # noqa: PLC0415
-    from rankwise.tasks.classification.evaluate import (  # noqa: PLC0415
-        as_json,
-        classes_table,
-        results_table,
-    )
 
-    require_part(part)
-    settings, network = pipeline.load_run(run, at_root(root))
+    image_tasks.require_part(part)
+    settings, network = pipeline.load_run(run, image_tasks.at_root(root))
     splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
-    show(results_table({settings.objective.short: found}))
-    show(classes_table(found))
+    show(metrics.results_table({settings.objective.short: found}))
+    show(metrics.classes_table(found))
     if out is not None:
-        write_json(out, as_json(found))
+        write_json(out, metrics.as_json(found))

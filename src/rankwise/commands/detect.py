@@ -7,29 +7,21 @@ from typing import Annotated
 
 import typer
 
+from rankwise.commands import image_tasks
 from rankwise.commands.console import require_folder, say, show
-from rankwise.commands.image_tasks import (
-    Broken,
-    ImageTask,
-    Part,
-    Root,
-    at_root,
-    image_app,
-    require_part,
-)
 from rankwise.commands.options import Run
 
 
-def _load() -> ImageTask:
+def _load() -> image_tasks.ImageTask:
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-    return ImageTask(
+    return image_tasks.ImageTask(
         Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
     )
 
 
-app = image_app(
+app = image_tasks.image_app(
     _load,
     "detection",
     "Train a detector of objects on average precision, evaluate it, and predict boxes.",
@@ -41,20 +33,20 @@ app = image_app(
 @app.command()
 def evaluate(
     run: Run,
-    root: Root = None,
-    part: Part = "test",
+    root: image_tasks.Root = None,
+    part: image_tasks.Part = "test",
     out: Annotated[
         Path | None, typer.Option(help="JSON file for all metrics, overall and per class.")
     ] = None,
-    skip_broken: Broken = False,
+    skip_broken: image_tasks.Broken = False,
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     from rankwise.report import write_json  # noqa: PLC0415
     from rankwise.tasks.detection import evaluate as coco  # noqa: PLC0415
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415
 
-    require_part(part)
-    kept = pipeline.load_run(run, at_root(root))
+    image_tasks.require_part(part)
+    kept = pipeline.load_run(run, image_tasks.at_root(root))
     splits = pipeline.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
     say(splits.issues.lines(), error=True)
     images = getattr(splits, part)

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankwise.commands import image_tasks
 from rankwise.commands.console import say, show
-from rankwise.commands.image_tasks import (
-    Broken,
-    ImageTask,
-    Part,
-    Root,
-    Workers,
-    at_root,
-    image_app,
-    report_once,
-    require_part,
-)
 from rankwise.commands.options import Run
 
 if TYPE_CHECKING:
@@ -27,17 +17,17 @@ if TYPE_CHECKING:
     from rankwise.tasks.retrieval.settings import Settings
 
 
-def _load() -> ImageTask:
+def _load() -> image_tasks.ImageTask:
     from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.retrieval.evaluate import results_table  # noqa: PLC0415
     from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
 
-    return ImageTask(
+    return image_tasks.ImageTask(
         Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, results_table
     )
 
 
-app = image_app(
+app = image_tasks.image_app(
     _load,
     "retrieval",
     "Train an embedding of images on the order of a gallery, evaluate it, and search with it.",
@@ -48,34 +38,30 @@ app = image_app(
 @app.command()
 def evaluate(  # noqa: PLR0917
     run: Run,
-    root: Root = None,
-    part: Part = "test",
+    root: image_tasks.Root = None,
+    part: image_tasks.Part = "test",
     out: Annotated[
         Path | None, typer.Option(help="JSON file for all metrics and the precision-recall curve.")
     ] = None,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
+    skip_broken: image_tasks.Broken = False,
+    workers: image_tasks.Workers = 0,
 ) -> None:
     """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.retrieval.evaluate import (  # noqa: PLC0415
-        as_json,
-        evaluate_splits,
-        results_table,
-    )
+    from rankwise.tasks.retrieval import evaluate as metrics  # noqa: PLC0415
 
     settings, network, splits = _opened(run, root, part, skip_broken)
-    found = evaluate_splits(network, splits, settings, part, workers=workers)
-    show(results_table({settings.objective.short: found}))
+    found = metrics.evaluate_splits(network, splits, settings, part, workers=workers)
+    show(metrics.results_table({settings.objective.short: found}))
     if out is not None:
-        write_json(out, {name: as_json(result) for name, result in found.items()})
+        write_json(out, {name: metrics.as_json(result) for name, result in found.items()})
 
 
 @app.command()
 def index(  # noqa: PLR0917
     run: Run,
-    root: Root = None,
-    part: Part = "test",
+    root: image_tasks.Root = None,
+    part: image_tasks.Part = "test",
     images: Annotated[
         Path | None, typer.Option(help="Folder of your own images; subfolders are included.")
     ] = None,
@@ -89,8 +75,8 @@ def index(  # noqa: PLR0917
             help="Build a faiss index for approximate search, and report its recall.",
         ),
     ] = False,
-    skip_broken: Broken = False,
-    workers: Workers = 0,
+    skip_broken: image_tasks.Broken = False,
+    workers: image_tasks.Workers = 0,
 ) -> None:
     """Write the embeddings of a part of the data, or of a folder of images, to search in."""
     from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
@@ -101,7 +87,7 @@ def index(  # noqa: PLR0917
         chosen = getattr(splits, part)
     else:
         settings, network = load_run(run)
-        chosen = indexing.images_in(images, report_once() if skip_broken else None)
+        chosen = indexing.images_in(images, image_tasks.report_once() if skip_broken else None)
     made = indexing.make_index(network, chosen, settings.augmentations, workers=workers)
     lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
     if approximate:
@@ -153,8 +139,8 @@ def _opened(
     """Return the settings, network and images of a finished run."""
     from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
 
-    require_part(part)
-    settings, network = pipeline.load_run(run, at_root(root))
+    image_tasks.require_part(part)
+    settings, network = pipeline.load_run(run, image_tasks.at_root(root))
     splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
     return settings, network, splits

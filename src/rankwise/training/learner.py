@@ -122,14 +122,13 @@ class Learner(Generic[Batch]):
         self.done = int(state["step"])
 
     def _gradient(self, batch: Batch, moment: Moment, batches: int) -> float:
-        found = self.task.step_loss(batch, moment)
-        if isinstance(found, Tensor):
-            self.devices.backward(found / batches if batches > 1 else found)
-            return found.item()
-
         def backward(loss: Tensor) -> None:
             self.devices.backward(loss / batches if batches > 1 else loss)
 
+        found = self.task.step_loss(batch, moment)
+        if isinstance(found, Tensor):
+            backward(found)
+            return found.item()
         return cached_backward(
             found.passes, found.loss, backward=backward, forward=moment.autocast
         ).item()

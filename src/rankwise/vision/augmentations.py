@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -154,16 +155,12 @@ def mixed_stages(stages: Sequence[nn.Module], mixing: Sequence[Tensor], u: float
         )
     with ExitStack() as stack:
         for stage, weights in zip(stages[len(stages) - len(mixing) :], mixing, strict=True):
-            hook = _Mix(weights, u)
-            stack.callback(stage.register_forward_pre_hook(hook).remove)
+            hook = stage.register_forward_pre_hook(partial(_mix_input, weights, u))
+            stack.callback(hook.remove)
         yield
 
 
-class _Mix:
-    """A forward pre-hook that mixes the first argument of a module."""
-
-    def __init__(self, weights: Tensor, u: float) -> None:
-        self.weights, self.u = weights, u
-
-    def __call__(self, stage: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (mix_features(inputs[0], self.weights, self.u), *inputs[1:])
+def _mix_input(
+    weights: Tensor, u: float, stage: nn.Module, inputs: tuple[Tensor, ...]
+) -> tuple[Tensor, ...]:
+    return (mix_features(inputs[0], weights, u), *inputs[1:])

@@ -254,7 +254,7 @@ def _load_transformers(kind: str, weights: str | None, options: dict[str, object
         else:
             local = {"local_files_only": True}
             config = library.AutoConfig.from_pretrained(weights, **local, **options)
-            if _is_architecture(Path(weights)):
+            if {path.name for path in Path(weights).glob("*")} == {"config.json"}:
                 model = auto.from_config(config)
             else:
                 with torch.device("meta"):
@@ -270,7 +270,3 @@ def _load_transformers(kind: str, weights: str | None, options: dict[str, object
         raise UsageError(f"network.weights: {weights} holds a {held}, network.backbone is {kind}")
     result: nn.Module = model.float()
     return result
-
-
-def _is_architecture(folder: Path) -> bool:
-    return folder.is_dir() and [path.name for path in folder.iterdir()] == ["config.json"]

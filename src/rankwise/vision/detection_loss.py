@@ -142,27 +142,19 @@ class DetectionLoss(nn.Module):
         matches = match(anchors, targets, cls_logits.shape[-1], self.assign)
         overlap = _giou(box_regression, anchors, matches)
         box_weight = self.box_weight
+        logits, labels = cls_logits.flatten(0, 1), matches.labels.flatten()
         if isinstance(self.ranked, ALRP):
-            classification, boxes = self._alrp(self.ranked, cls_logits, matches, overlap)
+            hot = one_hot(logits, labels).flatten()
+            classification, boxes = self.ranked(logits.flatten(), hot, (1 - overlap) / 2)
             box_weight = 1.0
         else:
-            logits = cls_logits.reshape(-1, cls_logits.shape[-1])
-            classification = self.ranked(logits, matches.labels.reshape(-1))
+            classification = self.ranked(logits, labels)
             boxes = (1 - overlap).sum() / max(1, len(overlap))
         bias = self._bias(cls_logits, matches)
         total = self.classification_weight * classification + box_weight * boxes
         return DetectionLosses(
             total + self.bias_weight * bias, classification, boxes, bias, len(matches)
         )
-
-    @staticmethod
-    def _alrp(
-        alrp: ALRP, cls_logits: Tensor, matches: Matches, overlap: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        logits = cls_logits.reshape(-1, cls_logits.shape[-1])
-        hot = one_hot(logits, matches.labels.reshape(-1))
-        parts: tuple[Tensor, Tensor] = alrp(logits.reshape(-1), hot.reshape(-1), (1 - overlap) / 2)
-        return parts
 
     def _bias(self, cls_logits: Tensor, matches: Matches) -> Tensor:
         """(Σ s)² over the positives' scores of their classes, or the square of their mean."""

@@ -6,12 +6,13 @@ import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar, get_args
+from typing import Annotated, TypeVar
 
+from annotated_types import MinLen
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor, nn
 
 from rankwise.data.images import Recorded
-from rankwise.data.images._listing import Part
 from rankwise.errors import UsageError
 from rankwise.extras import require
 from rankwise.report import write_csv, write_whole
@@ -21,6 +22,7 @@ from rankwise.vision.settings import Backbone
 
 CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"
 _BACKBONE = "backbone"
+_ROWS = TypeAdapter(Annotated[tuple[Recorded, ...], MinLen(1)])
 
 Network = TypeVar("Network", bound=nn.Module)
 Chosen = TypeVar("Chosen", bound=Backbone)
@@ -38,24 +40,18 @@ def write_division(out: Path, record: Sequence[Recorded]) -> None:
         write_csv(out / DIVISION, [one._asdict() for one in record])
 
 
-def read_division(out: Path) -> tuple[Recorded, ...] | None:
+def read_division(out: Path | None) -> tuple[Recorded, ...] | None:
     """Read the split of the images that a run was trained on; None where it kept none."""
-    file = out / DIVISION
-    if not file.is_file():
+    if out is None or not (out / DIVISION).is_file():
         return None
     try:
-        with file.open(encoding="utf-8", newline="") as text:
-            rows = list(csv.DictReader(text, strict=True))
+        with (out / DIVISION).open(encoding="utf-8", newline="") as text:
+            return _ROWS.validate_python(list(csv.DictReader(text, strict=True)))
+    except ValidationError:
+        why = "it must have rows of path, label and part, which is train, validation or test"
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{file}: is not the division of a run: {error}") from None
-    parts: dict[str, Part] = {part: part for part in get_args(Part)}
-    known = all(set(row) == set(Recorded._fields) and row["part"] in parts for row in rows)
-    if not rows or not known:
-        raise UsageError(
-            f"{file}: is not the division of a run: it must have rows of path, label and part, "
-            "which is train, validation or test"
-        )
-    return tuple(Recorded(row["path"], row["label"], parts[row["part"]]) for row in rows)
+        why = str(error)
+    raise UsageError(f"{out / DIVISION}: is not the division of a run: {why}")
 
 
 def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None) -> None:

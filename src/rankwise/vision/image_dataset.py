@@ -117,7 +117,7 @@ def _collate(items: list[tuple[int, Tensor]]) -> ImageBatch:
 
 
 def compute_outputs(
-    network: ImageNetwork, dataset: ImageDataset, *, workers: int = 0, place: Place | None = None
+    network: ImageNetwork, dataset: ImageDataset, workers: int = 0, place: Place | None = None
 ) -> Tensor:
     """Compute the outputs of a network for all images, on the CPU, in evaluation mode."""
     place = place or Place()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, TypeVar
@@ -26,7 +27,13 @@ from rankwise.training import (
     previous_outputs,
 )
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
-from rankwise.vision.image_dataset import ImageBatch, ImageDataset, training_batches
+from rankwise.vision.image_dataset import (
+    ImageBatch,
+    ImageDataset,
+    compute_outputs,
+    training_batches,
+)
+from rankwise.vision.network import ImageNetwork
 from rankwise.vision.settings import Backbone, NamedObjective
 
 Batch = TypeVar("Batch")
@@ -100,12 +107,24 @@ class LabeledImageTask(ImageTask[ImageBatch]):
     """Base class of tasks on images with classes: their batches, and the joint loss of a step."""
 
     monitor = "map"
+    network: ImageNetwork
     dataset: ImageDataset
+    validation: ImageDataset
     sampler: EpochBatches
     workers: int
 
     def batches(self, step: int) -> Iterator[ImageBatch]:
         return training_batches(self.dataset, self.sampler, step, self.workers)
+
+    @abstractmethod
+    def measure(self, outputs: Tensor) -> dict[str, float]:
+        """Return the metrics of the outputs for all validation images."""
+
+    def validate(self) -> dict[str, float]:
+        if len(self.validation) == 0:
+            return {}
+        found = compute_outputs(self.network, self.validation, self.workers, self.place)
+        return self.measure(found)
 
     def joint_loss(
         self,

@@ -15,7 +15,6 @@ from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.report import Section, Table
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.training import Place
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 
 Metric = Callable[..., Tensor]
@@ -59,14 +58,10 @@ def evaluate(
     images: LabeledImages,
     settings: Settings,
     *,
-    dataset: ImageDataset | None = None,
     workers: int = 0,
-    place: Place | None = None,
 ) -> Evaluation:
     """Rank all images of a set by the logit of every class."""
-    if dataset is None:
-        dataset = ImageDataset(images.images, settings.augmentations)
-    logits = compute_outputs(network, dataset, workers=workers, place=place)
+    logits = compute_outputs(network, ImageDataset(images.images, settings.augmentations), workers)
     return evaluate_scores(logits, images.target, images.classes, max_fpr=settings.data.max_fpr)
 
 

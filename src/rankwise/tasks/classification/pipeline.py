@@ -16,31 +16,19 @@ from rankwise.tasks.classification.evaluate import Evaluation, as_json, evaluate
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import new_classifier, train
+from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
-from rankwise.vision.run import (
-    ImageOptions,
-    RunResult,
-    Trained,
-    curve_figure,
-    default_device,
-    image_advice,
-    image_run,
-    require_data,
-    require_part,
-    validation_of,
-    write_report,
-)
 
 
 def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> ClassSplits:
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
-    require_data(settings.data, CLASS_KINDS)
+    image_runs.require_data(settings.data, CLASS_KINDS)
     return open_classes(
         **settings.data.model_dump(exclude={"max_fpr"}),
-        recorded=None if run is None else read_division(run),
+        recorded=read_division(run),
         skip_broken=skip_broken,
     )
 
@@ -79,7 +67,7 @@ def evaluate_part(
 ) -> Evaluation:
     """Evaluate a network on a part of the images."""
     images: LabeledImages = getattr(splits, part)
-    require_part(images, part)
+    image_runs.require_part(images, part)
     return evaluate(network, images, settings, workers=workers)
 
 
@@ -87,8 +75,8 @@ def run(
     splits: ClassSplits,
     settings: Settings,
     out: Path,
-    **options: Unpack[ImageOptions],
-) -> RunResult[Evaluation, Trained[Classifier]]:
+    **options: Unpack[image_runs.ImageOptions],
+) -> image_runs.RunResult[Evaluation, image_runs.Trained[Classifier]]:
     """Train into the folder ``out``, then evaluate the best, the last and the untrained network.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
@@ -96,11 +84,11 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    options.setdefault("device", default_device())
-    with image_run(out, "classify", settings, splits.record, **options) as folder:
+    options.setdefault("device", image_runs.default_device())
+    with image_runs.image_run(out, "classify", settings, splits.record, **options) as folder:
         trained = train(splits, settings, folder, **options)
         if folder is None:
-            return RunResult({}, trained)
+            return image_runs.RunResult({}, trained)
         write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
             dataset = ImageDataset(
@@ -118,20 +106,20 @@ def run(
         said = verdict(
             "AP",
             test=(results["untrained"].map, results[short].map),
-            validation=validation_of(trained, "map"),
-            advice=image_advice(settings, trained, "cross-entropy"),
+            validation=image_runs.validation_of(trained, "map"),
+            advice=image_runs.image_advice(settings, trained, "cross-entropy"),
         )
-        report = write_report(
+        report = image_runs.write_report(
             out,
             "Classification",
             [report_section(results)],
-            training=Section("Training", figures=[curve_figure(trained)]),
+            training=Section("Training", figures=[image_runs.curve_figure(trained)]),
             data=[*splits.describe().splitlines(), *remarks],
             settings=settings,
             verdict=said,
         )
         folder.finish()
-        return RunResult(results, trained, report, said)
+        return image_runs.RunResult(results, trained, report, said)
 
 
 def load_run(out: Path, changes: Sequence[str] = ()) -> tuple[Settings, Classifier]:

@@ -16,7 +16,7 @@ from rankwise.data.images import ClassSplits, LabeledImages
 from rankwise.data.images.image_set import fingerprint
 from rankwise.errors import UsageError
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
-from rankwise.tasks.classification.evaluate import evaluate
+from rankwise.tasks.classification.evaluate import evaluate_scores
 from rankwise.tasks.classification.losses import ClassificationLoss
 from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Batches, Settings
@@ -131,17 +131,9 @@ class ClassificationTask(LabeledImageTask):
         rows = batch.rows.to(self.place.device)
         return self.joint_loss([forward], moment, target=self.target[rows], rows=rows)
 
-    def validate(self) -> dict[str, float]:
-        if len(self.validation) == 0:
-            return {}
-        result = evaluate(
-            self.network,
-            self.held_out,
-            self.settings,
-            dataset=self.validation,
-            workers=self.workers,
-            place=self.place,
-        )
+    def measure(self, outputs: Tensor) -> dict[str, float]:
+        images, max_fpr = self.held_out, self.settings.data.max_fpr
+        result = evaluate_scores(outputs, images.target, images.classes, max_fpr=max_fpr)
         return {"map": result.map, "auroc": result.mean_auroc, "top_1": result.top_1}
 
 

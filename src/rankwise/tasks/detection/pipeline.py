@@ -17,25 +17,15 @@ from rankwise.errors import UsageError
 from rankwise.report import Section, write_json, write_whole
 from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.dataset import Cache
-from rankwise.tasks.detection.drawing import drawn, to_png
 from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.inference import detect
 from rankwise.tasks.detection.network import Detector, make_detector
-from rankwise.tasks.detection.report import history_table, report_sections
+from rankwise.tasks.detection.report import drawn, history_table, report_sections, to_png
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
 from rankwise.vision import files
+from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG
-from rankwise.vision.run import (
-    ImageOptions,
-    RunResult,
-    default_device,
-    image_advice,
-    image_run,
-    require_data,
-    validation_of,
-    write_report,
-)
 
 _CLASSES = "classes.json"
 
@@ -87,7 +77,7 @@ def open_data(
     skip_broken: bool = False,
 ) -> DetectionSplits:
     """Open the images of the settings, split by their lists of files; ``run`` changes nothing."""
-    require_data(settings.data, KINDS)
+    image_runs.require_data(settings.data, KINDS)
     return open_detection(**settings.data.model_dump(), classes=classes, skip_broken=skip_broken)
 
 
@@ -100,18 +90,18 @@ def run(
     splits: DetectionSplits,
     settings: Settings,
     out: Path,
-    **options: Unpack[ImageOptions],
-) -> RunResult[Result, TrainedDetector]:
+    **options: Unpack[image_runs.ImageOptions],
+) -> image_runs.RunResult[Result, TrainedDetector]:
     """Train into the folder ``out``, then evaluate the detector of the best validation.
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    options.setdefault("device", default_device())
-    with image_run(out, "detect", settings, **options) as folder:
+    options.setdefault("device", image_runs.default_device())
+    with image_runs.image_run(out, "detect", settings, **options) as folder:
         cache: Cache = {}
         trained = train(splits, settings, folder, cache=cache, **options)
         if folder is None:
-            return RunResult({}, trained)
+            return image_runs.RunResult({}, trained)
         thresholds = best_thresholds(splits.validation, trained.detections)
         write_model(out, trained.network, splits.train.classes, thresholds)
         detections = detect_all(trained.network, splits.test, settings, cache=cache)
@@ -119,10 +109,12 @@ def run(
         write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
         said = verdict(
             "AP",
-            validation=validation_of(trained, "ap"),
-            advice=image_advice(settings, trained, "focal loss", warm_up=settings.training.warm_up),
+            validation=image_runs.validation_of(trained, "ap"),
+            advice=image_runs.image_advice(
+                settings, trained, "focal loss", warm_up=settings.training.warm_up
+            ),
         )
-        report = write_report(
+        report = image_runs.write_report(
             out,
             "Object detection",
             report_sections(
@@ -139,7 +131,7 @@ def run(
             verdict=said,
         )
         folder.finish()
-        return RunResult({name: result}, trained, report, said)
+        return image_runs.RunResult({name: result}, trained, report, said)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from torch import Tensor
-
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.report import Figure, Section, Table
 from rankwise.report.plots import COLORS, as_figure, new_axes
@@ -13,7 +11,6 @@ from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.training import Place
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.run import require_part
 
@@ -22,25 +19,19 @@ Results = dict[str, dict[str, RetrievalResult]]  # by network, then by gallery
 
 def evaluate(
     network: EmbeddingNet,
-    images: ImageSet | ImageDataset,
+    images: ImageSet,
     settings: Settings,
     *,
     queries: ImageSet | None = None,
     workers: int = 0,
-    place: Place | None = None,
 ) -> RetrievalResult:
     """Rank the whole set for every image of it, or for every query."""
-
-    def embed(dataset: ImageDataset) -> Tensor:
-        return compute_outputs(network, dataset, workers=workers, place=place)
-
-    how = settings.augmentations
-    gallery = images if isinstance(images, ImageDataset) else ImageDataset(images, how)
-    embeddings, labels, hits = embed(gallery), gallery.images.labels, settings.data.hits
-    if queries is None or queries is gallery.images:
-        return evaluate_embeddings(embeddings, labels, hits=hits)
-    asked = embed(ImageDataset(queries, how))
-    return evaluate_embeddings(embeddings, labels, asked, queries.labels, hits=hits)
+    how, hits = settings.augmentations, settings.data.hits
+    embeddings = compute_outputs(network, ImageDataset(images, how), workers)
+    if queries is None or queries is images:
+        return evaluate_embeddings(embeddings, images.labels, hits=hits)
+    asked = compute_outputs(network, ImageDataset(queries, how), workers)
+    return evaluate_embeddings(embeddings, images.labels, asked, queries.labels, hits=hits)
 
 
 def evaluate_splits(

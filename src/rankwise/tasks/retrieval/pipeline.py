@@ -20,30 +20,19 @@ from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits, report_s
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import new_network, train
+from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
-from rankwise.vision.run import (
-    ImageOptions,
-    RunResult,
-    Trained,
-    curve_figure,
-    default_device,
-    image_advice,
-    image_run,
-    require_data,
-    validation_of,
-    write_report,
-)
 
 
 def open_data(
     settings: Settings, *, run: Path | None = None, skip_broken: bool = False
 ) -> RetrievalSplits:
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
-    require_data(settings.data, KINDS)
+    image_runs.require_data(settings.data, KINDS)
     return open_images(
         **settings.data.model_dump(exclude={"hits"}),
-        recorded=None if run is None else read_division(run),
+        recorded=read_division(run),
         skip_broken=skip_broken,
     )
 
@@ -82,8 +71,8 @@ def run(
     splits: RetrievalSplits,
     settings: Settings,
     out: Path,
-    **options: Unpack[ImageOptions],
-) -> RunResult[dict[str, RetrievalResult], Trained[EmbeddingNet]]:
+    **options: Unpack[image_runs.ImageOptions],
+) -> image_runs.RunResult[dict[str, RetrievalResult], image_runs.Trained[EmbeddingNet]]:
     """Train into the folder ``out``, then evaluate the network and the untrained one.
 
     A folder that holds a run already is only touched with ``resume``, which continues it. Under
@@ -91,11 +80,11 @@ def run(
     images cannot fill are made smaller (:func:`fit_settings`).
     """
     settings, remarks = fit_settings(settings, splits)
-    options.setdefault("device", default_device())
-    with image_run(out, "retrieval", settings, splits.record, **options) as folder:
+    options.setdefault("device", image_runs.default_device())
+    with image_runs.image_run(out, "retrieval", settings, splits.record, **options) as folder:
         trained = train(splits, settings, folder, **options)
         if folder is None:
-            return RunResult({}, trained)
+            return image_runs.RunResult({}, trained)
         write_model(out, trained.network, trained.network.backbone)
         with torch.random.fork_rng(devices=[]):
             dataset = ImageDataset(splits.train, settings.augmentations, options.get("on_broken"))
@@ -114,20 +103,20 @@ def run(
             "mAP",
             test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
             reach=_half_interval(before, after),
-            validation=validation_of(trained, "map"),
-            advice=image_advice(settings, trained, "SupCon"),
+            validation=image_runs.validation_of(trained, "map"),
+            advice=image_runs.image_advice(settings, trained, "SupCon"),
         )
-        report = write_report(
+        report = image_runs.write_report(
             out,
             "Image retrieval",
             [report_section(splits, results)],
-            training=Section("Training", figures=[curve_figure(trained)]),
+            training=Section("Training", figures=[image_runs.curve_figure(trained)]),
             data=[*splits.describe().splitlines(), *remarks],
             settings=settings,
             verdict=said,
         )
         folder.finish()
-        return RunResult(results, trained, report, said)
+        return image_runs.RunResult(results, trained, report, said)
 
 
 def load_run(out: Path, changes: Sequence[str] = ()) -> tuple[Settings, EmbeddingNet]:

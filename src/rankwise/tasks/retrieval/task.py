@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from rankwise.data.images import RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
 from rankwise.errors import UsageError
+from rankwise.retrieval import evaluate
 from rankwise.samplers import ClassBatches
-from rankwise.tasks.retrieval.evaluate import evaluate
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
@@ -113,13 +113,9 @@ class RetrievalTask(LabeledImageTask):
         known = {"labels": labels, "rows": rows if self.loss.needs_rows else None}
         return self.joint_loss(passes, moment, **known)
 
-    def validate(self) -> dict[str, float]:
-        if len(self.validation) == 0:
-            return {}
-        result = evaluate(
-            self.network, self.validation, self.settings, workers=self.workers, place=self.place
-        )
-        return {"map": result.map}
+    def measure(self, outputs: Tensor) -> dict[str, float]:
+        labels, hits = self.validation.images.labels, self.settings.data.hits
+        return {"map": evaluate(outputs, labels, hits=hits).map}
 
 
 def train(
