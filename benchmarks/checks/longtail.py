@@ -21,9 +21,8 @@ from rich.table import Table
 
 from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification.evaluate import evaluate
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.task import train
+from rankwise.tasks.classification.task import Classifier, train
 from rankwise.theory import mean_of
 from rankwise.vision.run import Trained
 from reproductions.frame import Runs, Setting

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from rankwise.retrieval import evaluate
-from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import (
     Batches,
     Memory,
@@ -19,7 +18,7 @@ from rankwise.tasks.retrieval.settings import (
     Objective,
     Settings,
 )
-from rankwise.tasks.retrieval.task import train
+from rankwise.tasks.retrieval.task import EmbeddingNet, train
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from reproductions.retrieval.features import Features

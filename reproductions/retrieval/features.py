@@ -13,8 +13,8 @@ from rankwise.data import DataError
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
 from rankwise.files import write_npz
-from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Network
+from rankwise.tasks.retrieval.task import EmbeddingNet
 from rankwise.vision.backbones import make_backbone
 from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.settings import Augmentations

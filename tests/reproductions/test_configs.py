@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import reproductions
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings as Classification
+from rankwise.tasks.classification.task import Classifier
 from rankwise.tasks.detection.settings import Settings as Detection
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Settings as Retrieval

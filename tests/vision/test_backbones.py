@@ -11,8 +11,7 @@ from tests.vision.test_backbones_pretrained import TINY
 from torch import nn
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.network import EmbeddingNet
-from rankwise.tasks.retrieval.task import new_network
+from rankwise.tasks.retrieval.task import EmbeddingNet, new_network
 from rankwise.vision.augmentations import draw_mixing, mix_features
 from rankwise.vision.backbones import Backbone
 from rankwise.vision.image_dataset import ImageDataset

@@ -13,8 +13,8 @@ from rankwise.commands.options import Run
 
 if TYPE_CHECKING:
     from rankwise.data.images import RetrievalSplits
-    from rankwise.tasks.retrieval.network import EmbeddingNet
     from rankwise.tasks.retrieval.settings import Settings
+    from rankwise.tasks.retrieval.task import EmbeddingNet
 
 
 def _load() -> image_tasks.ImageTask:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.extras import require
+from rankwise.extras import import_extra
 from rankwise.retrieval.exact import Nearest, asked_of, best_first, embeddings_of
 
 
@@ -118,7 +118,7 @@ class ApproximateSearch:
         recall: float = 0.95,
         seed: int = 0,
     ) -> None:
-        self._faiss = _faiss()
+        self._faiss = import_extra("rankwise.retrieval", "faiss")
         self._gallery = embeddings_of("embeddings", embeddings, True).contiguous()
         items, dimension = self._gallery.shape
         if items == 0:
@@ -159,23 +159,29 @@ class ApproximateSearch:
         require_count("sample", sample)
         asked = self._gallery if queries is None else asked_of(queries, self._gallery.shape[1])
         rows = _drawn(len(asked), sample, seed)
-        shares = self._shares(self._exact(asked[rows], k, rows if queries is None else None))
+        shares = self._shares(asked[rows], k, rows if queries is None else None)()
         error = float(shares.std(ddof=1)) / math.sqrt(len(shares)) if len(shares) > 1 else math.nan
         return Recall(k, float(shares.mean()), error, len(shares))
 
-    def _exact(self, asked: Tensor, k: int, own: Tensor | None) -> _Exact:
+    def _shares(
+        self, asked: Tensor, k: int, own: Tensor | None
+    ) -> Callable[[], NDArray[np.float64]]:
+        """Return a function that searches, and gives the share found of the exact nearest ``k``.
+
+        ``own`` says where the queries stand in the gallery: they are not to find themselves.
+        """
         more = k if own is None else k + 1
         scores = _without(best_first(self._gallery, asked, more), own)[:, :k]
         there = np.isfinite(scores)
         last = np.where(there, scores, np.inf).min(1, keepdims=True)
-        return _Exact(asked, k, own, last, there.sum(1))
+        wanted = there.sum(1)  # k, or as many as there are
 
-    def _shares(self, exact: _Exact) -> NDArray[np.float64]:
-        more = exact.k if exact.own is None else exact.k + 1
-        found = _without(self._found(exact.asked, more), exact.own)[:, : exact.k]
-        right = (found >= exact.last - _EQUAL).sum(1)
-        shares: NDArray[np.float64] = right / np.maximum(1, exact.wanted)
-        return np.where(exact.wanted == 0, 1.0, np.minimum(shares, 1))
+        def shares() -> NDArray[np.float64]:
+            found = _without(self._found(asked, more), own)[:, :k]
+            right = (found >= last - _EQUAL).sum(1) / np.maximum(1, wanted)
+            return np.where(wanted == 0, 1.0, np.minimum(right, 1))
+
+        return shares
 
     def _found(self, asked: Tensor, k: int) -> Nearest:
         scores, rows = self._index.search(asked.contiguous().numpy(), k)
@@ -212,36 +218,24 @@ class ApproximateSearch:
     def _probe(self, probes: int) -> None:
         probes = min(probes, len(self.cells.centers))
         self._index.nprobe = probes
-        self.cells = Cells(self.cells.centers, self.cells.cell, probes)
+        self.cells = replace(self.cells, probes=probes)
 
     def _choose(self, recall: float, seed: int) -> None:
         rows = _drawn(len(self._gallery), _SAMPLE, seed)
-        exact = self._exact(self._gallery[rows], 10, rows)
+        shares = self._shares(self._gallery[rows], 10, rows)
+
+        def reaches(probes: int) -> bool:
+            self._probe(probes)
+            return float(shares().mean()) >= recall
+
         few, enough = 0, 1
-        while enough < len(self.cells.centers) and not self._reaches(recall, enough, exact):
+        while enough < len(self.cells.centers) and not reaches(enough):
             few, enough = enough, 2 * enough
         enough = min(enough, len(self.cells.centers))
         while enough - few > max(1, enough // 8):  # to an eighth: recall is of a sample anyway
             middle = (few + enough) // 2
-            if self._reaches(recall, middle, exact):
-                enough = middle
-            else:
-                few = middle
+            few, enough = (few, middle) if reaches(middle) else (middle, enough)
         self._probe(enough)
-
-    def _reaches(self, recall: float, probes: int, exact: _Exact) -> bool:
-        self._probe(probes)
-        return float(self._shares(exact).mean()) >= recall
-
-
-class _Exact(NamedTuple):
-    """Queries with the results of the exact search."""
-
-    asked: Tensor
-    k: int
-    own: Tensor | None  # where the queries stand in the gallery
-    last: NDArray[np.float32]  # score of the k-th, (queries, 1)
-    wanted: NDArray[np.int64]  # k, or as many as there are
 
 
 def _drawn(items: int, sample: int, seed: int) -> Tensor:
@@ -255,10 +249,3 @@ def _without(found: Nearest, own: Tensor | None) -> NDArray[np.float32]:
         return found.scores
     scores = np.where(found.rows == own.numpy()[:, None], -np.inf, found.scores)
     return -np.sort(-scores, axis=1)
-
-
-def _faiss() -> ModuleType:
-    require("rankwise.retrieval", "faiss")
-    import faiss  # noqa: PLC0415  (an extra)
-
-    return faiss

@@ -14,8 +14,6 @@ from rankwise.errors import UsageError
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
 
-__all__ = ["CHECKPOINT", "load_checkpoint", "save_checkpoint"]
-
 CHECKPOINT = "checkpoint.pt"
 _FORMAT = 1
 

@@ -18,8 +18,6 @@ from rankwise.extras import require
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-__all__ = ["PRECISIONS", "Devices", "Place"]
-
 Value = TypeVar("Value")
 
 PRECISIONS = ("float32", "bfloat16", "float16", "32", "bf16", "16")
@@ -144,9 +142,8 @@ def _fabric(precision: str, device: torch.device | None) -> Fabric:
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     device = torch.device("cpu") if device is None else device
-    wanted: int | list[int] = 1 if device.index is None else [device.index]
-    if device.type == "cpu":
-        wanted = 1
+    one_of_several = device.type != "cpu" and device.index is not None
+    wanted: int | list[int] = [device.index] if one_of_several else 1
     nodes = 1
     if TorchElasticEnvironment.detect():
         local, world = (int(os.environ[n]) for n in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))

@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
-__all__ = ["cached_backward"]
-
 
 def cached_backward(
     parts: Sequence[Callable[[], Tensor]],

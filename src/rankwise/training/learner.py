@@ -13,8 +13,6 @@ from rankwise.training.devices import Devices
 from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.task import Moment, StateDict, Task
 
-__all__ = ["Learner", "WeightAverage"]
-
 Batch = TypeVar("Batch")
 
 

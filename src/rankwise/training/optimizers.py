@@ -12,8 +12,6 @@ from torch import nn
 if TYPE_CHECKING:
     from rankwise.training.settings import Optimizer
 
-__all__ = ["MomentumSGD", "cosine_rate", "make_optimizer", "milestone_rate"]
-
 
 class MomentumSGD(torch.optim.Optimizer):
     """buf ← β buf + g, θ ← θ − α[(1−s)·buf + s(g + β·buf)]   (StableAP, Algorithm 1).

@@ -15,16 +15,6 @@ import rankwise
 from rankwise.errors import UsageError
 from rankwise.report import write_json, write_whole
 
-__all__ = [
-    "RUN",
-    "RunFolder",
-    "command_of",
-    "open_folder",
-    "read_part",
-    "require_free",
-    "require_unchanged",
-]
-
 RUN = "run.json"
 _LOCK = ".lock"
 _FORMAT = 1

@@ -10,8 +10,6 @@ from pydantic import Field, field_validator
 from rankwise.errors import UsageError
 from rankwise.settings import Count, NonNegative, Positive, Section, Seed
 
-__all__ = ["EarlyStoppedTraining", "Optimizer", "Precision", "Training"]
-
 Precision = Literal["float32", "bfloat16", "float16", "32", "bf16", "16"]
 
 

@@ -15,17 +15,6 @@ from torch import Tensor, nn
 from rankwise.memory import PreviousModel
 from rankwise.training.devices import Place
 
-__all__ = [
-    "CachedLoss",
-    "Moment",
-    "Options",
-    "Record",
-    "Stage",
-    "StateDict",
-    "Task",
-    "previous_outputs",
-]
-
 StateDict = dict[str, Any]  # as untyped as the state dicts of torch that it is made of
 Batch = TypeVar("Batch")
 

@@ -19,8 +19,6 @@ from rankwise.training.learner import Learner
 from rankwise.training.run_folder import RunFolder, open_folder
 from rankwise.training.task import StateDict, Task
 
-__all__ = ["Callback", "Fitted", "Step", "Trainer", "Validation", "fit"]
-
 Batch = TypeVar("Batch")
 AnyTask = TypeVar("AnyTask", bound=Task[Any])
 Row = dict[str, float]

@@ -6,14 +6,13 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.errors import UsageError
-from rankwise.extras import require
+from rankwise.extras import import_extra
 from rankwise.vision._mobilenet import from_torchvision
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -99,7 +98,7 @@ class MobileNetV2(Backbone):
         self, weights: str | None = None, options: Mapping[str, object] | None = None
     ) -> None:
         super().__init__()
-        library = _transformers()
+        library = import_extra("rankwise.vision", "transformers")
         given = {"tf_padding": False, "layer_norm_eps": 1e-5, **(options or {})}
         try:
             config = library.MobileNetV2Config(**given)
@@ -236,15 +235,8 @@ def _stage(inputs: int, outputs: int, norm: str, *, halve: bool) -> nn.Sequentia
     return nn.Sequential(*layers, *([nn.MaxPool2d(2, ceil_mode=True)] if halve else []))
 
 
-def _transformers() -> ModuleType:
-    require("rankwise.vision", "transformers")
-    import transformers  # noqa: PLC0415  (an extra, and seconds to import)
-
-    return transformers
-
-
 def _load_transformers(kind: str, weights: str | None, options: dict[str, object]) -> nn.Module:
-    library = _transformers()
+    library = import_extra("rankwise.vision", "transformers")
     auto = library.AutoModel if kind == "vit" else library.AutoBackbone  # ViT has no backbone
     if kind == "dinov2":
         options = {"reshape_hidden_states": False, **options}  # the first token is what we want

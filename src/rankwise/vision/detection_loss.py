@@ -140,7 +140,10 @@ class DetectionLoss(nn.Module):
         _check_shapes(cls_logits, box_regression, anchors, targets)
         anchors = anchors.to(cls_logits.device)
         matches = match(anchors, targets, cls_logits.shape[-1], self.assign)
-        overlap = _giou(box_regression, anchors, matches)
+        deltas = box_regression[matches.images, matches.anchors]
+        require_finite("box_regression", deltas.detach(), "look for an overflow in the network")
+        predicted = decode_boxes(anchors.boxes[matches.anchors], deltas)
+        overlap = giou(predicted, matches.boxes)  # of every positive with its object
         box_weight = self.box_weight
         logits, labels = cls_logits.flatten(0, 1), matches.labels.flatten()
         if isinstance(self.ranked, ALRP):
@@ -164,13 +167,6 @@ class DetectionLoss(nn.Module):
             scores = scores[:0]
         total = scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         return (total / (max(1, len(scores)) if self.bias_form == "mean" else 1)) ** 2
-
-
-def _giou(box_regression: Tensor, anchors: Anchors, matches: Matches) -> Tensor:
-    """GIoU of every positive with its object, (positives,)."""
-    deltas = box_regression[matches.images, matches.anchors]
-    require_finite("box_regression", deltas.detach(), "look for an overflow in the network")
-    return giou(decode_boxes(anchors.boxes[matches.anchors], deltas), matches.boxes)
 
 
 def _check_shapes(

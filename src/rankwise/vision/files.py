@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, TypeVar
 
 from annotated_types import MinLen
@@ -14,7 +13,7 @@ from torch import Tensor, nn
 
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
-from rankwise.extras import require
+from rankwise.extras import import_extra
 from rankwise.report import write_csv, write_whole
 from rankwise.settings import TaskSettings
 from rankwise.training import require_unchanged
@@ -64,7 +63,7 @@ def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None
         assert not isinstance(config, (Tensor, nn.Module))
         write_whole(out / _BACKBONE / "config.json", config.to_json_string())
     state = {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
-    write_whole(out / MODEL, _safetensors().save(state))
+    write_whole(out / MODEL, import_extra("rankwise.vision", "safetensors.torch").save(state))
 
 
 def require_finished(out: Path, *names: str) -> None:
@@ -89,7 +88,7 @@ def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Networ
 
 def load_state(out: Path, make: Callable[[State], Network]) -> Network:
     """Load the weights of a finished run into the network that ``make`` returns for them."""
-    library = _safetensors()
+    library = import_extra("rankwise.vision", "safetensors.torch")
     from safetensors import SafetensorError  # noqa: PLC0415
 
     try:
@@ -100,10 +99,3 @@ def load_state(out: Path, make: Callable[[State], Network]) -> Network:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
     return network.eval()
-
-
-def _safetensors() -> ModuleType:
-    require("rankwise.vision", "safetensors")
-    from safetensors import torch  # noqa: PLC0415
-
-    return torch

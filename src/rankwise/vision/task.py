@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -133,6 +133,7 @@ class LabeledImageTask(ImageTask[ImageBatch]):
         **known: Tensor | None,
     ) -> CachedLoss:
         """Return the loss of the outputs of all processes; ``known`` has a row for each output."""
+        passes = [partial(_seeded, moment, n, run) for n, run in enumerate(passes, 1)]
         known["previous"] = previous_outputs(self.previous, passes, moment)
         joined = {n: None if v is None else gather_with_gradient(v) for n, v in known.items()}
 
@@ -143,6 +144,14 @@ class LabeledImageTask(ImageTask[ImageBatch]):
         return CachedLoss([partial(run, self.network) for run in passes], loss)
 
 
+def _seeded(
+    moment: Moment, number: int, run: Callable[[nn.Module], Tensor], network: nn.Module
+) -> Tensor:
+    # The same random numbers in every pass over the same images (dropout, if any).
+    moment.start(number)
+    return run(network)
+
+
 def without_root(settings: Mapping[str, object]) -> dict[str, object]:
     """Return settings without the folder of the data, which may have been moved."""
     data = settings["data"]
@@ -150,9 +159,10 @@ def without_root(settings: Mapping[str, object]) -> dict[str, object]:
     return {**settings, "data": {name: v for name, v in data.items() if name != "root"}}
 
 
-def require_validation(training: Training, images: int, remedy: str) -> None:
+def require_validation(training: EarlyStoppedTraining, images: Sized, remedy: str) -> None:
     """Raise where patience needs validation images, and there are none."""
-    if isinstance(training, EarlyStoppedTraining) and training.patience is not None and not images:
+    if training.patience is not None and len(images) == 0:
         raise UsageError(
-            f"training.patience needs validation images, of which there are none: {remedy}"
+            "training.patience needs validation images, of which there are none: "
+            f"{remedy}, or leave patience out"
         )

@@ -14,7 +14,7 @@ from rankwise.tasks.classification.evaluate import (
     report_section,
     results_table,
 )
-from rankwise.tasks.classification.network import Classifier
+from rankwise.tasks.classification.task import Classifier
 from rankwise.vision import run
 from rankwise.vision.run import Trained, curve_figure
 

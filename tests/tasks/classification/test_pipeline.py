@@ -15,7 +15,6 @@ from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.evaluate import Evaluation, as_json
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.pipeline import (
     evaluate_part,
     fit_settings,
@@ -24,7 +23,7 @@ from rankwise.tasks.classification.pipeline import (
     run,
 )
 from rankwise.tasks.classification.settings import Network
-from rankwise.tasks.classification.task import new_classifier
+from rankwise.tasks.classification.task import Classifier, new_classifier
 from rankwise.vision.backbones import TransformersBackbone
 from rankwise.vision.files import CONFIG, MODEL, write_config, write_model
 from rankwise.vision.image_dataset import ImageDataset

@@ -10,8 +10,8 @@ from tests.tasks.classification.cases import SMALL
 from rankwise.data.images.readers import CLASS_KINDS
 from rankwise.errors import UsageError
 from rankwise.tasks.classification.losses import ClassificationLoss
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
+from rankwise.tasks.classification.task import Classifier
 
 
 @pytest.mark.parametrize(

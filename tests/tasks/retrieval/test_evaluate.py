@@ -11,7 +11,7 @@ from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
 from rankwise.retrieval import evaluate as of_embeddings
 from rankwise.tasks.retrieval.evaluate import as_json, evaluate, evaluate_splits
-from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.task import make_network
 from rankwise.vision.augmentations import center_crop
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 

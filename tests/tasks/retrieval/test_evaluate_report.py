@@ -13,7 +13,7 @@ from rankwise.report import Section
 from rankwise.report.verdict import Verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.evaluate import report_section, results_table
-from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.task import make_network
 from rankwise.training.checkpoint import flat_settings
 from rankwise.vision import run
 from rankwise.vision.run import Trained, curve_figure

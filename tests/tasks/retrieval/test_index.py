@@ -20,7 +20,7 @@ from rankwise.tasks.retrieval.index import (
     with_cells,
     write_index,
 )
-from rankwise.tasks.retrieval.network import make_network
+from rankwise.tasks.retrieval.task import make_network
 from rankwise.vision.image_dataset import ImageDataset
 
 VIEWS = settings().augmentations

@@ -14,9 +14,9 @@ from rankwise.data.images import ImageSet
 from rankwise.data.images._listing import Recorded
 from rankwise.errors import UsageError
 from rankwise.tasks.retrieval.evaluate import evaluate_splits, results_table
-from rankwise.tasks.retrieval.network import make_network
 from rankwise.tasks.retrieval.pipeline import fit_settings, load_run, open_data, run
 from rankwise.tasks.retrieval.settings import Network, Settings
+from rankwise.tasks.retrieval.task import make_network
 from rankwise.vision.backbones import TransformersBackbone
 from rankwise.vision.files import (
     DIVISION,

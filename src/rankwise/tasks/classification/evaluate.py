@@ -13,9 +13,9 @@ from rankwise.data.images.image_set import LabeledImages
 from rankwise.files import nan_to_none
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.report import Section, Table
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
+from rankwise.vision.network import ImageNetwork
 
 Metric = Callable[..., Tensor]
 
@@ -54,7 +54,7 @@ class Evaluation:
 
 
 def evaluate(
-    network: Classifier,
+    network: ImageNetwork,
     images: LabeledImages,
     settings: Settings,
     *,

@@ -13,9 +13,8 @@ from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_c
 from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
 from rankwise.tasks.classification.evaluate import Evaluation, as_json, evaluate, report_section
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Settings
-from rankwise.tasks.classification.task import new_classifier, train
+from rankwise.tasks.classification.task import Classifier, new_classifier, train
 from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset

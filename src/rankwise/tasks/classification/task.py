@@ -1,4 +1,4 @@
-"""Classification as a task of the trainer: batches, the loss of logits, mAP over the classes."""
+"""Classification as a task of the trainer: network, batches, loss of logits, mAP over classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Unpack
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn.functional import linear, normalize
 
 from rankwise.data.images import ClassSplits, LabeledImages
 from rankwise.data.images.image_set import fingerprint
@@ -18,13 +19,37 @@ from rankwise.errors import UsageError
 from rankwise.samplers import BalancedBatches, ClassBatches, EpochBatches
 from rankwise.tasks.classification.evaluate import evaluate_scores
 from rankwise.tasks.classification.losses import ClassificationLoss
-from rankwise.tasks.classification.network import Classifier
 from rankwise.tasks.classification.settings import Batches, Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder
 from rankwise.vision.augmentations import make_fast_augmentation
+from rankwise.vision.backbones import make_backbone
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
+from rankwise.vision.network import ProjectedNetwork
 from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import LabeledImageTask, require_validation
+
+
+class Classifier(ProjectedNetwork):
+    """Images in [0, 1] to features by a backbone, and those to logits by a linear map.
+
+    What is new in it comes from torch's global generator. With ``settings.cosine`` a logit is the
+    cosine of the features and its class's vector, for which the margins of LDAM are meant.
+    """
+
+    def __init__(self, settings: Settings, logits: int) -> None:
+        chosen = settings.network
+        backbone = make_backbone(chosen.backbone, chosen.weights, chosen.options)
+        super().__init__(backbone, logits, freeze_batch_norm=chosen.freeze_batch_norm)
+        self.cosine = settings.cosine
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return logits (n, logits)."""
+        features = self.backbone(self.standardize(images))
+        if self.cosine:
+            vectors = normalize(self.projection.weight.float(), dim=-1)
+            return linear(normalize(features.float(), dim=-1), vectors)
+        logits: Tensor = self.projection(features).float()
+        return logits
 
 
 class ShuffledBatches(EpochBatches):
@@ -98,11 +123,7 @@ class ClassificationTask(LabeledImageTask):
         images = splits.train
         self.settings, self.workers, self.held_out = settings, workers, splits.validation
         self.validation = ImageDataset(splits.validation.images, settings.augmentations)
-        require_validation(
-            settings.training,
-            len(self.validation),
-            "raise data.validation_share, or leave patience out",
-        )
+        require_validation(settings.training, self.validation, "raise data.validation_share")
         self.dataset = ImageDataset(images.images, settings.augmentations, on_broken)
         classes, seed = len(images.classes), settings.training.seed
         self.sampler = make_sampler(images.target, classes, settings.batches, seed, place)
@@ -120,16 +141,12 @@ class ClassificationTask(LabeledImageTask):
 
     def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         self.loss.begin(moment.step // len(self.sampler))
-        images = self.augment(batch.images, self.place.device)
-
-        def forward(network: nn.Module) -> Tensor:
-            # The same random numbers in every pass over the same images (dropout, if any).
-            moment.start(1)
-            logits: Tensor = network(images)
-            return logits
-
-        rows = batch.rows.to(self.place.device)
-        return self.joint_loss([forward], moment, target=self.target[rows], rows=rows)
+        images, rows = (
+            self.augment(batch.images, self.place.device),
+            batch.rows.to(self.place.device),
+        )
+        known = {"target": self.target[rows], "rows": rows}
+        return self.joint_loss([lambda network: network(images)], moment, **known)
 
     def measure(self, outputs: Tensor) -> dict[str, float]:
         images, max_fpr = self.held_out, self.settings.data.max_fpr

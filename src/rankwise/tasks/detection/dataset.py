@@ -68,7 +68,8 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
 
     def generator(self, number: int) -> torch.Generator:
         """Return the generator of the augmentation of the image with this number."""
-        return torch.Generator().manual_seed(_seed(self.seed, number))
+        words = np.random.SeedSequence((self.seed, number))
+        return torch.Generator().manual_seed(int(words.generate_state(1)[0]))
 
     def sample(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
         """Return the resized image, uint8, with the boxes and labels that are trained on."""
@@ -168,10 +169,6 @@ def _collated(items: list[tuple[Tensor, Target]]) -> DetectionBatch:
     return DetectionBatch(
         torch.stack([image for image, _ in items]), [target for _, target in items]
     )
-
-
-def _seed(*words: int) -> int:
-    return int(np.random.SeedSequence(words).generate_state(1)[0])
 
 
 def can_cache(network: Detector, how: Augmentations) -> bool:

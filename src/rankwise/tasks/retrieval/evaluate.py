@@ -9,16 +9,16 @@ from rankwise.report import Figure, Section, Table
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
-from rankwise.tasks.retrieval.network import EmbeddingNet
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
+from rankwise.vision.network import ImageNetwork
 from rankwise.vision.run import require_part
 
 Results = dict[str, dict[str, RetrievalResult]]  # by network, then by gallery
 
 
 def evaluate(
-    network: EmbeddingNet,
+    network: ImageNetwork,
     images: ImageSet,
     settings: Settings,
     *,
@@ -35,7 +35,7 @@ def evaluate(
 
 
 def evaluate_splits(
-    network: EmbeddingNet,
+    network: ImageNetwork,
     splits: RetrievalSplits,
     settings: Settings,
     part: str = "test",

@@ -17,7 +17,7 @@ from rankwise.data.images.image_file import image_size
 from rankwise.errors import UsageError
 from rankwise.files import read_npz, write_npz
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
-from rankwise.tasks.retrieval.network import EmbeddingNet
+from rankwise.tasks.retrieval.task import EmbeddingNet
 from rankwise.vision.augmentations import center_crop, resize
 from rankwise.vision.image_dataset import ImageDataset, OnBroken, compute_outputs
 from rankwise.vision.settings import Augmentations

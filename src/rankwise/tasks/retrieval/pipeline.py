@@ -17,9 +17,8 @@ from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
 from rankwise.retrieval import RetrievalResult
 from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits, report_section
-from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.tasks.retrieval.task import new_network, train
+from rankwise.tasks.retrieval.task import EmbeddingNet, make_network, new_network, train
 from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset

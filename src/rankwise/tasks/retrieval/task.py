@@ -1,13 +1,15 @@
-"""Image retrieval as a task of the trainer: batches by class, the loss of embeddings, mAP."""
+"""Image retrieval as a task of the trainer: network, batches by class, loss of embeddings, mAP."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 
 from rankwise.data.images import RetrievalSplits
 from rankwise.data.images.image_set import fingerprint
@@ -15,13 +17,38 @@ from rankwise.errors import UsageError
 from rankwise.retrieval import evaluate
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.losses import RetrievalLoss
-from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
-from rankwise.tasks.retrieval.settings import Settings
+from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.training import CachedLoss, Moment, Place, RunFolder
-from rankwise.vision.augmentations import draw_mixing, make_augmentation
+from rankwise.vision.augmentations import draw_mixing, make_augmentation, mixed_stages
+from rankwise.vision.backbones import make_backbone
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, OnBroken
+from rankwise.vision.network import ProjectedNetwork
 from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import LabeledImageTask, require_validation
+
+
+class EmbeddingNet(ProjectedNetwork):
+    """Images in [0, 1] to features by a backbone, and those by a linear map to unit vectors."""
+
+    def forward(self, images: Tensor, mixing: Sequence[Tensor] = (), u: float = 0.9) -> Tensor:
+        """Return unit vectors (n, dimension).
+
+        With ``mixing``, one set of weights by class for each of the last stages, class after class
+        of equal size (:mod:`rankwise.vision.augmentations`), each of them doubles the images.
+        """
+        standard = self.standardize(images)
+        with mixed_stages(self.backbone.stages if mixing else (), mixing, u):
+            features = self.backbone(standard)
+        # Unit vectors in half precision would be apart by more than close neighbors are.
+        with torch.autocast(features.device.type, enabled=False):
+            projected = self.projection(features.to(self.projection.weight.dtype))
+            return normalize(projected.float(), dim=-1)
+
+
+def make_network(settings: Network) -> EmbeddingNet:
+    """Make the network of the settings; what is new in it comes from torch's global generator."""
+    backbone = make_backbone(settings.backbone, settings.weights, settings.options)
+    return EmbeddingNet(backbone, settings.dimension, freeze_batch_norm=settings.freeze_batch_norm)
 
 
 def new_network(dataset: ImageDataset, settings: Settings) -> EmbeddingNet:
@@ -55,11 +82,8 @@ class RetrievalTask(LabeledImageTask):
         batches = settings.batches
         self.settings, self.workers = settings, workers
         self.validation = ImageDataset(splits.validation, settings.augmentations)
-        require_validation(
-            settings.training,
-            len(self.validation),
-            "add images, set data.trainval to false, or leave patience out",
-        )
+        remedy = "add images, set data.trainval to false"
+        require_validation(settings.training, self.validation, remedy)
         self.dataset = ImageDataset(splits.train, settings.augmentations, on_broken)
         self.labels = self.dataset.labels
         self.sampler = _sampler(self.labels, settings, place)
@@ -78,17 +102,13 @@ class RetrievalTask(LabeledImageTask):
             place=place,
             previous=settings.objective.previous,
         )
-        self._check_chunk()
-        self.augment = make_augmentation(settings.augmentations)
-
-    def _check_chunk(self) -> None:
-        batches = self.settings.batches
-        size = batches.classes * batches.per_class
-        if batches.chunk is not None and batches.chunk < size and self.network.depends_on_batch:
+        chunk, whole = batches.chunk, batches.classes * batches.per_class
+        if chunk is not None and chunk < whole and self.network.depends_on_batch:
             raise UsageError(
                 "batches.chunk needs a network that looks at one image at a time: set "
                 "network.freeze_batch_norm: true, or norm: group in network.options of small"
             )
+        self.augment = make_augmentation(settings.augmentations)
 
     def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         device = self.place.device
@@ -97,16 +117,13 @@ class RetrievalTask(LabeledImageTask):
         mixing = draw_mixing(len(images) // per_class, per_class, mixup.stages, images)
         chunk = self.settings.batches.chunk or len(images)
 
-        def embed(number: int, start: int, network: nn.Module) -> Tensor:
-            # The same random numbers in every pass over the same images (dropout, if any).
-            moment.start(number)
+        def embed(start: int, network: nn.Module) -> Tensor:
             some = slice(start // per_class, (start + chunk) // per_class)
             weights = [v[some] for v in mixing]
             embeddings: Tensor = network(images[start : start + chunk], weights, mixup.u)
             return embeddings
 
-        starts = enumerate(range(0, len(images), chunk), 1)
-        passes = [partial(embed, number, start) for number, start in starts]
+        passes = [partial(embed, start) for start in range(0, len(images), chunk)]
         rows = batch.rows.to(device)
         labels = self.labels.to(device)[rows]
         labels = labels[::per_class].repeat_interleave(per_class * 2**mixup.stages)

@@ -5,8 +5,8 @@ import torch
 from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.network import EmbeddingNet, make_network
 from rankwise.tasks.retrieval.settings import Network
+from rankwise.tasks.retrieval.task import EmbeddingNet, make_network
 from rankwise.vision.augmentations import draw_mixing, mix_features
 
 SMALL = Network(options={"width": 2}, dimension=5)

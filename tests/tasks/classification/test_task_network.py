@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.tasks.classification.cases import settings
 
-from rankwise.tasks.classification.network import Classifier
+from rankwise.tasks.classification.task import Classifier
 
 
 def test_cosines_do_not_depend_on_the_size_of_the_vectors():
