@@ -16,9 +16,7 @@ def _load() -> image_tasks.ImageTask:
     from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
     from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
 
-    return image_tasks.ImageTask(
-        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, report.results_table
-    )
+    return image_tasks.ImageTask(Settings, pipeline.open_data, pipeline.run, report.results_table)
 
 
 app = image_tasks.image_app(
@@ -75,6 +73,6 @@ def predict(
     pipeline.require_places(images, out)
     kept = pipeline.load_run(run)
     for image in images:
-        done = pipeline.predict(kept, image, out, least)
-        counted = ", ".join(f"{n} {name}" for name, n in done.counts.items()) or "nothing"
-        say([f"{image.name}: {counted}", str(done.drawing)])
+        drawing, counts = pipeline.predict(kept, image, out, least)
+        counted = ", ".join(f"{n} {name}" for name, n in counts.items()) or "nothing"
+        say([f"{image.name}: {counted}", str(drawing)])

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,13 +16,15 @@ from rankwise.commands.options import Out, Resume, add_config
 from rankwise.settings import require_choice
 
 if TYPE_CHECKING:
-    from rankwise.data.images import BrokenImage
+    from rankwise.data.detection import DetectionSplits
+    from rankwise.data.images import BrokenImage, ClassSplits, RetrievalSplits
     from rankwise.report import Table
     from rankwise.tasks.classification import settings as classification
     from rankwise.tasks.detection import settings as detection
     from rankwise.tasks.retrieval import settings as retrieval
     from rankwise.vision.run import History, RunResult
 
+    Splits = ClassSplits | DetectionSplits | RetrievalSplits
     Settings = classification.Settings | detection.Settings | retrieval.Settings
 
 _STOPPED = "stopped; the same command with --resume continues after the last validation"
@@ -40,21 +42,16 @@ Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load
 Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
 
 
-class Splits(Protocol):
-    """The images of a task."""
-
-    def describe(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class ImageTask:
     """The parts of an image task that its commands use."""
 
     settings: type[Settings]
     open_data: Callable[..., Splits]
-    fit_settings: Callable[..., tuple[Settings, list[str]]]
     run: Callable[..., RunResult[object, History]]
     results_table: Callable[..., Table]
+    # Settings that the images can fill, and a line for each change.
+    fit_settings: Callable[..., tuple[Settings, list[str]]] = lambda settings, _: (settings, [])
 
 
 def require_part(part: str) -> None:

@@ -23,7 +23,7 @@ def _load() -> image_tasks.ImageTask:
     from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
 
     return image_tasks.ImageTask(
-        Settings, pipeline.open_data, pipeline.fit_settings, pipeline.run, results_table
+        Settings, pipeline.open_data, pipeline.run, results_table, pipeline.fit_settings
     )
 
 

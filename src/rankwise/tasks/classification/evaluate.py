@@ -54,11 +54,7 @@ class Evaluation:
 
 
 def evaluate(
-    network: ImageNetwork,
-    images: LabeledImages,
-    settings: Settings,
-    *,
-    workers: int = 0,
+    network: ImageNetwork, images: LabeledImages, settings: Settings, *, workers: int = 0
 ) -> Evaluation:
     """Rank all images of a set by the logit of every class."""
     logits = compute_outputs(network, ImageDataset(images.images, settings.augmentations), workers)

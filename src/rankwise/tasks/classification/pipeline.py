@@ -37,22 +37,16 @@ def fit_settings(settings: Settings, splits: ClassSplits) -> tuple[Settings, lis
 
     A batch has at most as many images as there are, and with ``per_class`` at most as many classes.
     """
-    asked = settings.batches
-    if asked.positives is not None:
-        return settings, []  # the share of positives was asked for: the sampler refuses too many
-    train = splits.train
-    size, most = asked.size, len(train)
+    asked, train = settings.batches, splits.train
+    most, why = len(train), f"there are {len(train)} training images"
     if asked.per_class is not None:
         classes = int((train.counts > 0).sum())
         most = asked.per_class * classes
-    if size <= most or most <= (asked.per_class or 1):
+        why = f"there are {classes} training classes, {asked.per_class} images of each in a batch"
+    # Where a number of positives was asked for, the sampler refuses too many.
+    if asked.positives is not None or asked.size <= most or most <= (asked.per_class or 1):
         return settings, []
-    why = (
-        f"there are {len(train)} training images"
-        if asked.per_class is None
-        else f"there are {classes} training classes, {asked.per_class} images of each in a batch"
-    )
-    line = f"batches: {most} images instead of {size}: {why}"
+    line = f"batches: {most} images instead of {asked.size}: {why}"
     return settings.replace(batches=asked.replace(size=most)), [line]
 
 
@@ -71,10 +65,7 @@ def evaluate_part(
 
 
 def run(
-    splits: ClassSplits,
-    settings: Settings,
-    out: Path,
-    **options: Unpack[image_runs.ImageOptions],
+    splits: ClassSplits, settings: Settings, out: Path, **options: Unpack[image_runs.ImageOptions]
 ) -> image_runs.RunResult[Evaluation, image_runs.Trained[Classifier]]:
     """Train into the folder ``out``, then evaluate the best, the last and the untrained network.
 

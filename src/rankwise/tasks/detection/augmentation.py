@@ -104,11 +104,7 @@ def cropped(sample: Sample, generator: torch.Generator) -> Sample:
             cut = torch.maximum(torch.minimum(boxes[kept], part[2:].repeat(2)), part[:2].repeat(2))
             cut, names = cut - part[:2].repeat(2), labels[kept]
             good = box_area(cut) > 0
-            return (
-                image[:, top : top + tall, left : left + wide],
-                cut[good],
-                names[good],
-            )
+            return image[:, top : top + tall, left : left + wide], cut[good], names[good]
 
 
 def colored(image: Tensor, generator: torch.Generator) -> Tensor:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
@@ -61,7 +64,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
 
     def __getitem__(self, place: tuple[int, int]) -> tuple[Tensor, Target]:
         row, number = place
-        image, boxes, labels = self.sample(self.readable(row)[0])
+        image, boxes, labels = self.sample(row)
         sample = (image.float() / 255, boxes, labels)
         found, boxes, labels = augmented(sample, self.augmentations, self.generator(number))
         return found, {"boxes": boxes, "labels": labels}
@@ -73,7 +76,7 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
 
     def sample(self, row: int) -> tuple[Tensor, Tensor, Tensor]:
         """Return the resized image, uint8, with the boxes and labels that are trained on."""
-        image = self.small(row)
+        row, image = self.readable(row)
         boxes, labels = self.set.objects[row].trained()
         width, height = self.set.sizes[row]
         return image, rescaled(boxes, (height, width), (image.shape[1], image.shape[2])), labels
@@ -130,18 +133,15 @@ def numbered_rows(
     Those of several processes follow each other: together they are one large batch.
     """
     rank, world = place
-    number, epoch, order = step * size * world, -1, np.zeros(0, dtype=np.int64)
-    while True:
-        batch = []
-        for _ in range(size * world):
-            turn, position = divmod(number, rows)
-            if turn != epoch:
-                epoch = turn
-                words = np.random.SeedSequence((seed, turn, 1))
-                order = np.random.default_rng(words).permutation(rows)
-            batch.append((int(order[position]), number))
-            number += 1
-        yield batch[rank * size : (rank + 1) * size]
+    for first in count((step * world + rank) * size, world * size):
+        places = [(number, *divmod(number, rows)) for number in range(first, first + size)]
+        yield [(int(_order(rows, seed, epoch)[i]), number) for number, epoch, i in places]
+
+
+@lru_cache(maxsize=2)  # a batch may have images of two epochs
+def _order(rows: int, seed: int, epoch: int) -> NDArray[np.int64]:
+    words = np.random.SeedSequence((seed, epoch, 1))
+    return np.random.default_rng(words).permutation(rows)
 
 
 def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[EvaluationImage]:

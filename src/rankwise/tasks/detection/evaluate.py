@@ -46,11 +46,7 @@ class Result:
 
 
 def detect_all(
-    network: Detector,
-    images: DetectionSet,
-    settings: Settings,
-    *,
-    cache: Cache | None = None,
+    network: Detector, images: DetectionSet, settings: Settings, *, cache: Cache | None = None
 ) -> list[Detections]:
     """Detect objects in every image of a set; ``cache`` has features of a frozen backbone."""
     how, selection = settings.augmentations, settings.selection

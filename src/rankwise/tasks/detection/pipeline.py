@@ -81,11 +81,6 @@ def open_data(
     return open_detection(**settings.data.model_dump(), classes=classes, skip_broken=skip_broken)
 
 
-def fit_settings(settings: Settings, splits: DetectionSplits) -> tuple[Settings, list[str]]:
-    """Return the settings as they are: batches of a few images take each of them several times."""
-    return settings, []
-
-
 def run(
     splits: DetectionSplits,
     settings: Settings,
@@ -134,15 +129,6 @@ def run(
         return image_runs.RunResult({name: result}, trained, report, said)
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """Files of the drawing and of the boxes, and the number of boxes of each class."""
-
-    drawing: Path
-    json: Path
-    counts: dict[str, int]
-
-
 def require_places(images: Sequence[Path], out: Path) -> None:
     """Raise where a drawing in ``out`` would write over an image, or over another drawing."""
     drawn_from: dict[str, Path] = {}
@@ -160,10 +146,13 @@ def require_places(images: Sequence[Path], out: Path) -> None:
             )
 
 
-def predict(finished: FinishedRun, image: Path, out: Path, least: float | None = None) -> Predicted:
+def predict(
+    finished: FinishedRun, image: Path, out: Path, least: float | None = None
+) -> tuple[Path, Counter[str]]:
     """Draw boxes with a score of at least ``least``, a probability; None: the run's thresholds.
 
     Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
+    Returns the file of the drawing, and the number of boxes of each class.
     """
     require_places([image], out)
     pixels, settings = read_image(image), finished.settings
@@ -179,5 +168,5 @@ def predict(finished: FinishedRun, image: Path, out: Path, least: float | None =
     ]
     drawing = write_whole(out / f"{image.stem}.png", to_png(drawn(pixels, boxes, finished.classes)))
     size = {"width": pixels.shape[2], "height": pixels.shape[1]}
-    listed = write_json(out / f"{image.stem}.json", {"image": image.name, **size, "found": rows})
-    return Predicted(drawing, listed, dict(Counter(names)))
+    write_json(out / f"{image.stem}.json", {"image": image.name, **size, "found": rows})
+    return drawing, Counter(names)

@@ -70,28 +70,29 @@ def as_json(result: RetrievalResult) -> dict[str, object]:
     }
 
 
+def _listed(results: Results) -> list[tuple[str, str, RetrievalResult]]:
+    return [(network, name, one) for network, by in results.items() for name, one in by.items()]
+
+
 def results_table(results: Results) -> Table:
     """Return one row for each network and gallery."""
-    rows, queries, left_out, hits = [], 0, 0, []
-    for network, galleries in results.items():
-        for gallery, result in galleries.items():
-            hits = list(result.hit_at)
-            queries, left_out = max(queries, result.queries), max(left_out, result.left_out)
-            rows.append(
-                (
-                    network,
-                    gallery,
-                    f"{result.map:.4f}{_interval(result.standard_error)}",
-                    *(f"{value:.4f}" for value in result.hit_at.values()),
-                    f"{result.r_precision:.4f}",
-                    f"{result.map_at_r:.4f}",
-                )
-            )
-    names = ("network", "gallery", "mAP", *(f"R@{k}" for k in hits), "R-precision", "MAP@R")
+    listed = _listed(results)
+    rows = [
+        (
+            network,
+            gallery,
+            f"{one.map:.4f}{_interval(one.standard_error)}",
+            *(f"{v:.4f}" for v in (*one.hit_at.values(), one.r_precision, one.map_at_r)),
+        )
+        for network, gallery, one in listed
+    ]
+    hits = (f"R@{k}" for k in listed[-1][2].hit_at)
+    queries = max(one.queries for _, _, one in listed)
+    left_out = max(one.left_out for _, _, one in listed)
     caption = f"{queries} queries at most; ± is a 95 % interval over them, not over trainings."
     if left_out:
         caption += f" {left_out} images alone in their class were no queries."
-    return Table(names, rows, caption)
+    return Table(("network", "gallery", "mAP", *hits, "R-precision", "MAP@R"), rows, caption)
 
 
 def report_section(splits: RetrievalSplits, results: Results) -> Section:
@@ -113,7 +114,7 @@ def _interval(error: float) -> str:
 
 def _precision_recall(results: Results) -> Figure:
     canvas, axes = new_axes("recall", "mean precision")
-    curves = [(f"{n}, {g}", r) for n, by in results.items() for g, r in by.items()]
+    curves = [(f"{network}, {gallery}", one) for network, gallery, one in _listed(results)]
     for number, (name, result) in enumerate(curves):
         color = COLORS[number % len(COLORS)]
         axes.plot(result.recall, result.precision, color=color, linewidth=1.3, label=name)
