@@ -54,13 +54,7 @@ class HeadLearner:
         self.settings, self.part = settings, features.train
         torch.manual_seed(settings.training.seed)
         self.head = start_of(self.part.features, settings.network.dimension)
-        self.loss = RetrievalLoss(
-            settings.objective,
-            settings.memory,
-            self.part.labels,
-            settings.network.dimension,
-            mixes=settings.mixup.stages > 0,
-        )
+        self.loss = RetrievalLoss(settings, self.part.labels)
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
         parameters = [*self.head.parameters(), *self.loss.parameters()]
         self.optimizer = make_optimizer(parameters, settings.optimizer)

@@ -60,8 +60,7 @@ def test_every_column_of_the_retrieval_tables_has_a_configuration():
 def test_a_retrieval_configuration_can_be_trained(name):
     found = Retrieval.read(_source(name))
     labels = torch.arange(400) // 4
-    mixes = found.mixup.stages > 0
-    RetrievalLoss(found.objective, found.memory, labels, found.network.dimension, mixes=mixes)
+    RetrievalLoss(found, labels)
 
 
 @pytest.mark.parametrize("name", COLUMNS)

@@ -1,7 +1,6 @@
 from rankwise.training.checkpoint import CHECKPOINT
 from rankwise.training.devices import PRECISIONS, Devices, Place
-from rankwise.training.gradient_cache import cached_backward
-from rankwise.training.learner import Learner
+from rankwise.training.learner import Learner, cached_backward
 from rankwise.training.optimizers import (
     MomentumSGD,
     cosine_rate,

@@ -1,16 +1,15 @@
-"""One step of training, for any loop around it, and a moving average of the weights."""
+"""One step of training, for any loop around it: gradient caching, average of the weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.training.devices import Devices
-from rankwise.training.gradient_cache import cached_backward
 from rankwise.training.task import Moment, StateDict, Task
 
 Batch = TypeVar("Batch")
@@ -173,3 +172,71 @@ class WeightAverage:
         """Restore what :meth:`state_dict` returned."""
         for name, value in state.items():
             self.values[name].copy_(value)
+
+
+def cached_backward(
+    parts: Sequence[Callable[[], Tensor]],
+    loss: Callable[[Tensor], Tensor],
+    *,
+    backward: Callable[[Tensor], None] = Tensor.backward,
+    forward: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Tensor:
+    """Compute the gradients of ``loss(torch.cat([part() for part in parts]))`` part by part.
+
+    A first pass without a graph gives all embeddings e, the loss its gradient ∂L/∂e with a graph of
+    the loss alone, and a second pass over every part the rest by the chain rule,
+    ∂L/∂θ = Σ_parts ∂L/∂e_part · ∂e_part/∂θ. The memory is that of one part, the cost one more
+    forward pass. It is exact where a part gives the same in both passes: it may neither depend on
+    the other parts (batch norm) nor draw random numbers of its own (dropout). One part alone is
+    run once.
+
+    Args:
+        parts: Forward passes, each returning the embeddings of some rows.
+        loss: The loss of all embeddings.
+        backward: The backward pass of the loss, which may scale it (half precision).
+        forward: Context of the forward passes, such as autocast.
+
+    Returns:
+        The loss, without a graph.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.training import cached_backward
+        >>> layer = torch.nn.Linear(2, 1, bias=False)
+        >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> parts = [lambda: layer(rows[:2]), lambda: layer(rows[2:])]
+        >>> value = cached_backward(parts, lambda scores: scores.sum())
+        >>> layer.weight.grad  # of one pass over all rows
+        tensor([[2., 2.]])
+
+    Reference:
+        Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup".
+    """
+    if len(parts) == 1:
+        with forward():
+            output = parts[0]()
+        gradient, value = _of_loss(loss, output.detach(), backward)
+        output.backward(gradient)
+        return value
+    with torch.no_grad(), forward():
+        embeddings = [part() for part in parts]
+    gradient, value = _of_loss(loss, torch.cat(embeddings), backward)
+    pieces = gradient.split([len(part) for part in embeddings])
+    del embeddings, gradient
+    for part, piece in zip(parts, pieces, strict=True):
+        with forward():
+            output = part()
+        output.backward(piece)
+    return value
+
+
+def _of_loss(
+    loss: Callable[[Tensor], Tensor], embeddings: Tensor, backward: Callable[[Tensor], None]
+) -> tuple[Tensor, Tensor]:
+    """∂L/∂e and L; the parameters of the loss itself get their gradients as well."""
+    leaf = embeddings.requires_grad_()
+    value = loss(leaf)
+    backward(value)
+    gradient = leaf.grad
+    assert gradient is not None  # every loss has a graph, also one with nothing to rank
+    return gradient, value.detach()

@@ -10,9 +10,9 @@ from tests.tasks.detection.cases import settings
 
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.network import (
+    Detector,
     MobileFeatures,
     SmallFeatures,
-    make_detector,
     make_features,
 )
 from rankwise.tasks.detection.settings import Network
@@ -36,7 +36,7 @@ TINY_RESNET = {
     ids=lambda network: network.backbone,
 )
 def test_an_anchor_for_every_place_of_every_level(network):
-    detector = make_detector(network, 3).eval()
+    detector = Detector(network, 3).eval()
     with torch.no_grad():
         dense = detector(torch.rand(2, 3, 64, 96))
     levels = [(-(-64 // stride)) * (-(-96 // stride)) for stride in network.levels]
@@ -51,7 +51,7 @@ def test_an_anchor_for_every_place_of_every_level(network):
 def test_an_anchor_scores_what_is_at_its_place():
     """A change in one corner of the picture changes the fine scores most in that corner."""
     torch.manual_seed(0)
-    detector = make_detector(
+    detector = Detector(
         Network(backbone="small", options={"width": 8}, levels=(8,), width=8), 2
     ).eval()
     picture = torch.rand(1, 3, 128, 160)
@@ -80,7 +80,7 @@ def test_a_warm_start_by_focal_loss_starts_from_rare_objects():
 
 def test_frozen_parts_and_batch_norms_stay_as_they_are():
     network = Network(backbone="mobilenet_v2", frozen=2, levels=(8, 16), width=8, depth=0)
-    detector = make_detector(network, 2).train()
+    detector = Detector(network, 2).train()
     stem, *stages = detector.features.parts()
     assert not any(p.requires_grad for part in (stem, stages[0]) for p in part.parameters())
     assert any(p.requires_grad for p in stages[1].parameters())
@@ -96,14 +96,12 @@ def test_batch_norms_may_learn():
     network = Network(
         backbone="mobilenet_v2", freeze_batch_norm=False, levels=(8,), width=8, depth=0
     )
-    detector = make_detector(network, 2).train()
+    detector = Detector(network, 2).train()
     assert all(norm.training for norm in detector.batch_norms())
 
 
 def test_maps_in_place_of_images():
-    detector = make_detector(
-        Network(backbone="small", levels=(8, 32 // 2), width=8, depth=1), 2
-    ).eval()
+    detector = Detector(Network(backbone="small", levels=(8, 32 // 2), width=8, depth=1), 2).eval()
     pictures = torch.rand(2, 3, 64, 64)
     with torch.no_grad():
         whole, parts = detector(pictures), detector(detector.maps(pictures))

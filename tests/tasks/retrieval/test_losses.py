@@ -8,7 +8,7 @@ from rankwise.errors import UsageError
 from rankwise.naming.table import ENTRIES
 from rankwise.objectives import SOPRC, embedding_scores
 from rankwise.tasks.retrieval.losses import RetrievalLoss
-from rankwise.tasks.retrieval.settings import Memory, Objective
+from rankwise.tasks.retrieval.settings import Memory, Mixup, Network, Objective, Settings
 
 LABELS = torch.tensor([0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
 BATCH = torch.tensor([0, 0, 1, 1, 2, 2])
@@ -20,8 +20,20 @@ def vectors(seed: int = 0) -> torch.Tensor:
     return torch.nn.functional.normalize(found).requires_grad_()
 
 
-def loss(name: str, memory: Memory | None = None, **options: object) -> RetrievalLoss:
-    return RetrievalLoss(Objective(name=name, **options), memory or Memory(), LABELS, 4)
+def loss(
+    name: str,
+    memory: Memory | None = None,
+    labels: torch.Tensor = LABELS,
+    mixup: Mixup | None = None,
+    **options: object,
+) -> RetrievalLoss:
+    chosen = Settings(
+        network=Network(dimension=4),
+        objective=Objective(name=name, **options),
+        memory=memory or Memory(),
+        mixup=mixup or Mixup(),
+    )
+    return RetrievalLoss(chosen, labels)
 
 
 def test_the_prior_of_a_class_is_its_share_of_the_other_images():
@@ -141,11 +153,11 @@ def test_embeddings_of_the_last_parameters_reach_stable_ap():
         (lambda: loss("ap", previous=True), "objective.previous is for stable_ap, got ap"),
         (lambda: loss("soap", Memory(size=4)), "goes neither with memory.size nor with mixup"),
         (
-            lambda: RetrievalLoss(Objective(name="soap"), Memory(), LABELS, 4, mixes=True),
+            lambda: loss("soap", mixup=Mixup(stages=1)),
             "goes neither with memory.size nor with mixup",
         ),
         (
-            lambda: RetrievalLoss(Objective(name="soap"), Memory(), torch.arange(8000) // 2, 4),
+            lambda: loss("soap", labels=torch.arange(8000) // 2),
             "remembers every pair of images, 8,000² of them",
         ),
     ],

@@ -86,8 +86,7 @@ def test_what_ships_can_be_trained(name):
     found = Settings.read(name)
     assert found.data.kind in KINDS
     labels = torch.arange(400) // 4
-    mixes = found.mixup.stages > 0
-    RetrievalLoss(found.objective, found.memory, labels, found.network.dimension, mixes=mixes)
+    RetrievalLoss(found, labels)
     assert (Settings.configs / f"{name}.yaml").read_text().startswith("# ")
 
 

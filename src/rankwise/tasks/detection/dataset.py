@@ -83,9 +83,8 @@ class DetectionDataset(Dataset[tuple[Tensor, Target]]):
 
     def small(self, row: int) -> Tensor:
         """Return the resized image before its augmentation: uint8, (3, h, w)."""
-        kept = self._kept.get(row)
-        if kept is not None:
-            return kept
+        if row in self._kept:
+            return self._kept[row]
         size = (self.augmentations.height, self.augmentations.width)
         image = resized(self.set.load(row), size)
         if self.augmentations.cache:

@@ -208,13 +208,16 @@ class Head(nn.Module):
 
 
 class Detector(ImageNetwork):
-    """Images in [0, 1], (B, 3, h, w), to :class:`Dense`."""
+    """Images in [0, 1], (B, 3, h, w), to :class:`Dense`.
 
-    def __init__(self, features: Features, settings: Network, classes: int, *, rare: bool) -> None:
+    What is new in it comes from torch's global generator. ``rare``: see :class:`Head`.
+    """
+
+    def __init__(self, settings: Network, classes: int, *, rare: bool = True) -> None:
         super().__init__(freeze_batch_norm=settings.freeze_batch_norm)
-        self.features, self.settings = features, settings
+        self.features, self.settings = make_features(settings), settings
         levels, width = settings.levels, settings.width
-        self.pyramid = Pyramid(features.channels, levels, width)
+        self.pyramid = Pyramid(self.features.channels, levels, width)
         self.head = Head(width, settings.depth, classes, len(levels), rare=rare)
         channels_last(self)
         self.freeze()
@@ -238,11 +241,6 @@ class Detector(ImageNetwork):
         shapes = [(one.shape[-2], one.shape[-1]) for one in maps]
         anchors = grid_anchors(shapes, self.settings.levels, self.settings.anchor_scale)
         return Dense(logits.float(), regression.float(), anchors.to(logits.device))
-
-
-def make_detector(settings: Network, classes: int, *, rare: bool = True) -> Detector:
-    """Make the detector of the settings; what is new in it comes from torch's global generator."""
-    return Detector(make_features(settings), settings, classes, rare=rare)
 
 
 def _tower(width: int, depth: int) -> nn.Sequential:

@@ -19,7 +19,7 @@ from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.dataset import Cache
 from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
 from rankwise.tasks.detection.inference import detect
-from rankwise.tasks.detection.network import Detector, make_detector
+from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.report import drawn, history_table, report_sections, to_png
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
@@ -64,7 +64,7 @@ def load_run(out: Path, changes: Sequence[str] = ()) -> FinishedRun:
             f"got {len(thresholds)}"
         )
     network = files.load_model(
-        out, settings.network, lambda chosen, _: make_detector(chosen, len(classes))
+        out, settings.network, lambda chosen, _: Detector(chosen, len(classes))
     )
     return FinishedRun(settings, network, classes, thresholds)
 

@@ -27,7 +27,7 @@ from rankwise.tasks.detection.dataset import (
 )
 from rankwise.tasks.detection.evaluate import detect_all, evaluate
 from rankwise.tasks.detection.inference import Detections
-from rankwise.tasks.detection.network import Detector, make_detector
+from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Objective, Settings
 from rankwise.training import Moment, Place, RunFolder
 from rankwise.vision import ClassificationLoss, DetectionLoss, DetectionLosses
@@ -50,9 +50,8 @@ def new_detector(settings: Settings, classes: int) -> Detector:
     ranked = make_loss(settings.objective, classes).ranked
     shift_sensitive = isinstance(ranked, ClassificationLoss) and ranked.shift_sensitive
     torch.manual_seed(settings.training.seed)
-    return make_detector(
-        settings.network, classes, rare=shift_sensitive or settings.objective.warm_start > 0
-    )
+    rare = shift_sensitive or settings.objective.warm_start > 0
+    return Detector(settings.network, classes, rare=rare)
 
 
 class DetectionTask(ImageTask[DetectionBatch]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.data.images import BrokenImage, ImageSet
@@ -78,16 +78,8 @@ def with_cells(index: Index, recall: float = 0.95) -> tuple[Index, Recall]:
 
 def write_index(path: Path, index: Index) -> Path:
     """Write an npz file of plain arrays: nothing in it is ever executed."""
-    arrays: dict[str, ArrayLike] = {
-        "embeddings": index.embeddings,
-        "paths": index.paths,
-        "labels": index.labels,
-        "network": np.array(index.network),
-    }
-    if index.cells is not None:
-        cells = index.cells
-        arrays |= {"centers": cells.centers, "cell": cells.cell, "probes": np.int64(cells.probes)}
-    return write_npz(path, arrays)
+    arrays = {name: value for name, value in vars(index).items() if name != "cells"}
+    return write_npz(path, arrays | ({} if index.cells is None else vars(index.cells)))
 
 
 def read_index(path: Path) -> Index:

@@ -11,8 +11,7 @@ from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, embedding_scores
-from rankwise.tasks.retrieval.settings import Memory
-from rankwise.tasks.retrieval.settings import Objective as Chosen
+from rankwise.tasks.retrieval.settings import Settings
 
 _MOST_PAIRS = 50_000_000  # pairs of images that a memory by item may have
 
@@ -26,11 +25,10 @@ class RetrievalLoss(nn.Module):
     ``rows`` in the call.
     """
 
-    def __init__(
-        self, chosen: Chosen, memory: Memory, labels: Tensor, dimension: int, *, mixes: bool = False
-    ) -> None:
-        """``labels``, from 0, are those of the training set; ``mixes``: some images have no row."""
+    def __init__(self, settings: Settings, labels: Tensor) -> None:
+        """``labels``, from 0, are those of the training set."""
         super().__init__()
+        chosen, memory = settings.objective, settings.memory
         self.images, self.chosen = len(labels), chosen
         try:
             self.objective: nn.Module = self._made(labels)
@@ -49,7 +47,7 @@ class RetrievalLoss(nn.Module):
         by_list = self.objective.memory_by == "list" and self.objective.memory_size > 1
         self.by_image = by_list and self._by_anchor
         self.by_class = by_list and not self._by_anchor
-        if self.needs_rows and (memory.size or mixes):
+        if self.needs_rows and (memory.size or settings.mixup.stages):
             raise UsageError(
                 f"objective.name: {chosen.name} remembers images, and goes neither with "
                 "memory.size nor with mixup.stages, whose embeddings are of no image"
@@ -58,9 +56,8 @@ class RetrievalLoss(nn.Module):
             raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
         self.memory: CrossBatchMemory | None = None
         if memory.size:
-            self.memory = CrossBatchMemory(
-                self.objective, memory.size, dimension, start=memory.start
-            )
+            size = memory.size, settings.network.dimension
+            self.memory = CrossBatchMemory(self.objective, *size, start=memory.start)
         self.warm = SupCon() if chosen.warm_start else None
 
     def _made(self, labels: Tensor) -> nn.Module:

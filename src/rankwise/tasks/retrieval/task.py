@@ -85,25 +85,31 @@ class RetrievalTask(LabeledImageTask):
         remedy = "add images, set data.trainval to false"
         require_validation(settings.training, self.validation, remedy)
         self.dataset = ImageDataset(splits.train, settings.augmentations, on_broken)
-        self.labels = self.dataset.labels
-        self.sampler = _sampler(self.labels, settings, place)
+        self.labels, known = self.dataset.labels, len(self.dataset.classes)
+        if batches.classes > known:
+            raise UsageError(
+                f"batches.classes must be at most the {known} classes of the training images, "
+                f"got {batches.classes}"
+            )
+        self.sampler = ClassBatches(
+            self.labels,
+            batches.classes,
+            batches.per_class,
+            seed=settings.training.seed,
+            rank=place.rank,
+            world_size=place.world_size,
+        )
+        size = batches.classes * batches.per_class
         super().__init__(
             new_network(self.dataset, settings),
-            RetrievalLoss(
-                settings.objective,
-                settings.memory,
-                self.labels,
-                settings.network.dimension,
-                mixes=settings.mixup.stages > 0,
-            ),
+            RetrievalLoss(settings, self.labels),
             settings,
             data=fingerprint(splits.train),
-            batch=batches.classes * batches.per_class,
+            batch=size,
             place=place,
             previous=settings.objective.previous,
         )
-        chunk, whole = batches.chunk, batches.classes * batches.per_class
-        if chunk is not None and chunk < whole and self.network.depends_on_batch:
+        if (batches.chunk or size) < size and self.network.depends_on_batch:
             raise UsageError(
                 "batches.chunk needs a network that looks at one image at a time: set "
                 "network.freeze_batch_norm: true, or norm: group in network.options of small"
@@ -145,21 +151,3 @@ def train(
     make = partial(RetrievalTask, splits, settings)
     task, fitted = fit_images(make, out, "retrieval", settings.training.precision, **options)
     return Trained(**vars(fitted), network=task.network)
-
-
-def _sampler(labels: Tensor, settings: Settings, place: Place) -> ClassBatches:
-    batches = settings.batches
-    classes = int(labels.max()) + 1 if len(labels) else 0
-    if batches.classes > classes:
-        raise UsageError(
-            f"batches.classes must be at most the {classes} classes of the training images, "
-            f"got {batches.classes}"
-        )
-    return ClassBatches(
-        labels,
-        batches.classes,
-        batches.per_class,
-        seed=settings.training.seed,
-        rank=place.rank,
-        world_size=place.world_size,
-    )
