@@ -38,8 +38,8 @@ def center_crop(images: Sequence[Tensor], how: Augmentations) -> Tensor:
     """Crop resized images to their center, (n, 3, crop, crop) in [0, 1]; nothing is random."""
     crops = []
     for image in images:
-        height, width = image.shape[1:]
-        crops.append(_crop(image, how.crop, (height - how.crop) // 2, (width - how.crop) // 2))
+        top, left = ((side - how.crop) // 2 for side in image.shape[1:])
+        crops.append(_crop(image, how.crop, top, left))
     return torch.stack(crops).float() / 255
 
 
@@ -102,9 +102,8 @@ def make_fast_augmentation(how: Augmentations) -> Augment:
 
 
 def _random_crop(image: Tensor, size: int) -> Tensor:
-    height, width = image.shape[1:]
-    top = int(torch.randint(height - size + 1, ()))
-    return _crop(image, size, top, int(torch.randint(width - size + 1, ())))
+    top, left = (int(torch.randint(side - size + 1, ())) for side in image.shape[1:])
+    return _crop(image, size, top, left)
 
 
 def _crop(image: Tensor, size: int, top: int, left: int) -> Tensor:
