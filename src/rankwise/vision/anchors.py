@@ -206,12 +206,10 @@ def match(anchors: Anchors, targets: Sequence[Target], classes: int, assign: Ass
 
 def _checked(image: int, target: Target, anchors: Anchors, classes: int) -> tuple[Tensor, Tensor]:
     """Return the boxes and labels of one image on the anchors' device, or raise."""
-    missing = [key for key in ("boxes", "labels") if key not in target]
-    if missing:
-        raise ValueError(f'targets[{image}] needs "boxes" and "labels", got {", ".join(target)}')
     where = f"targets[{image}]"
-    boxes = target["boxes"].to(anchors.boxes)
-    labels = target["labels"].to(anchors.boxes.device)
+    if not {"boxes", "labels"} <= target.keys():
+        raise ValueError(f'{where} needs "boxes" and "labels", got {", ".join(target)}')
+    boxes, labels = target["boxes"].to(anchors.boxes), target["labels"].to(anchors.boxes.device)
     if boxes.dim() != 2 or boxes.shape[1] != 4:
         raise ValueError(f'{where}["boxes"] must have shape (n, 4), got {tuple(boxes.shape)}')
     if labels.shape != boxes.shape[:1] or labels.is_floating_point() or labels.dtype == torch.bool:
@@ -220,13 +218,11 @@ def _checked(image: int, target: Target, anchors: Anchors, classes: int) -> tupl
             f"got {labels.dtype} of shape {tuple(labels.shape)}"
         )
     low, high = anchors.boxes[:, :2].amin(0), anchors.boxes[:, 2:].amax(0)
+    beyond = ((boxes[:, 2:] <= low) | (boxes[:, :2] >= high)).any(1)
     for wrong, what in (
         (~boxes.isfinite().all(1), "must be finite"),
         (box_area(boxes) <= 0, "must have an area, x1 < x2 and y1 < y2"),
-        (
-            ((boxes[:, 2:] <= low) | (boxes[:, :2] >= high)).any(1),
-            "must lie in the image, which the anchors cover",
-        ),
+        (beyond, "must lie in the image, which the anchors cover"),
     ):
         if wrong.any():
             raise ValueError(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Unpack
 
-import numpy as np
 import torch
 
 from rankwise.data.images import KINDS, ImageSet, RetrievalSplits, open_images
@@ -131,7 +131,4 @@ def _half_interval(before: dict[str, RetrievalResult], after: dict[str, Retrieva
         return math.nan
     (first,), (second,) = before.values(), after.values()
     change = second.average_precision - first.average_precision
-    change = change[~np.isnan(change)]
-    if len(change) < 2:
-        return math.nan
-    return 1.96 * float(change.std(ddof=1)) / math.sqrt(len(change))
+    return 1.96 * replace(second, average_precision=change).standard_error
