@@ -26,6 +26,29 @@ def test_a_name_makes_what_the_constructor_makes():
     assert objective("focal(3)")(scores, target) == Focal(3)(scores, target)
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("ndcg(printed=true)", "printed=True"),
+        ("ndcg@5(printed=true)", "printed=True"),
+        ("listnet(uniform, printed=true)", "printed=True"),
+        ("tpauc(.5, .3, printed=true)", "printed=True"),
+        ("pap@5(form=ts_eq14)", "form='ts_eq14'"),
+    ],
+)
+def test_the_printed_formulas_have_names(name, option):
+    torch.manual_seed(0)
+    scores, target = torch.randn(60), torch.arange(60) < 11
+    scores[target] += 1
+    made = objective(name)
+    assert option in repr(made)
+    default = objective(name.replace(", printed=true", "").replace("(printed=true)", ""))
+    if option == "form='ts_eq14'":
+        default = objective("pap@5(form=ts)")
+    assert made(scores, target) != default(scores, target)
+    assert objective(repr(made))(scores, target) == made(scores, target)
+
+
 def test_facts_go_to_those_who_take_them():
     assert objective("soprc", **FACTS).options == {"prior": 0.1, "num_lists": 3}
     assert objective("soap", **FACTS).options == {"prior": 0.1, "num_items": 20}

@@ -11,7 +11,7 @@ from rankwise.metrics import pap_at_k
 
 SHORT = {"max_iter": 40, "random_state": 0}
 OURS = [
-    *(PApAtKRanker(4, form, **SHORT) for form in ("avg", "max", "ts", "ramp")),
+    *(PApAtKRanker(4, form, **SHORT) for form in ("avg", "max", "ts", "ts_eq14", "ramp")),
     PApAtKRanker(4, start="log_loss", **SHORT),
 ]
 

@@ -78,8 +78,8 @@ def own_gradient(objective):
 @pytest.mark.parametrize("start", [None, (np.linspace(0.5, -0.5, 6), 0.0)])
 @pytest.mark.parametrize(
     "objective",
-    [PApAtK(5, surrogate, score_scale=1) for surrogate in ("avg", "max", "ts", "ramp")],
-    ids=["avg", "max", "ts", "ramp"],
+    [PApAtK(5, surrogate, score_scale=1) for surrogate in ("avg", "max", "ts", "ts_eq14", "ramp")],
+    ids=["avg", "max", "ts", "ts_eq14", "ramp"],
 )
 def test_all_settings_at_once_walk_as_one_by_one(objective, start):
     etas, lams = np.array([0.05, 0.5, 0.2]), np.array([0.01, 0.1, 1.0])

@@ -13,7 +13,11 @@ from rankwise.objectives import PApAtK
 
 
 def test_the_name_is_the_objective():
-    for name, form in (("pap@8", "avg"), ("pap@8(form=ts)", "ts")):
+    for name, form in (
+        ("pap@8", "avg"),
+        ("pap@8(form=ts)", "ts"),
+        ("pap@8(form=ts_eq14)", "ts_eq14"),
+    ):
         found = rankwise.objective(name)
         assert isinstance(found, PApAtK)
         assert (found.k, found.form) == (8, form)

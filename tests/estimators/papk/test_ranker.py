@@ -38,7 +38,7 @@ def test_by_users_in_turn_and_inside_a_ball():
 @pytest.mark.parametrize(
     ("ranker", "message"),
     [
-        (PApAtKRanker(2, "mean"), "form must be one of 'avg', 'max', 'ts', 'ramp'"),
+        (PApAtKRanker(2, "mean"), "form must be one of 'avg', 'max', 'ts', 'ts_eq14', 'ramp'"),
         (PApAtKRanker(2, eta=0), "eta must be a finite number > 0, got 0"),
         (PApAtKRanker(2, lam=-1), "lam must be a number >= 0, got -1"),
         (PApAtKRanker(2, radius=-1.0), "radius must be a finite number > 0"),
@@ -108,7 +108,7 @@ def test_the_grids_of_the_paper():
 @pytest.mark.parametrize(
     "ranker",
     [
-        *(PApAtKRanker(4, form) for form in ("avg", "max", "ts", "ramp")),
+        *(PApAtKRanker(4, form) for form in ("avg", "max", "ts", "ts_eq14", "ramp")),
         PApAtKRanker(4, start="log_loss"),
     ],
     ids=repr,

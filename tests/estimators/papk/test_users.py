@@ -10,7 +10,7 @@ from rankwise.metrics import pap_at_k
 from rankwise.objectives import PApAtK
 
 
-@pytest.mark.parametrize("surrogate", ["avg", "max", "ts", "ramp"])
+@pytest.mark.parametrize("surrogate", ["avg", "max", "ts", "ts_eq14", "ramp"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_risk_of_many_scorings_is_the_objective_of_each(surrogate, weighted):
     rows = part(12)

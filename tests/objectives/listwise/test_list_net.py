@@ -20,13 +20,27 @@ def test_by_hand():
     assert ListNet("uniform")(scores, target).item() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("target_distribution", ["exp", "uniform"])
-def test_whole_weights_are_copies(target_distribution):
+def test_as_printed_each_relevant_item_has_one_over_the_length_of_the_list():
+    scores, target = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([1, 0, 0])
+    surprise = math.log(1 + math.e + math.e**2)
+    assert ListNet("uniform")(scores, target).item() == pytest.approx(surprise)
+    assert round(surprise, 3) == 2.408
+    printed = ListNet("uniform", printed=True)(scores, target).item()
+    assert printed == pytest.approx(surprise / 3)
+    assert round(printed, 3) == 0.803
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"target_distribution": "uniform"}, {"target_distribution": "uniform", "printed": True}],
+    ids=str,
+)
+def test_whole_weights_are_copies(options):
     torch.manual_seed(1)
     scores = torch.randn(12, dtype=torch.float64, requires_grad=True)
     target, weight = torch.randint(0, 4, (12,)), torch.randint(0, 4, (12,))
     copies = torch.repeat_interleave(torch.arange(12), weight)
-    loss = ListNet(target_distribution)
+    loss = ListNet(**options)
     value = loss(scores, target, weight=weight.double())
     expected = loss(scores[copies], target[copies])
     torch.testing.assert_close(value, expected)
@@ -72,5 +86,7 @@ def test_bad_options_are_named():
         ValueError, match="target_distribution must be one of 'exp', 'uniform', got 'log'"
     ):
         ListNet("log")
+    with pytest.raises(ValueError, match="printed is for target_distribution='uniform', got"):
+        ListNet(printed=True)
     with pytest.raises(ValueError, match="items must be a whole number"):
         ListNet(num_items=0)

@@ -144,6 +144,42 @@ def test_the_whole_list_needs_no_scaling_and_the_top_of_a_part_keeps_one_item():
     assert gradient[2] < 0
 
 
+def test_as_printed_the_item_itself_is_the_loss_of_a_tie():
+    scores, target = torch.zeros(2, dtype=torch.float64), torch.tensor([1, 0])
+    value = NDCG(printed=True)(scores, target).item()
+    assert value == pytest.approx(1 - 1 / math.log2(1 + 2 * math.log(2)))
+    assert round(value, 3) == 0.203
+    value = NDCG()(scores, target).item()
+    assert value == pytest.approx(1 - 1 / math.log2(2 + math.log(2)))
+    assert round(value, 3) == 0.300
+
+
+def test_as_printed_it_is_the_default_where_a_tie_costs_one_and_may_be_negative_elsewhere():
+    torch.manual_seed(0)
+    scores, target = torch.randn(3, 20, dtype=torch.float64), torch.randint(0, 4, (3, 20))
+    for surrogate in (SquaredHinge(1.0), OneSidedHuber(0.5)):
+        printed = NDCG(surrogate=surrogate, printed=True)(scores, target)
+        torch.testing.assert_close(printed, NDCG(surrogate=surrogate)(scores, target))
+    good = NDCG(printed=True)(torch.tensor([50.0, -50.0]), torch.tensor([1, 0]))
+    assert good.item() == pytest.approx(1 - 1 / math.log2(1 + math.log(2)), rel=1e-5)
+    assert good < 0
+
+
+def test_as_printed_copies_and_parts_of_lists_count_the_item_as_the_loss_of_a_tie():
+    torch.manual_seed(1)
+    scores, target = torch.randn(12, dtype=torch.float64), torch.randint(0, 4, (12,))
+    weight = torch.randint(1, 4, (12,))
+    copies = torch.repeat_interleave(torch.arange(12), weight)
+    loss = NDCG(printed=True)
+    by_weight = loss(scores, target, weight=weight.double())
+    torch.testing.assert_close(by_weight, loss(scores[copies], target[copies]))
+    torch.testing.assert_close(NDCG(printed=True, length=12)(scores, target), loss(scores, target))
+    # Two items for a list of three: the other item stands for two of them.
+    part = NDCG(printed=True, length=3)(torch.zeros(2).double(), torch.tensor([1, 0]))
+    gain = 1.5 / (1 + 0.5 / math.log2(3))  # 1½ relevant items over the best ranks 1 and ½ of 2
+    assert part.item() == pytest.approx(1 - gain / math.log2(1 + 3 * math.log(2)))
+
+
 def test_bad_options_are_named():
     with pytest.raises(ValueError, match="k must be a whole number >= 1, got 0"):
         NDCG(0)

@@ -61,24 +61,32 @@ def test_value_of_each_positive_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("min_tpr", "rounded", "expected"),
+    ("min_tpr", "rounding", "expected"),
     [
-        (0.0, True, (1 + 2 + 4 + 8) / 4),
-        (0.5, True, (1 + 2) / 2),
-        (0.6, True, (1 + 2) / 2),  # ⌈1.6⌉ = 2
-        (0.6, False, (1 + 0.6 * 2) / 1.6),
-        (0.99, True, 1),
+        (0.0, "up", (1 + 2 + 4 + 8) / 4),
+        (0.5, "up", (1 + 2) / 2),
+        (0.6, "up", (1 + 2) / 2),  # ⌈1.6⌉ = 2
+        (0.6, "down", 1),  # ⌊1.6⌋ = 1
+        (0.3, "down", (1 + 2) / 2),  # ⌊2.8⌋ = 2
+        (0.5, "down", (1 + 2) / 2),
+        (0.6, None, (1 + 0.6 * 2) / 1.6),
+        (0.99, "up", 1),
+        (0.99, "down", 1),  # ⌊.04⌋ = 0, and at least 1
     ],
 )
-def test_mean_over_the_lowest_positives(min_tpr, rounded, expected):
+def test_mean_over_the_lowest_positives(min_tpr, rounding, expected):
     lists = lists_of([0.0, 3.0, 1.0, 2.0], [0.0])
     values = torch.tensor([[1.0, 8.0, 2.0, 4.0]], dtype=torch.float64)
-    mean = SelectedPositives(min_tpr, rounded=rounded)(values, lists)[0]
+    mean = SelectedPositives(min_tpr, rounding=rounding)(values, lists)[0]
     torch.testing.assert_close(mean, torch.tensor([expected], dtype=torch.float64))
 
 
-def test_a_product_a_little_above_a_whole_number_is_that_number():
-    """100 · (1 − .42) is 58 positives, though the product of the floats is more."""
+@pytest.mark.parametrize(("min_tpr", "rounding"), [(0.42, "up"), (0.55, "down")])
+def test_a_product_next_to_a_whole_number_is_that_number(min_tpr, rounding):
+    """100 · (1 − .42) is 58 positives and 100 · (1 − .55) is 45, though not in floats."""
+    number = round(100 * (1 - min_tpr))
+    product = 100 * (1 - min_tpr)
+    assert product > number if rounding == "up" else product < number
     lists = lists_of([float(score) for score in range(100)], [0.0])
-    mean = SelectedPositives(0.42, rounded=True)(lists.positives, lists)[0]
-    torch.testing.assert_close(mean.item(), sum(range(58)) / 58)
+    mean = SelectedPositives(min_tpr, rounding=rounding)(lists.positives, lists)[0]
+    torch.testing.assert_close(mean.item(), sum(range(number)) / number)

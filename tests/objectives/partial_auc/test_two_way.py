@@ -206,7 +206,22 @@ def test_kl_of_huge_scores_at_small_temperatures(dtype, num_items):
         assert torch.isfinite(gradient).all()
 
 
+def test_as_printed_the_number_of_positives_is_rounded_down():
+    """The loss of EXM has ⌊3 · .5⌋ = 1 positive, its estimator and the default ⌈3 · .5⌉ = 2."""
+    scores = torch.tensor([4.0, 1.0, 3.0, 2.0, 0.0, -1.0], dtype=torch.float64)
+    target = torch.tensor([1, 1, 1, 0, 0, 0])
+    options = {"min_tpr": 0.5, "max_fpr": 0.7, "surrogate": Hinge(1.0)}  # negatives 2 and 0
+    assert TwoWayPartialAUC(**options, printed=True)(scores, target) == (2 + 0) / 2
+    assert TwoWayPartialAUC(**options)(scores, target) == (2 + 0 + 0 + 0) / 4
+    whole = {"min_tpr": 1 / 3, "max_fpr": 0.7, "surrogate": Hinge(1.0)}  # 2 positives, both ways
+    both = [TwoWayPartialAUC(**whole, printed=p)(scores, target) for p in (True, False)]
+    assert both[0] == both[1]
+
+
 def test_bad_options_are_named():
+    for form in ("cvar", "kl"):
+        with pytest.raises(ValueError, match=f"printed is for form='direct'.* form='{form}'"):
+            TwoWayPartialAUC(0.5, 0.5, form, printed=True)
     with pytest.raises(ValueError, match=r"min_tpr must be in \[0, 1\), got 1.0"):
         TwoWayPartialAUC(1.0, 0.5)
     with pytest.raises(ValueError, match=r"max_fpr must be in \(0, 1\], got 0"):

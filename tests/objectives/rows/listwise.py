@@ -28,12 +28,17 @@ def best(gains: Tensor, k: int | None) -> Tensor:
 
 
 def dense_ndcg(
-    surrogate: Surrogate, k: int | None = None, kind: str = "exponential", softness: float = 0.0
+    surrogate: Surrogate,
+    k: int | None = None,
+    kind: str = "exponential",
+    softness: float = 0.0,
+    printed: bool = False,
 ) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         gains = gains_of(target, kind)
-        others = surrogate.value(scores[:, None] - scores) * (1 - torch.eye(len(scores)))
-        terms = gains / torch.log2(2 + others.sum(1))
+        values = surrogate.value(scores[:, None] - scores)
+        others = values.sum(1) if printed else (values * (1 - torch.eye(len(scores)))).sum(1) + 1
+        terms = gains / torch.log2(1 + others)
         if k is not None and softness:
             terms = terms * dense_soft_share(scores, k, softness)
         elif k is not None:
@@ -44,11 +49,12 @@ def dense_ndcg(
     return risk
 
 
-def dense_list_net(uniform: bool) -> Callable[[Tensor, Tensor], Tensor]:
+def dense_list_net(uniform: bool, printed: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         y = target.double()
         relevant = y > 0
-        first = relevant / relevant.sum() if uniform else y.exp() / y.exp().sum()
+        number = len(y) if printed else relevant.sum()
+        first = relevant / number if uniform else y.exp() / y.exp().sum()
         surprise = scores.logsumexp(0) - scores
         return (first * surprise)[relevant].sum()
 
@@ -94,6 +100,13 @@ ROWS = [
     ),
     row("NDCG, linear", NDCG, dense_ndcg(DEFAULT, None, "linear"), {"gain": "linear"}),
     row("NDCG, sigmoid", NDCG, dense_ndcg(SMOOTH), {"surrogate": SMOOTH}),
+    row("NDCG, printed", NDCG, dense_ndcg(DEFAULT, printed=True), {"printed": True}),
+    row(
+        "NDCG@5, printed",
+        NDCG,
+        dense_ndcg(SMOOTH, 5, printed=True),
+        {"k": 5, "surrogate": SMOOTH, "printed": True},
+    ),
     row("NDCG, items", NDCG, dense_ndcg(HINGE), {"num_items": ITEMS, "surrogate": HINGE}),
     row(
         "NDCG@5, items",
@@ -107,6 +120,12 @@ ROWS = [
         ListNet,
         dense_list_net(uniform=True),
         {"target_distribution": "uniform"},
+    ),
+    row(
+        "ListNet, printed",
+        ListNet,
+        dense_list_net(uniform=True, printed=True),
+        {"target_distribution": "uniform", "printed": True},
     ),
     row("ListNet, items", ListNet, dense_list_net(uniform=False), {"num_items": ITEMS}),
     row("ListMLE", ListMLE, dense_list_mle),

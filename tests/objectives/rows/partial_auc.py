@@ -22,14 +22,16 @@ def mean_of_largest(values: Tensor, count: float) -> Tensor:
     return (ranked * share).sum(-1) / count
 
 
-def dense_direct(min_fpr: float, max_fpr: float, min_tpr: float = 0.0) -> Dense:
+def dense_direct(
+    min_fpr: float, max_fpr: float, min_tpr: float = 0.0, printed: bool = False
+) -> Dense:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
         first = min(math.ceil(len(negatives) * min_fpr - 1e-9), len(negatives) - 1)
         last = max(first + 1, math.floor(len(negatives) * max_fpr + 1e-9))
-        lowest = sorted(positives, key=lambda s: s.item())[
-            : math.ceil(len(positives) * (1 - min_tpr) - 1e-9)
-        ]
+        share = len(positives) * (1 - min_tpr)
+        number = max(1, math.floor(share + 1e-9)) if printed else math.ceil(share - 1e-9)
+        lowest = sorted(positives, key=lambda s: s.item())[:number]
         hard = sorted(negatives, key=lambda s: -s.item())[first:last]
         losses = [SquaredHinge(1.0).value(s - t) for s in lowest for t in hard]
         return torch.stack(losses).mean()
@@ -94,6 +96,12 @@ ROWS = [
     Row("PartialAUC, squared kl", PartialAUC, of_squared, SOPA_S),
     Row("PartialAUC, squared kl of items", PartialAUC, of_squared, {**SOPA_S, **MEMORY}),
     Row("TwoWayPartialAUC", TwoWayPartialAUC, dense_direct(0.0, 0.3, 0.4), BOTH),
+    Row(
+        "TwoWayPartialAUC, printed",
+        TwoWayPartialAUC,
+        dense_direct(0.0, 0.3, 0.4, printed=True),
+        {**BOTH, "printed": True},
+    ),
     Row("TwoWayPartialAUC, cvar", TwoWayPartialAUC, two_cvar, TWO_CVAR),
     Row("TwoWayPartialAUC, cvar of items", TwoWayPartialAUC, two_cvar, {**TWO_CVAR, **MEMORY}),
     Row("TwoWayPartialAUC, kl", TwoWayPartialAUC, two_of_hinge, TWO_KL),

@@ -34,6 +34,20 @@ def dense_pap(surrogate: str, k: int) -> Callable[[Tensor, Tensor], Tensor]:
     return risk
 
 
+def dense_equation_14(k: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """Eq. 14: below each negative the best suffix of the positives, those after β without a 1."""
+
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = downwards(scores, target)
+        negatives, beta = negatives[:k], min(k, len(positives))
+        margin = (torch.arange(len(positives)) < beta).double()
+        cost = margin + negatives[:, None] - positives
+        suffixes = torch.nn.functional.pad(cost.flip(1).cumsum(1), (1, 0))
+        return suffixes.amax(1).sum() / (beta * len(negatives))
+
+    return risk
+
+
 def dense_precision(surrogate: str, k: int) -> Callable[[Tensor, Tensor], Tensor]:
     """The highest negatives against the lowest of the positives that they displace."""
 
@@ -103,6 +117,13 @@ ROWS = [
     *(
         Row(f"PApAtK, {name}", PApAtK, dense_pap(name, 6), {"k": 6, "form": name}, scaled=True)
         for name in ("avg", "max", "ts", "ramp")
+    ),
+    Row(
+        "PApAtK, ts_eq14",
+        PApAtK,
+        dense_equation_14(6),
+        {"k": 6, "form": "ts_eq14"},
+        scaled=True,
     ),
     Row(
         "PApAtK, soft",

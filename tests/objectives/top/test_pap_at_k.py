@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, permutations
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from rankwise.metrics import pap_at_k
 from rankwise.objectives.top import PApAtK
 
-SURROGATES = ("avg", "max", "ts", "ramp")
+SURROGATES = ("avg", "max", "ts", "ts_eq14", "ramp")
 every_surrogate = pytest.mark.parametrize("surrogate", SURROGATES)
 
 
@@ -65,6 +67,10 @@ def test_the_order_that_holds(positives, negatives, k):
     assert found["ramp"] <= found["max"] + 1e-9
     assert found["avg"] <= found["max"] + 1e-9
     assert found["ramp"] <= found["ts"] + 1e-9
+    assert exact <= found["ts_eq14"] + 1e-9
+    assert found["ts_eq14"] <= found["ts"] + 1e-9
+    if len(positives) <= k:
+        assert found["ts_eq14"] == pytest.approx(found["ramp"], abs=1e-9)
 
 
 def test_the_average_is_no_bound_of_the_risk():
@@ -75,11 +81,58 @@ def test_the_average_is_no_bound_of_the_risk():
     assert found["avg"] == 0  # [1 − 9.5 + 0]₊
 
 
-def test_ts_is_the_form_of_algorithm_2_and_not_of_equation_14():
+def test_ts_is_the_form_of_algorithm_2_and_ts_eq14_that_of_equation_14():
     found = values((0.5, 0.4), (0.0,), 1)
-    assert found["ts"] == pytest.approx(0.5)  # [1 − .5]₊ + [0 − .4]₊, where Eq. 14 is .1
+    assert found["ts"] == pytest.approx(0.5)  # [1 − .5]₊ + [0 − .4]₊
+    assert found["ts_eq14"] == pytest.approx(0.1)  # both below the negative: 1 − .5 − .4
     assert found["ramp"] == pytest.approx(0.5)
     assert found["max"] == pytest.approx(0.6)
+
+
+def equation_14(positives, negatives, k):
+    """Eq. 14 as printed: the maximum over every Z⁻ and every ordering of it with the positives."""
+    beta, size = min(len(positives), k), min(len(negatives), k)
+    best = 0.0
+    for chosen in combinations(negatives, size):
+        items = [(p, True) for p in positives] + [(n, False) for n in chosen]
+        for order in permutations(items):
+            total, above, first = 0.0, [], 0
+            for score, positive in order:
+                if positive:
+                    margin, first = first < beta, first + 1
+                    total += sum(margin - score + n for n in above)
+                else:
+                    above.append(score)
+            best = max(best, total)
+    return best / (beta * size)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_equation_14_is_the_maximum_over_all_orderings(k, shift):
+    rng = torch.Generator().manual_seed(k)
+    for n_positives, n_negatives in ((3, 3), (4, 2), (2, 4)):
+        for _ in range(4):
+            positives = (torch.randn(n_positives, generator=rng) + shift).tolist()
+            negatives = torch.randn(n_negatives, generator=rng).tolist()
+            expected = equation_14(positives, negatives, k)
+            assert values(positives, negatives, k)["ts_eq14"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_proposition_5_fails_for_equation_14():
+    """ramp ≤ TS is claimed; about one of 13 random lists has ramp > Eq. 14, and none its risk."""
+    rng = torch.Generator().manual_seed(0)
+    scores = torch.randn(6000, 8, dtype=torch.float64, generator=rng)
+    target = (torch.arange(8) < 4).expand_as(scores)
+    scores[target] += 1
+    ramp, eq14 = (
+        PApAtK(2, form, score_scale=1, reduction="none")(scores, target)
+        for form in ("ramp", "ts_eq14")
+    )
+    share = float((ramp > eq14 + 1e-9).double().mean())
+    assert 1 / 15 < share < 1 / 11
+    exact = 1 - pap_at_k(scores, target, k=2, ties="against", average="none")
+    assert bool((exact <= eq14 + 1e-9).all())
 
 
 @pytest.mark.parametrize(
@@ -89,6 +142,7 @@ def test_ts_is_the_form_of_algorithm_2_and_not_of_equation_14():
         ("avg", (1.0, 3.0, -1.0), (1.0, 2.9, -1.0)),  # their mean
         ("max", (1.0, 1.0, 1.0), (1.0, 0.9, 1.0)),  # all of them
         ("ts", (1.0, 1.0, 0.0), (1.0, 1.0, -0.1)),  # β of them, and all above
+        ("ts_eq14", (1.0, 1.0, 0.0), (1.0, 1.0, -0.1)),  # the same condition
     ],
 )
 def test_zero_under_the_margin_condition_and_not_without(surrogate, positives, nearly):
@@ -97,7 +151,7 @@ def test_zero_under_the_margin_condition_and_not_without(surrogate, positives, n
     assert float(loss(*joined(nearly, (0.0, -0.5, 0.0)))) > 0
 
 
-@pytest.mark.parametrize("surrogate", ["avg", "max"])
+@pytest.mark.parametrize("surrogate", ["avg", "max", "ts_eq14"])
 def test_convex(surrogate):
     torch.manual_seed(0)
     target = torch.arange(12) < 5
@@ -187,7 +241,7 @@ def test_a_list_with_few_negatives_uses_all_of_them():
     [
         (dict(k=0), "k must be a whole number >= 1, got 0"),
         (dict(k=2.5), "k must be a whole number >= 1, got 2.5"),
-        (dict(k=2, form="mean"), "form must be one of 'avg', 'max', 'ts', 'ramp'"),
+        (dict(k=2, form="mean"), "form must be one of 'avg', 'max', 'ts', 'ts_eq14', 'ramp'"),
         (dict(k=2, temperature=-1), "temperature must be a finite number > 0, got -1"),
     ],
 )
@@ -204,7 +258,7 @@ def test_the_soft_step_becomes_the_metric():
     assert float(loss(scores, target)) == pytest.approx(float(expected), abs=1e-3)
 
 
-@pytest.mark.parametrize("surrogate", ["avg", "max", "ts"])
+@pytest.mark.parametrize("surrogate", ["avg", "max", "ts", "ts_eq14"])
 def test_margins_in_units_of_the_spread_leave_nothing_to_be_had_by_shrinking(surrogate):
     torch.manual_seed(1)
     scores = torch.randn(3, 40, dtype=torch.float64)

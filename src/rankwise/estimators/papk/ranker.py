@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field
 from itertools import product
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from rankwise.estimators.papk.users import UserCounts, Users
 from rankwise.objectives import PApAtK
 
 Array = NDArray[np.float64]
+_Form = Literal["avg", "max", "ts", "ts_eq14", "ramp"]
 
 ETAS = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5)
 """The paper's learning rates (Section 7.3.2)."""
@@ -43,9 +44,9 @@ class PApAtKRanker(Ranker):
 
     Args:
         k: Number of places of each user.
-        form: Surrogate of pAp@k. ``"avg"`` and ``"max"`` are convex. ``"ts"`` and ``"ramp"`` are
-            tighter but not convex, and descent on them ends in a local minimum; see
-            :class:`~rankwise.objectives.PApAtK`.
+        form: Surrogate of pAp@k. ``"avg"``, ``"max"`` and ``"ts_eq14"`` (the paper's Eq. 14) are
+            convex. ``"ts"`` (what its Algorithm 2 differentiates) and ``"ramp"`` are not, and
+            descent on them ends in a local minimum; see :class:`~rankwise.objectives.PApAtK`.
         eta: Step size η; :meth:`cv` chooses it together with ``lam``.
         lam: Ridge λ.
         radius: Radius of the ball that w is projected on after every step; None: no projection.
@@ -86,7 +87,7 @@ class PApAtKRanker(Ranker):
     """
 
     k: int = 10
-    form: Literal["avg", "max", "ts", "ramp"] = "avg"
+    form: _Form = "avg"
     eta: float = 0.1
     lam: float = 1e-3
     radius: float | None = None
@@ -115,7 +116,7 @@ class PApAtKRanker(Ranker):
         for name in ("k", "max_iter", "patience"):
             require_count(name, getattr(self, name))
         self._require(require_count, "batch_users")
-        require_one_of("form", self.form, ("avg", "max", "ts", "ramp"))
+        require_one_of("form", self.form, get_args(_Form))
         require_one_of("start", self.start, ("zero", "log_loss"))
         require_positive("eta", self.eta)
         self._require(require_positive, "radius")

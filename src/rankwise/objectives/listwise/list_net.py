@@ -32,6 +32,9 @@ class ListNet(Objective):
     Args:
         target_distribution: ``"exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list, summed over
             the relevant items only, as EXM writes it; ``"uniform"``: 1/n⁺ for each relevant item.
+        printed: Whether ``"uniform"`` is 1/N_q for each relevant item, N_q the number of items of
+            the list, as EXM prints it. The probabilities then add up to n⁺/N_q and not to 1, so
+            that lists with few relevant items count less.
         num_items: Number of items in the data set, one for each pair of query and document; the
             call then needs ``item_ids``. None keeps no averages.
         ema_rate: Rate γ of the moving averages.
@@ -43,10 +46,11 @@ class ListNet(Objective):
         >>> scores, relevance = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([1, 0, 0])
         >>> ListNet("uniform")(scores, relevance)  # log(1 + e + e²)
         tensor(2.4076)
+        >>> ListNet("uniform", printed=True)(scores, relevance)  # a third of it
+        tensor(0.8025)
 
     Reference:
-        EXM 2.3.4, where p is uniform over all items of the list; Cao et al. 2007, "Learning to
-        Rank: From Pairwise Approach to Listwise Approach".
+        EXM 2.3.4; Cao et al. 2007, "Learning to Rank: From Pairwise Approach to Listwise Approach".
     """
 
     graded: ClassVar[bool] = True
@@ -57,13 +61,19 @@ class ListNet(Objective):
         self,
         target_distribution: TargetDistribution = "exp",
         *,
+        printed: bool = False,
         num_items: int | None = None,
         ema_rate: float = 0.9,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
         require_one_of("target_distribution", target_distribution, ("exp", "uniform"))
-        self.target_distribution = target_distribution
+        if printed and target_distribution != "uniform":
+            raise ValueError(
+                "printed is for target_distribution='uniform', got printed=True and "
+                f"target_distribution={target_distribution!r}, which is as printed already"
+            )
+        self.target_distribution, self.printed = target_distribution, printed
         self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
@@ -90,7 +100,8 @@ class ListNet(Objective):
     def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
         """p of every relevant item, times its weight; 0 for the others."""
         if self.target_distribution == "uniform":
-            return lists.positive_weight / lists.n_positives
+            size = lists.weight.sum(-1, keepdim=True) if self.printed else lists.n_positives
+            return lists.positive_weight / size
         assert lists.relevance is not None
         mass = torch.softmax(lists.relevance + log_weight, dim=-1)
         return torch.where(lists.positive_weight > 0, mass, 0)

@@ -11,16 +11,20 @@ from rankwise.objectives._selection import hardest, soft_hardest
 from rankwise.pairs import Surrogate, pair_sum
 
 
-def surrogate_rank(surrogate: Surrogate, lists: Lists) -> Tensor:
+def surrogate_rank(surrogate: Surrogate, lists: Lists, itself: float = 1.0) -> Tensor:
     """g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j) at every relevant item, (lists, positives)   (EXM 2.3.4).
 
     The sum is over the whole list. The item itself counts as exactly 1 whatever ℓ(0) is, so that
-    g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁.
+    g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁. Another ``itself`` replaces 1.
     """
-    at_zero = surrogate.value(lists.positives.new_zeros((), dtype=lists.positive_weight.dtype))
     # Of an item of weight w the sum has w·ℓ(0): one of them is the item, the others its copies.
-    itself = 1 - at_zero * lists.positive_weight.clamp_max(1)
-    return pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) + itself
+    own = itself - value_at_tie(surrogate) * lists.positive_weight.clamp_max(1)
+    return pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) + own
+
+
+def value_at_tie(surrogate: Surrogate) -> float:
+    """ℓ(0), the loss of two equal scores."""
+    return float(surrogate.value(torch.zeros((), dtype=torch.float64)))
 
 
 @torch.no_grad()

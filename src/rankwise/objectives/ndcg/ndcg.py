@@ -17,6 +17,7 @@ from rankwise.objectives.ndcg._formulas import (
     normalized_gains,
     share_at_the_top,
     surrogate_rank,
+    value_at_tie,
 )
 from rankwise.pairs import Logistic, Surrogate, as_surrogate
 
@@ -50,6 +51,9 @@ class NDCG(Objective):
         k: Number of ranks that count; None for all.
         surrogate: Pairwise loss ℓ, or its string.
         gain: ``"exponential"``, 2^y − 1, or ``"linear"``, y.
+        printed: Whether the item itself counts as ℓ(0) in its own g, as EXM prints it. g is then
+            Σ_j ℓ(s_i − s_j) over all items; where ℓ(0) < 1 it may be below 1, and the loss of a
+            good ranking below 0.
         softness: Temperature T of the selector, in units of the scores. An item then counts by σ((s
             − λ)/T), with λ such that k items count in all, and both have a gradient (Eq. 5 of
             K-SONG with λ found exactly and T for both of its temperatures). There is no bound then.
@@ -68,10 +72,15 @@ class NDCG(Objective):
         tensor(0.3691)
         >>> NDCG(k=1, surrogate=Sigmoid(100.0))(scores, relevance)  # not in the first 1
         tensor(1.)
+        >>> ties, relevance = torch.zeros(2), torch.tensor([1, 0])
+        >>> NDCG()(ties, relevance)  # 1 − 1/log₂(2 + log 2)
+        tensor(0.3004)
+        >>> NDCG(printed=True)(ties, relevance)  # 1 − 1/log₂(1 + 2 log 2)
+        tensor(0.2030)
 
     Reference:
         EXM 2.3.4; Qiu et al. 2022, "Large-scale Stochastic Optimization of NDCG Surrogates for Deep
-        Learning with Provable Convergence" (SONG, K-SONG). EXM has ℓ(0) for the item itself.
+        Learning with Provable Convergence" (SONG, K-SONG).
     """
 
     graded: ClassVar[bool] = True
@@ -82,6 +91,7 @@ class NDCG(Objective):
         surrogate: Surrogate | str = Logistic(1.0),  # noqa: B008  (surrogates are frozen)
         gain: Gain = "exponential",
         *,
+        printed: bool = False,
         softness: float | None = None,
         num_items: int | None = None,
         length: int | None = None,
@@ -98,17 +108,19 @@ class NDCG(Objective):
         self.softness = softness
         self.k, self.gain, self.length = k, gain, length
         self.surrogate = as_surrogate(surrogate)
+        self.itself = value_at_tie(self.surrogate) if printed else 1.0
         self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
             self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Risk:
-        rank = surrogate_rank(self.surrogate, lists)
+        rank = surrogate_rank(self.surrogate, lists, self.itself)
         times = torch.ones_like(lists.n_positives)  # how many items each one stands for
         if self.length is not None:
             size = _size(lists, self.length)
-            rank = 1 + (rank - 1) * (self.length - 1) / (size - 1).clamp_min(1)
+            others = (rank - self.itself) * (self.length - 1) / (size - 1).clamp_min(1)
+            rank = self.itself + others
             times = self.length / size
             lists = _repeated(lists, times)
         share = torch.ones_like(rank)

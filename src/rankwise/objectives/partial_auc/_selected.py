@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from torch import Tensor, nn
 
@@ -61,18 +62,21 @@ class SelectedNegatives(nn.Module):
 class SelectedPositives(nn.Module):
     """The mean of one value per positive over the ⌈n⁺(1 − min_tpr)⌉ lowest positives.
 
-    As in :func:`rankwise.metrics.two_way_partial_auroc`; over the mass n⁺(1 − min_tpr) itself
-    where weights are not whole numbers, or without ``rounded``.
+    As in :func:`rankwise.metrics.two_way_partial_auroc`, with ``rounding="up"``; ``"down"`` is
+    ⌊n⁺(1 − min_tpr)⌋, at least 1. Over the mass n⁺(1 − min_tpr) itself where weights are not whole
+    numbers, or with None.
     """
 
-    def __init__(self, min_tpr: float, *, rounded: bool) -> None:
+    def __init__(self, min_tpr: float, *, rounding: Literal["up", "down"] | None) -> None:
         super().__init__()
-        self.min_tpr, self.rounded = min_tpr, rounded
+        self.min_tpr, self.rounding = min_tpr, rounding
 
     def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return one value for each list."""
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * (1 - self.min_tpr)
-        if self.rounded:
-            mass = (mass - SLACK).ceil().where(_counts(lists), mass)
+        if self.rounding is not None:
+            up = self.rounding == "up"
+            whole = (mass - SLACK).ceil() if up else (mass + SLACK).floor().clamp_min(1)
+            mass = whole.where(_counts(lists), mass)
         part = hardest(lists.positives.detach(), lists.positive_weight, mass, largest=False)
         return (part * values).sum(-1) / part.sum(-1), []

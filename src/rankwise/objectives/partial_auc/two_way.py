@@ -43,6 +43,8 @@ class TwoWayPartialAUC(Objective):
         ema_rate: Rate of the averages by item.
         positive_ema_rate: Rate of the average of mean_P of ``kl``.
         threshold_rate: Step size of λ_i and ν of ``cvar``.
+        printed: Whether ``direct`` has the ⌊n⁺(1 − min_tpr)⌋ lowest positives, at least one, as EXM
+            prints the loss. Its estimator of the metric is printed with ⌈·⌉, the default.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -53,6 +55,10 @@ class TwoWayPartialAUC(Objective):
         >>> loss = TwoWayPartialAUC(min_tpr=0.5, max_fpr=0.5, surrogate="hinge")
         >>> loss(scores, target)  # the positive 1 and the negatives 3 and 2: (3 + 2)/2
         tensor(2.5000)
+        >>> target = torch.tensor([1, 1, 1, 0, 0, 0])  # half of three positives: 2, or 1 as printed
+        >>> loss = TwoWayPartialAUC(min_tpr=0.5, max_fpr=0.5, surrogate="hinge", printed=True)
+        >>> loss(scores, target)  # the positive 1 and the negative 2
+        tensor(2.)
 
     Reference:
         Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.3; Zhu et al.
@@ -73,6 +79,7 @@ class TwoWayPartialAUC(Objective):
         ema_rate: float = 0.9,
         positive_ema_rate: float = 0.9,
         threshold_rate: float = 0.1,
+        printed: bool = False,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
@@ -86,6 +93,11 @@ class TwoWayPartialAUC(Objective):
             temperature=temperature,
             positive_temperature=positive_temperature,
         )
+        if printed and form != "direct":
+            raise ValueError(
+                f"printed is for form='direct', got printed=True and form={form!r}, which takes a "
+                "share of the positives and does not round"
+            )
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
         self.over_negatives = over_negatives(
@@ -108,7 +120,9 @@ class TwoWayPartialAUC(Objective):
                 1 - min_tpr, num_items, ema_rate=ema_rate, step=threshold_rate
             )
         else:
-            self.over_positives = SelectedPositives(min_tpr, rounded=form == "direct")
+            self.over_positives = SelectedPositives(
+                min_tpr, rounding=None if form != "direct" else "down" if printed else "up"
+            )
 
     def risk(self, lists: Lists) -> Risk:
         values, updates = self.over_negatives(lists)
