@@ -6,8 +6,6 @@ import sys
 
 from rankwise.extras import missing, sentence
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line, or print what it needs where only the core is installed."""

@@ -13,33 +13,6 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
-__all__ = [
-    "is_binary",
-    "no_checks",
-    "require_binary",
-    "require_count",
-    "require_finite",
-    "require_floating",
-    "require_fraction_range",
-    "require_ids",
-    "require_list_dimension",
-    "require_mask",
-    "require_no_nan",
-    "require_not_negative",
-    "require_number",
-    "require_one_of",
-    "require_positive",
-    "require_relevance",
-    "require_same_device",
-    "require_same_shape",
-    "require_shares",
-    "require_tensor",
-    "trusted",
-    "values_are_checked",
-    "warn_caller",
-]
-
-
 _BLOCK = 1 << 22  # values copied at a time
 
 

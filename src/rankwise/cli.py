@@ -16,8 +16,6 @@ from rankwise.commands.console import say
 from rankwise.commands.objectives import objectives
 from rankwise.commands.scores import evaluate, predict
 
-__all__ = ["app", "main"]
-
 app = App(add_completion=True)
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-__all__ = ["Context", "Function", "eager_backward", "eager_only"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 C = TypeVar("C")

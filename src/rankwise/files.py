@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["nan_to_none", "read_npz", "write_csv", "write_json", "write_npz", "write_whole"]
-
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write under a temporary name in the same folder, then rename: no reader sees half a file.

@@ -16,20 +16,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, fie
 from rankwise.errors import UsageError
 from rankwise.extras import require
 
-__all__ = [
-    "MAX_SEED",
-    "Count",
-    "CountFromZero",
-    "NonNegative",
-    "Positive",
-    "Section",
-    "Seed",
-    "Share",
-    "TaskSettings",
-    "require_choice",
-    "without_bounds",
-]
-
 MAX_SEED = 2**32 - 1  # of numpy's RandomState and scikit-learn; the other libraries take more
 
 Count = Annotated[int, Ge(1)]

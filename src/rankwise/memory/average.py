@@ -10,8 +10,6 @@ from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_ids, trusted
 
-__all__ = ["DeferredAverage", "MemoryUpdate", "MovingAverage"]
-
 
 class MovingAverage(nn.Module):
     """Exponential moving averages, one row for each id.

@@ -7,8 +7,6 @@ from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_no_nan
 
-__all__ = ["EmbeddingBank"]
-
 
 class EmbeddingBank(nn.Module):
     """Ring buffer of the last embeddings and their labels (cross-batch memory, XBM).

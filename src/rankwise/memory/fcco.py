@@ -9,8 +9,6 @@ from torch import Tensor
 
 from rankwise.memory.average import DeferredAverage, MemoryUpdate
 
-__all__ = ["FCCOAverage"]
-
 
 class FCCOAverage(DeferredAverage):
     """Averages u_i in place of the estimates ĝ_i inside a non-linear f.

@@ -6,8 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-__all__ = ["PreviousModel"]
-
 
 class PreviousModel(nn.Module):
     """Model with the parameters of the previous training call, without a gradient.

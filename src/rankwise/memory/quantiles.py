@@ -7,8 +7,6 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["interpolate_quantiles"]
-
 
 def interpolate_quantiles(
     scores: Tensor,

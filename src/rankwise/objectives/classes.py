@@ -27,8 +27,6 @@ from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._options import ReprFromOptions
 from rankwise.pairs.ragged import size_classes
 
-__all__ = ["ClassLists", "ClassObjective", "read_classes", "require_several_classes"]
-
 
 @dataclass(frozen=True)
 class ClassLists:

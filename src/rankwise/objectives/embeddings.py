@@ -7,8 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["EmbeddingScores", "embedding_scores"]
-
 
 class EmbeddingScores(NamedTuple):
     """Arguments of an objective, one list for every query: ``loss(scores, target, mask=mask)``.

@@ -11,8 +11,6 @@ from rankwise.eager import eager_only
 from rankwise.objectives._options import ReprFromOptions
 from rankwise.objectives.base import Objective
 
-__all__ = ["OneVsRest"]
-
 
 class OneVsRest(ReprFromOptions, nn.Module):
     """Any objective on logits of several classes: each class ranks all items.

@@ -16,8 +16,6 @@ from rankwise.memory import FCCOAverage
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Surrogate, as_surrogate, pair_sum
 
-__all__ = ["Inner", "Outer", "XRisk"]
-
 Inner = Surrogate | Callable[..., Tensor]
 """ℓ of a tensor of differences, or ĝ of two batches: (n, …), (m, …) → (n,) or (n, width)."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from rankwise.report import Section
 
-__all__ = ["Validation", "Verdict", "lower_rate", "verdict"]
-
 
 @dataclass(frozen=True)
 class Validation:

@@ -12,8 +12,6 @@ from rankwise.objectives.ap.formulas import false_positive_rate, saturating, tru
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, as_surrogate
 
-__all__ = ["AveragePrecision"]
-
 
 class AveragePrecision(PrecisionObjective):
     """Loss for average precision from the batch alone: mean_{i∈P} σ( k · FPR_i/TPR_i ).

@@ -8,14 +8,6 @@ from torch import Tensor
 from rankwise.lists import Lists
 from rankwise.pairs import Surrogate, pair_sum
 
-__all__ = [
-    "false_positive_rate",
-    "saturating",
-    "semi_variance",
-    "stable_weights",
-    "true_positive_rate",
-]
-
 
 def false_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
     """Compute the surrogate false positive rate mean_{j∈N} ℓ(s_i − s_j) at every positive.

@@ -13,8 +13,6 @@ from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum
 
-__all__ = ["SOAP"]
-
 
 class SOAP(PrecisionObjective):
     """Loss for average precision by moving averages of the rank of each positive.

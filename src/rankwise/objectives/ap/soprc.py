@@ -21,8 +21,6 @@ from rankwise.objectives.ap.formulas import (
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, pair_sum
 
-__all__ = ["SOPRC"]
-
 
 class SOPRC(PrecisionObjective):
     """Loss for AUPRC with a memory of the positives: mean_{i∈P} σ( k · FPR_i/T_i ) + L_var.

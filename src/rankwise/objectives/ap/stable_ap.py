@@ -18,8 +18,6 @@ from rankwise.objectives.ap.formulas import false_positive_rate, saturating, sta
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import OneSidedHuber
 
-__all__ = ["StableAP"]
-
 
 class StableAP(PrecisionObjective):
     """Loss for average precision that no single example can move by much.

@@ -13,8 +13,6 @@ from torch.func import functional_call
 from rankwise.checks import require_count, require_positive
 from rankwise.objectives.auc._ball import Ball, Norm
 
-__all__ = ["adversarial_loss", "projected_gradient_attack"]
-
 
 def projected_gradient_attack(
     model: Callable[[Tensor], Tensor],

@@ -11,8 +11,6 @@ from rankwise.lists import Lists
 from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.base import Objective, Reduction
 
-__all__ = ["CompositionalAUC", "Outer"]
-
 Outer = Literal["squared_hinge", "square"]
 """f(t) = (t + c)₊² or (t + c)², c the margin."""
 

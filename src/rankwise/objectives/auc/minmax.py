@@ -16,8 +16,6 @@ from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.auc.compositional import Outer
 from rankwise.objectives.base import Objective, Reduction
 
-__all__ = ["MinMaxAUC"]
-
 
 class MinMaxAUC(Objective):
     """Loss for AUC as a saddle point, unbiased for any batch size, in linear time.

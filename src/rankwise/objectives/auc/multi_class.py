@@ -14,8 +14,6 @@ from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate, as_surrogate
 
-__all__ = ["MultiClassAUC"]
-
 
 class MultiClassAUC(ClassObjective):
     """Pairwise loss for the AUC of several classes: mean_{a≠b} mean_{i∈a, j∈b} ℓ(f_a(i) − f_a(j)).

@@ -23,8 +23,6 @@ from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, read_classes
 from rankwise.pairs import Square, Surrogate, as_surrogate
 
-__all__ = ["OpenAUC", "open_auc"]
-
 
 class OpenAUC(ClassObjective):
     """Loss for open-set recognition: classify the known classes, rank the open set above them.

@@ -9,8 +9,6 @@ from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate
 
-__all__ = ["PairwiseAUC", "pair_mean"]
-
 
 class PairwiseAUC(Objective):
     """Pairwise loss for AUC: mean_{i∈P, j∈N} ℓ(s_i − s_j).

@@ -15,8 +15,6 @@ from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.contrastive._formulas import log_mean_exp_above
 
-__all__ = ["GlobalContrastive"]
-
 
 class GlobalContrastive(Objective):
     """Contrastive loss of every anchor against all negatives of the data set, from small batches.

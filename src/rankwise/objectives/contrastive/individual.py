@@ -18,8 +18,6 @@ from rankwise.objectives.contrastive._formulas import (
 )
 from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
 
-__all__ = ["IndividualTemperatures", "Temperatures"]
-
 
 class Temperatures(DeferredAverage):
     """One temperature by id, moved against its averaged slope and kept between two bounds."""

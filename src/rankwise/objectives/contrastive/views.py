@@ -9,8 +9,6 @@ from torch import Tensor
 
 from rankwise.checks import require_ids
 
-__all__ = ["ContrastiveLists", "two_modalities", "two_views"]
-
 
 class ContrastiveLists(NamedTuple):
     """Arguments of an objective, one list for every anchor: ``loss(**lists._asdict())``.

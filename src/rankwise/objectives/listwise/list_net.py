@@ -13,8 +13,6 @@ from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["ListNet", "TargetDistribution"]
-
 TargetDistribution = Literal["exp", "uniform"]
 """How likely each relevant item should come first: p ∝ e^y, or all alike."""
 

@@ -21,8 +21,6 @@ from rankwise.objectives.ndcg._formulas import (
 )
 from rankwise.pairs import Logistic, Surrogate, as_surrogate
 
-__all__ = ["NDCG"]
-
 
 class NDCG(Objective):
     """NDCG and NDCG@k as a loss, with a surrogate of the rank.

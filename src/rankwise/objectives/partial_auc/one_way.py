@@ -8,8 +8,6 @@ from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.partial_auc._forms import Form, over_negatives, require_form
 from rankwise.pairs import Surrogate
 
-__all__ = ["PartialAUC"]
-
 
 class PartialAUC(Objective):
     """Loss for AUC where the false positive rate is between ``min_fpr`` and ``max_fpr``.

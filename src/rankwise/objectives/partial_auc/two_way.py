@@ -12,8 +12,6 @@ from rankwise.objectives.partial_auc._kl import KLOverPositives, temperature_for
 from rankwise.objectives.partial_auc._selected import SelectedPositives
 from rankwise.pairs import Surrogate
 
-__all__ = ["TwoWayPartialAUC"]
-
 
 class TwoWayPartialAUC(Objective):
     """Loss for AUC where TPR ≥ ``min_tpr`` and FPR ≤ ``max_fpr``.

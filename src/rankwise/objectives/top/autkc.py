@@ -9,8 +9,6 @@ from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
 from rankwise.pairs import Square, Surrogate, as_surrogate, pair_sum
 
-__all__ = ["AUTKC"]
-
 
 class AUTKC(ClassObjective):
     """Area under the top-k curve of a classifier, as a loss.

@@ -15,8 +15,6 @@ from rankwise.objectives.top._margins import unit_of_margins
 from rankwise.pairs import Hinge, Sigmoid, Surrogate, pair_sum
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["PApAtK"]
-
 PApForm = Literal["avg", "max", "ts", "ts_eq14", "ramp", "soft"]
 
 

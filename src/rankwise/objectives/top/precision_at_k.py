@@ -15,8 +15,6 @@ from rankwise.objectives.base import Reduction
 from rankwise.objectives.top._margins import unit_of_margins
 from rankwise.pairs.rows import accumulating
 
-__all__ = ["PrecisionAtK"]
-
 PrecisionForm = Literal["avg", "ramp", "max", "soft"]
 
 

@@ -12,8 +12,6 @@ from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import Sigmoid, pair_sum
 
-__all__ = ["RecallAtK"]
-
 
 class RecallAtK(Objective):
     """Recall@k with a smooth rank and a smooth cut.

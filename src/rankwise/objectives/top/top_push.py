@@ -8,8 +8,6 @@ from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum
 
-__all__ = ["TopPush"]
-
 
 class TopPush(Objective):
     """Loss of every positive against the highest negative.
