@@ -156,6 +156,7 @@ def test_another_failed_import_stays_a_failure(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "optuna.storages", None)
     monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.pipeline", raising=False)
     monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.trials", raising=False)
+    monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.search", raising=False)
     data = tmp_path / "data.csv"
     data.write_text("x,y\n1,0\n2,1\n")
     out = str(tmp_path / "run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +17,7 @@ from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
     from rankwise.tasks.compare import CompareResult, Event
-    from rankwise.tasks.compare.importance import ImportanceResult
     from rankwise.tasks.compare.problem import Problem
-    from rankwise.tasks.compare.results import CandidateResult
 
 _MANY = 40  # columns from which plain numbers are only counted
 _COLUMNS = 10  # whose importance is shown
@@ -66,13 +65,12 @@ def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
         bar = progress.add_task("reading", total=None, best="")
 
         def advance(event: Event) -> None:
-            now = event.progress
-            best = "" if now.best is None else f"{settings.metric} {now.best:.4f}"
-            what = f"{event.name}, trial {now.trials + 1}" if now.trials else event.name
+            best = "" if event.best is None else f"{settings.metric} {event.best:.4f}"
+            what = f"{event.name}, trial {event.trials + 1}" if event.trials else event.name
             progress.update(
                 bar,
                 description=what,
-                completed=event.number + now.share,
+                completed=event.number + event.share,
                 total=event.total,
                 best=best,
             )
@@ -124,56 +122,51 @@ def _show_columns(problem: Problem) -> None:
 
 def _show(found: CompareResult) -> None:
     from rankwise.report import Table  # noqa: PLC0415
+    from rankwise.report.comparison.run import read_run  # noqa: PLC0415
 
-    results = found.results
-    best = results["recommended"]
+    run = read_run(found.folder)
+    best = run.recommended.number
+    header = ("candidate", "validation", "test", "95 %", "difference", "p", "time")
     rows = [
-        (row["name"] + (" ★" if number == best else ""), *_cells(row))
-        for number, row in enumerate(results["candidates"])
+        (
+            row.name + (" ★" if row.number == best else ""),
+            _number(row.validation.value),
+            _number(row.test.value),
+            f"{_number(row.test.low)} – {_number(row.test.high)}",
+            "baseline" if row.difference is None else _number(row.difference.value, "+.4f"),
+            "" if row.difference is None else _number(row.difference.p, ".3f"),
+            f"{row.seconds:.1f} s",
+        )
+        for row in run.candidates
     ]
-    caption = f"chosen by {results['choice']}; difference and p against the best log-loss model"
     show(
         Table(
-            ("candidate", "validation", "test", "95 %", "difference", "p", "time"), rows, caption
+            header,
+            rows,
+            f"chosen by {run.choice}; difference and p against the best log-loss model",
         ),
-        title=f"{results['metric']} on {results['evaluation']}, {results['data']['test']} rows",
+        title=f"{run.metric} on {run.evaluation}, {run.data['test']} rows",
         styles={best: "bold"},
     )
-    say(filter(None, (results["why"], results["verdict"], *results["remarks"])))
-    _show_importance(results["importance"])
+    say(filter(None, (run.why, run.verdict, *run.remarks)))
+    if run.importance is not None:
+        known = run.importance
+        columns = [
+            (row.name, f"{row.value:+.4f}", f"{row.low:+.4f} – {row.high:+.4f}")
+            for row in known.columns[:_COLUMNS]
+        ]
+        caption = f"{known.rows:.0f} rows of {known.part}, {known.repeats:.0f} shuffles of a column"
+        show(
+            Table(("column", "importance", "95 %"), columns, caption),
+            title=f"{run.metric} lost where a column is shuffled",
+        )
+        if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
+            say([f"{rest} more columns are on the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")
 
 
-def _show_importance(found: ImportanceResult) -> None:
-    from rankwise.report import Table  # noqa: PLC0415
-
-    rows = [
-        (row["name"], f"{row['mean']:+.4f}", f"{row['low']:+.4f} – {row['high']:+.4f}")
-        for row in found["columns"][:_COLUMNS]
-    ]
-    caption = f"{found['rows']} rows of {found['part']}, {found['repeats']} shuffles of a column"
-    show(
-        Table(("column", "importance", "95 %"), rows, caption),
-        title=f"{found['metric']} lost where a column is shuffled",
-    )
-    if (rest := found["of_columns"] - _COLUMNS) > 0:
-        say([f"{rest} more columns are on the report"])
-
-
-def _cells(row: CandidateResult) -> list[str]:
-    test, against = row["test"], row["difference"]
-    return [
-        _number(row["validation"]["mean"]),
-        _number(test["value"]),
-        f"{_number(test['low'])} – {_number(test['high'])}",
-        "baseline" if against is None else _number(against["value"], "+.4f"),
-        "" if against is None else _number(against["p"], ".3f"),
-        f"{row['seconds']:.1f} s",
-    ]
-
-
-def _number(value: float | None, form: str = ".4f") -> str:
-    return "–" if value is None else f"{value:{form}}"
+def _number(value: float, form: str = ".4f") -> str:
+    return "–" if math.isnan(value) else f"{value:{form}}"
 
 
 def report(

@@ -142,7 +142,7 @@ def test_what_knows_no_epochs_is_left_alone():
 
 def test_both_objectives_are_trained_equally_long():
     made = [
-        ranker_of(Candidate("neural", objective), {}, metric="ap", seed=0, rows=2_560)
+        ranker_of(Candidate("neural", objective), {}, 2_560, metric="ap")
         for objective in ("log_loss", "ap")
     ]
     assert made[0].epochs == made[1].epochs >= 300
@@ -151,5 +151,5 @@ def test_both_objectives_are_trained_equally_long():
 
 @pytest.mark.parametrize(("rows", "threads"), [(1_000, 1), (50_000, -1)])
 def test_trees_of_small_tables_are_not_shared_by_threads(rows, threads):
-    made = ranker_of(Candidate("boosted", "ap"), {}, metric="ap", seed=0, rows=rows)
+    made = ranker_of(Candidate("boosted", "ap"), {}, rows, metric="ap")
     assert made.n_jobs == threads

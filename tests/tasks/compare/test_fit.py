@@ -35,16 +35,16 @@ def members(here, candidate=METRIC, seeds=1, **params):
 
 @pytest.mark.parametrize("model", ["linear", "boosted", "neural"])
 def test_an_estimator_is_told_what_it_is_fitted_and_judged_by(model):
-    made = ranker_of(Candidate(model, "pap@10"), {}, metric="auc", seed=11, rows=400)
+    made = ranker_of(Candidate(model, "pap@10"), {}, 400, metric="auc", random_state=11)
     known = made.get_params()
     assert (known["objective"], known["metric"], known["random_state"]) == ("pap@10", "auc", 11)
 
 
 def test_chosen_options_are_the_estimators(stubbed):
-    made = ranker_of(METRIC, {"alpha": 0.25}, metric="ap", seed=0, rows=400)
+    made = ranker_of(METRIC, {"alpha": 0.25}, 400, metric="ap")
     assert made.alpha == 0.25
     with pytest.raises(TypeError, match="beta"):
-        ranker_of(METRIC, {"beta": 1.0}, metric="ap", seed=0, rows=400)
+        ranker_of(METRIC, {"beta": 1.0}, 400, metric="ap")
 
 
 def test_a_member_for_every_seed(stubbed, tmp_path):
@@ -147,7 +147,7 @@ def test_words_and_gaps_are_prepared_as_by_the_estimator_alone(tmp_path, model):
     here = problem(tmp_path)
     (member,) = members(here, Candidate(model, "log_loss"))
     train = here.plan.parts.train
-    alone = ranker_of(Candidate(model, "log_loss"), {}, metric="ap", seed=0, rows=len(train))
+    alone = ranker_of(Candidate(model, "log_loss"), {}, len(train), metric="ap", random_state=0)
     alone.fit(here.table.of(train), here.table.target[train].astype(int))
     everything = here.table.of(np.arange(600))
     np.testing.assert_array_equal(member.scores(everything), alone.decision_function(everything))

@@ -11,13 +11,11 @@ from rankwise.data import DataError
 from rankwise.metrics import delong_interval, delong_test, logit_interval
 from rankwise.tasks.compare.metrics import (
     Estimate,
+    Truth,
     corrected,
-    difference,
     every_metric,
-    interval,
     is_graded,
     resolve_metric,
-    value,
 )
 
 RNG = np.random.default_rng(0)
@@ -28,20 +26,21 @@ GROUPS = RNG.integers(30, size=300)
 
 
 def test_formulas_where_there_are_some():
-    assert interval("auc", SCORES, TARGET) == delong_interval(SCORES, TARGET)
-    assert interval("ap", SCORES, TARGET) == logit_interval(SCORES, TARGET)
-    assert interval("auroc", SCORES, TARGET).method == "delong"
-    assert difference("auc", SCORES, OTHERS, TARGET) == delong_test(SCORES, OTHERS, TARGET)
+    assert Truth(TARGET).interval("auc", SCORES) == delong_interval(SCORES, TARGET)
+    assert Truth(TARGET).interval("ap", SCORES) == logit_interval(SCORES, TARGET)
+    assert Truth(TARGET).interval("auroc", SCORES).method == "delong"
+    found = Truth(TARGET).difference("auc", SCORES, OTHERS)
+    assert found == delong_test(SCORES, OTHERS, TARGET)
 
 
 def test_the_bootstrap_for_all_else():
-    assert interval("auc", SCORES, TARGET, GROUPS).method == "bootstrap"
-    assert interval("precision@10", SCORES, TARGET).method == "bootstrap"
-    perfect = interval("ap", TARGET, TARGET)
+    assert Truth(TARGET, GROUPS).interval("auc", SCORES).method == "bootstrap"
+    assert Truth(TARGET).interval("precision@10", SCORES).method == "bootstrap"
+    perfect = Truth(TARGET).interval("ap", TARGET)
     assert (perfect.value, perfect.low, perfect.high) == (1, 1, 1)
     one = np.arange(300) == 7
-    assert interval("auc", SCORES, one.astype(float)).method == "bootstrap"
-    found = difference("ap", SCORES, OTHERS, TARGET)
+    assert Truth(one.astype(float)).interval("auc", SCORES).method == "bootstrap"
+    found = Truth(TARGET).difference("ap", SCORES, OTHERS)
     assert found.method == "bootstrap"
     expected = average_precision_score(TARGET, SCORES) - average_precision_score(TARGET, OTHERS)
     assert found.difference == pytest.approx(expected)
@@ -53,7 +52,7 @@ def test_next_to_1_the_interval_is_one_that_says_something():
     scores = 300.0 - np.arange(300)
     scores[29], scores[30] = scores[30], scores[29]  # one pair in the wrong order
     assert logit_interval(scores, target).low < 0.05  # 0.9989 by the formula
-    found = interval("ap", scores, target)
+    found = Truth(target).interval("ap", scores)
     assert found.value == pytest.approx(average_precision_score(target, scores))
     assert found.method == "bootstrap"
     assert 0.98 < found.low < found.value <= found.high <= 1
@@ -61,8 +60,8 @@ def test_next_to_1_the_interval_is_one_that_says_something():
 
 def test_lists_of_one_class_are_left_out_in_silence():
     groups = np.arange(300) // 3
-    assert 0 < value("ap", SCORES, TARGET, groups) < 1
-    assert difference("ap", SCORES, OTHERS, TARGET, groups).p_value <= 1
+    assert 0 < Truth(TARGET, groups).value("ap", SCORES) < 1
+    assert Truth(TARGET, groups).difference("ap", SCORES, OTHERS).p_value <= 1
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -72,7 +71,7 @@ def test_every_metric_that_is_listed_has_a_value(grouped, graded):
         return
     target = TARGET * RNG.integers(1, 4, size=300) if graded else TARGET
     for name in every_metric(300, grouped=grouped, graded=graded):
-        assert 0 <= value(name, SCORES, target, GROUPS if grouped else None) <= 1
+        assert 0 <= Truth(target, GROUPS if grouped else None).value(name, SCORES) <= 1
         assert is_graded(name) or not graded
         resolve_metric(name, grouped=grouped)
 
@@ -81,7 +80,7 @@ def test_every_metric_that_is_listed_has_a_value(grouped, graded):
 def test_a_mean_over_lists_needs_lists(name):
     with pytest.raises(DataError, match="with --group"):
         resolve_metric(name, grouped=False)
-    assert resolve_metric(name, grouped=True)
+    assert resolve_metric(name, grouped=True) == name
 
 
 def test_the_interval_and_p_are_students_with_the_variance_enlarged_by_what_folds_share():

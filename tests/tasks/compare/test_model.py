@@ -43,7 +43,7 @@ def test_a_model_survives_its_folder(tmp_path, seeds):
 
 def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
     here = problem(tmp_path)
-    rows = TrainingRows.of(here.table, here.plan.parts)
+    rows = TrainingRows.of(here.table, here.plan)
     folder = replace(model(here, 1), training_rows=rows).save(tmp_path / "model")
     again = load_model(folder).training_rows
     assert again is not None

@@ -34,7 +34,7 @@ def test_the_metric_is_that_of_the_rows_asked_for(tmp_path):
 def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
     here = problem(tmp_path, metric="ap", **LISTS)
     rows = here.plan.parts.test
-    given, target, groups = scores(here)[rows], here.table.target[rows], here.groups(rows)
+    given, target, groups = scores(here)[rows], here.table.target[rows], here.truth(rows).groups
     known = table()["user"].to_numpy()[rows]
     each = []
     for user in np.unique(known):
@@ -44,7 +44,7 @@ def test_with_lists_it_is_the_mean_over_those_that_have_both_classes(tmp_path):
             each.append(average_precision_score(target[own], given[own]))
     assert len(each) > 3
     assert here.value(given, rows) == pytest.approx(np.mean(each))
-    assert problem(tmp_path).groups(rows) is None
+    assert problem(tmp_path).truth(rows).groups is None
 
 
 def test_no_list_is_in_two_parts(tmp_path):

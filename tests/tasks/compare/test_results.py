@@ -10,10 +10,10 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.tasks.compare.stubs import problem, stubbed
 
-from rankwise.tasks.compare import results as files
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores, fit_members
 from rankwise.tasks.compare.model import Model, load_model
+from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.selection import Choice, Evaluation, choose
 
 __all__ = ["stubbed"]
@@ -22,11 +22,14 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 
 
 def results_of(fitted, choice, here, left_out):
-    return files.results_of(fitted, choice, here, left_out, Evaluation([(here, fitted)]))
+    return Outcome(here, fitted, choice, Evaluation([(here, fitted)])).results(left_out)
 
 
-def write_results(out, found, fitted, here):
-    files.write_results(out, found, fitted, here, Evaluation([(here, fitted)]))
+def write_results(out, choice, fitted, here):
+    outcome = Outcome(here, fitted, choice, Evaluation([(here, fitted)]))
+    found = outcome.results({})
+    outcome.write(out, found)
+    return found
 
 
 def done(here, objective, seed, model=None):
@@ -136,10 +139,9 @@ def test_what_is_no_number_is_null_or_empty(tmp_path):
     fitted = with_models(here)
     first = replace(fitted[0].folds[0], value=math.nan)
     fitted[0] = replace(fitted[0], folds=(first, *fitted[0].folds[1:]))
-    found = results_of(fitted, Choice(1, 0, ""), here, {})
+    found = write_results(out, Choice(1, 0, ""), fitted, here)
     validation = found["candidates"][0]["validation"]
     assert (validation["mean"], validation["low"], validation["high"]) == (None, None, None)
-    write_results(out, found, fitted, here)
     assert json.loads((out / "results.json").read_text()) == found
     plain, metrical = csv.DictReader((out / "tables.csv").read_text().splitlines())
     assert plain["validation mean"] == ""
@@ -149,8 +151,7 @@ def test_what_is_no_number_is_null_or_empty(tmp_path):
 def test_the_files_go_together(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
     fitted = with_models(here)
-    found = results_of(fitted, Choice(1, 0, "because"), here, {})
-    write_results(out, found, fitted, here)
+    found = write_results(out, Choice(1, 0, "because"), fitted, here)
     assert {path.name for path in out.iterdir()} == {
         "model", "parts.npz", "predictions.npz", "results.json", "tables.csv"
     }  # fmt: skip
@@ -170,8 +171,7 @@ def test_the_files_go_together(tmp_path):
 def test_the_table_has_a_row_for_each_and_no_difference_for_the_baseline(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
     fitted = with_models(here)
-    found = results_of(fitted, Choice(1, 0, ""), here, {})
-    write_results(out, found, fitted, here)
+    found = write_results(out, Choice(1, 0, ""), fitted, here)
     plain, metrical = csv.DictReader((out / "tables.csv").read_text().splitlines())
     assert (plain["candidate"], metrical["candidate"]) == ("linear, log-loss", "linear, ap")
     assert float(metrical["test value"]) == found["candidates"][1]["test"]["value"]
@@ -184,18 +184,17 @@ def test_the_table_has_a_row_for_each_and_no_difference_for_the_baseline(tmp_pat
 def test_with_lists_the_predictions_say_which(tmp_path):
     here, out = problem(tmp_path, group="user", drop=("day",), metric="ndcg@5"), tmp_path / "run"
     fitted = with_models(here)
-    write_results(out, results_of(fitted, Choice(0, 0, ""), here, {}), fitted, here)
+    write_results(out, Choice(0, 0, ""), fitted, here)
     with np.load(out / "predictions.npz") as arrays:
-        np.testing.assert_array_equal(arrays["group"], here.groups(here.plan.parts.test))
+        np.testing.assert_array_equal(arrays["group"], here.truth(here.plan.parts.test).groups)
 
 
 def test_without_all_the_rest_there_are_no_results(tmp_path):
     here, out = problem(tmp_path), tmp_path / "run"
     fitted = with_models(here)
-    found = results_of(fitted, Choice(1, 0, ""), here, {})
     (out / "predictions.npz").mkdir(parents=True)  # a place where no file can be written
     with pytest.raises(OSError, match="predictions"):
-        write_results(out, found, fitted, here)
+        write_results(out, Choice(1, 0, ""), fitted, here)
     assert load_model(out).about == {"number": 1}
     assert not (out / "results.json").exists()
     assert not (out / "tables.csv").exists()

@@ -82,9 +82,10 @@ def test_the_interval_of_one_part_is_that_of_the_metric(tmp_path):
 
 
 def test_all_are_compared_on_the_same_splits():
-    rows = [done("log_loss", 0.5, 0.9), done("ap", 0.6)]
-    assert [each.values for each in on_common_splits(rows)] == [[0.5], [0.6]]
-    assert on_common_splits([]) == []
+    rows = {"a": done("log_loss", 0.5, 0.9), "b": done("ap", 0.6)}
+    found = on_common_splits(rows)
+    assert {name: each.values for name, each in found.items()} == {"a": [0.5], "b": [0.6]}
+    assert on_common_splits({}) == {}
 
 
 pytestmark = pytest.mark.usefixtures("stubbed")

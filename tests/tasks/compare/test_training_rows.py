@@ -20,7 +20,7 @@ def known(repeated, held_out=1_000):
 
 def test_training_rows_are_all_but_the_test_part(tmp_path):
     here = problem(tmp_path)
-    found, parts = TrainingRows.of(here.table, here.plan.parts), here.plan.parts
+    found, parts = TrainingRows.of(here.table, here.plan), here.plan.parts
     names = here.table.names
     assert found.hashes.dtype == np.uint64
     assert (np.diff(found.hashes) > 0).all()
@@ -34,7 +34,7 @@ def test_training_rows_are_all_but_the_test_part(tmp_path):
 def test_duplicates_among_the_held_out_rows_are_counted(tmp_path):
     pl.concat([table(), table()]).write_csv(tmp_path / "table.csv")
     here = problem(tmp_path)
-    found, parts = TrainingRows.of(here.table, here.plan.parts), here.plan.parts
+    found, parts = TrainingRows.of(here.table, here.plan), here.plan.parts
     features = here.table.features
     trained = set(map(str, features[parts.development].iter_rows()))  # nan is not nan
     repeated = sum(str(row) in trained for row in features[parts.test].iter_rows())

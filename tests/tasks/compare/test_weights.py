@@ -16,7 +16,7 @@ from rankwise.report.comparison.run import read_run
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.evaluate import evaluate_run
 from rankwise.tasks.compare.fit import fit_members
-from rankwise.tasks.compare.metrics import difference, interval, value
+from rankwise.tasks.compare.metrics import Truth
 from rankwise.tasks.compare.pipeline import run
 
 __all__ = ["stubbed"]
@@ -39,9 +39,9 @@ def test_weights_are_no_feature_and_count_in_every_metric(weighted) -> None:
     )
     assert here.value(scores, rows) == pytest.approx(wanted)
     assert here.estimate(scores, rows).mean == pytest.approx(wanted)
-    given = {"target": here.table.target[rows], "weight": here.table.weight[rows]}
-    assert interval("ap", scores, **given).method == "bootstrap"  # the formula knows no weights
-    assert difference("ap", scores, -scores, **given).value_a == pytest.approx(wanted)
+    given = Truth(here.table.target[rows], weight=here.table.weight[rows])
+    assert given.interval("ap", scores).method == "bootstrap"  # the formula knows no weights
+    assert given.difference("ap", scores, -scores).value_a == pytest.approx(wanted)
     expected = wanted - here.value(-scores, rows)
     assert here.difference(scores, -scores, rows).mean == pytest.approx(expected)
 
@@ -53,15 +53,12 @@ def test_a_row_of_weight_two_is_the_row_twice_in_value_and_difference(name) -> N
     one, two = (target + rng.normal(size=200) for _ in range(2))
     weight = rng.integers(1, 3, 200)
     often = np.repeat(np.arange(200), weight)
-    by_weight = {"weight": weight.astype(float)}
-    assert value(name, one, target, **by_weight) == pytest.approx(
-        value(name, one[often], target[often])
-    )
-    assert interval(name, one, target, **by_weight).value == pytest.approx(
-        value(name, one[often], target[often])
-    )
-    assert difference(name, one, two, target, **by_weight).difference == pytest.approx(
-        difference(name, one[often], two[often], target[often]).difference
+    by_weight, by_rows = Truth(target, weight=weight.astype(float)), Truth(target[often])
+    expected = pytest.approx(by_rows.value(name, one[often]))
+    assert by_weight.value(name, one) == expected
+    assert by_weight.interval(name, one).value == expected
+    assert by_weight.difference(name, one, two).difference == pytest.approx(
+        by_rows.difference(name, one[often], two[often]).difference
     )
 
 

@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = attach(
         "model": _TABLES,
         "pipeline": (*_TABLES, "optuna"),
         "predict": _TABLES,
+        "search": (*_TABLES, "optuna"),
         "evaluate": _TABLES,
     },
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,9 +12,17 @@ import polars as pl
 from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
-from rankwise.naming import canonical_metric
 from rankwise.report.comparison.run import number, read_run
-from rankwise.tasks.compare import metrics as measures
+from rankwise.tasks.compare.metrics import (
+    Floats,
+    Truth,
+    every_metric,
+    finite,
+    is_graded,
+    require_weights,
+    resolve_metric,
+    takes_weights,
+)
 from rankwise.tasks.compare.predict import IN_TRAINING
 from rankwise.tasks.compare.run_files import require_run
 
@@ -57,16 +64,14 @@ class EvaluationResult:
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
-        taken = (
-            [name for name in self.metrics if measures.is_graded(name)] if self.graded_only else []
-        )
-        more = f"; {', '.join(taken)}: over {self.graded_only} more, all positive" if taken else ""
+        taken = ", ".join(filter(is_graded, self.metrics)) if self.graded_only else ""
+        more = f"; {taken}: over {self.graded_only} more, all positive" if taken else ""
         return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
 
     def as_json(self) -> dict[str, object]:
         """Return the content of a JSON file; what is not defined is null."""
         numbers = {
-            name: {key: _number(getattr(each, key)) for key in ("value", "low", "high")}
+            name: {key: finite(getattr(each, key)) for key in ("value", "low", "high")}
             | {"method": each.method}
             for name, each in self.metrics.items()
         }
@@ -98,21 +103,17 @@ def evaluate_scores(
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
     predict`` has marked as trained on are counted.
     """
-    for name in metrics or ():
-        measures.resolve_metric(name, grouped=group is not None)
-    metrics = [canonical_metric(name) for name in metrics or ()]
-    graded = bool(metrics) and all(map(measures.is_graded, metrics))
+    grouped = group is not None
+    asked = [resolve_metric(name, grouped=grouped) for name in metrics or ()]
+    graded = bool(asked) and all(map(is_graded, asked))
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded
     )
-    names = metrics or measures.every_metric(
-        len(table), grouped=group is not None, graded=table.graded
-    )
-    scores = table.score
-    if scores is None:
+    if table.score is None:
         raise DataError(f"{path}: there are no scores in it")
-    truth: measures.Truth = {"target": table.target, "groups": table.groups, "weight": None}
-    found = _measure(table.path, names, scores, truth, graded=table.graded, seed=seed)
+    names = asked or every_metric(len(table), grouped=grouped, graded=table.graded)
+    truth = Truth(table.target, table.groups)
+    found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)
     return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
 
 
@@ -131,37 +132,29 @@ def evaluate_run(
         raise DataError(str(error)) from error
     kept, graded = run.predictions, run.config.get("positive_value") is None
     weight = kept.weight if run.config.get("weight") else None
-    for name in metrics or ():
-        measures.resolve_metric(name, grouped=run.grouped)
+    asked = [resolve_metric(name, grouped=run.grouped) for name in metrics or ()]
+    for name, metric in zip(metrics or (), asked, strict=True):
         if weight is not None:
-            measures.require_weights(canonical_metric(name), weight)
-        if graded and not measures.is_graded(name):
+            require_weights(metric, weight)
+        if graded and not is_graded(metric):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "
                 "ndcg does, such as ndcg@10"
             )
-    others = measures.every_metric(len(kept.target), grouped=run.grouped, graded=graded)
-    asked = [canonical_metric(name) for name in metrics or ()]
+    others = every_metric(len(kept.target), grouped=run.grouped, graded=graded)
     names = asked or list(dict.fromkeys([run.metric, *others]))
-    names = [name for name in names if measures.takes_weights(name, weight)]
-    scores = kept.scores[run.recommended.number]
+    names = [name for name in names if takes_weights(name, weight)]
+    scores, truth = kept.scores[run.recommended.number], Truth(kept.target, kept.group, weight)
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
-    truth: measures.Truth = {"target": kept.target, "groups": kept.group, "weight": weight}
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
     return replace(found, candidate=run.recommended.name)
 
 
 def _measure(
-    path: Path,
-    names: Sequence[str],
-    scores: measures.Floats,
-    truth: measures.Truth,
-    *,
-    graded: bool,
-    seed: int,
+    path: Path, names: Sequence[str], scores: Floats, truth: Truth, *, graded: bool, seed: int
 ) -> EvaluationResult:
-    metrics = {name: measures.interval(name, scores, **truth, seed=seed) for name in names}
-    target, groups = truth["target"], truth["groups"]
+    metrics = {name: truth.interval(name, scores, seed=seed) for name in names}
+    target, groups = truth.target, truth.groups
     lists, left_out, whole = None, 0, 0
     if groups is not None:
         sizes, positive = np.bincount(groups), np.bincount(groups, weights=target > 0)
@@ -178,7 +171,3 @@ def _trained_on(path: Path) -> int | None:
         return None
     marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
     return int(marks.is_in(["true", "1"]).sum())
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

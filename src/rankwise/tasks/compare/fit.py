@@ -18,8 +18,9 @@ from rankwise.estimators.limits import part_of_time, time_limit
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import CLASSES, Candidate, Params, length_of, shortest
+from rankwise.tasks.compare.metrics import Floats
 from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
-from rankwise.tasks.compare.problem import Floats, Problem, Rows
+from rankwise.tasks.compare.problem import Problem, Rows
 
 SMALL = 50_000  # rows from which several threads pay for trees
 _RECORD = ("params", "trials", "seconds", "curve", "cut")
@@ -64,23 +65,13 @@ class Fitted:
 
 
 def ranker_of(
-    candidate: Candidate,
-    params: Params,
-    *,
-    metric: str,
-    seed: int,
-    rows: int,
-    text: tuple[str, ...] = (),
-    short: bool = False,
+    candidate: Candidate, params: Params, rows: int, *, short: bool = False, **options: object
 ) -> Ranker:
     """Return the estimator of a candidate for ``rows`` training rows, of usual or short length."""
-    made: Ranker = getattr(rankwise.estimators, CLASSES[candidate.model])(
-        objective=candidate.objective, metric=metric, random_state=seed, **params
-    )
+    kind = getattr(rankwise.estimators, CLASSES[candidate.model])
+    made: Ranker = kind(objective=candidate.objective, **options, **params)
     known = made.get_params()
     made.set_params(**(shortest(known) if short else length_of(known, rows)))
-    if text:
-        made.set_params(text=text)
     if "n_jobs" in known and rows < SMALL:
         made.set_params(n_jobs=1)
     return made
@@ -96,29 +87,18 @@ def fit_members(
     short: bool = False,
 ) -> tuple[Member, ...]:
     """Fit one ranker per seed."""
-    table = problem.table
+    table, truth = problem.table, problem.truth(rows)
     features = table.of(rows)
     # Log-loss knows two classes: of relevances, some and none.
-    target = table.target[rows] > 0 if candidate.is_log_loss else table.target[rows]
+    target = truth.target > 0 if candidate.is_log_loss else truth.target
+    y = target.astype(np.float64 if table.graded else np.int64)
+    shared = {"metric": problem.metric, "text": table.reading.text or None}
     made = []
     for place, seed in enumerate(seeds):
-        ranker = ranker_of(
-            candidate,
-            params,
-            metric=problem.metric,
-            seed=seed,
-            rows=len(rows),
-            text=table.reading.text,
-            short=short,
-        )
+        ranker = ranker_of(candidate, params, len(rows), short=short, random_state=seed, **shared)
         with part_of_time(len(seeds) - place), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
-            ranker.fit(
-                features,
-                target.astype(np.float64 if table.graded else np.int64),
-                groups=problem.groups(rows),
-                sample_weight=problem.weight(rows),
-            )
+            ranker.fit(features, y, groups=truth.groups, sample_weight=truth.weight)
         made.append(Member.of(ranker, features))
     return tuple(made)
 

@@ -7,17 +7,15 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
 
 from rankwise.data.table import Features
 from rankwise.report import write_json
-from rankwise.tasks.compare.metrics import corrected
+from rankwise.tasks.compare.metrics import Floats, corrected
 from rankwise.tasks.compare.model import Model
-from rankwise.tasks.compare.problem import Floats, Problem, Rows
+from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.tasks.compare.selection import Evaluation
 
 IMPORTANCE = "importance.json"
@@ -28,31 +26,9 @@ _MIN_ROWS = 200
 _MAX_COLUMNS = 300
 
 
-class ColumnImportance(TypedDict):
-    """The mean loss of a column with its interval."""
-
-    name: str
-    mean: float
-    low: float
-    high: float
-
-
-class ImportanceResult(TypedDict):
-    """The importance of the columns, and the rows and shuffles it was measured by."""
-
-    metric: str
-    value: float
-    rows: int
-    of_rows: int
-    repeats: int
-    of_columns: int
-    columns: list[ColumnImportance]
-    part: str
-
-
 def importance_of(
     folder: Path, number: int, problem: Problem, evaluation: Evaluation
-) -> ImportanceResult:
+) -> dict[str, object]:
     """Measure the permutation importance of the columns for a candidate, on held-out rows.
 
     A column as it stands in the table is shuffled whole, with all that is made of it, 3 to 10
@@ -65,10 +41,9 @@ def importance_of(
     key = hashlib.sha256(np.ascontiguousarray(scores).tobytes()).hexdigest()
     path = folder / IMPORTANCE
     try:
-        known = json.loads(path.read_text())
+        known: dict[str, object] = json.loads(path.read_text())
         if known.pop("scores") == key:
-            kept: ImportanceResult = known
-            return kept
+            return known
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # not measured yet, or not whole
     seconds = max(_MIN_SECONDS, SHARE * problem.settings.budget)
@@ -79,7 +54,7 @@ def importance_of(
 
 def _measured(
     tested: Sequence[tuple[Model, Rows]], problem: Problem, seconds: float, part: str
-) -> ImportanceResult:
+) -> dict[str, object]:
     rng = np.random.default_rng(problem.settings.seed)
     total = sum(len(rows) for _, rows in tested)
     names = problem.table.names
@@ -101,11 +76,8 @@ def _measured(
                 shuffled = _shuffled(features, column, rng.permutation(len(rows)))
                 losses[column].append(base - problem.value(model.scores(shuffled), rows))
     # Shuffles are independent: nothing to correct for.
-    means = {names[column]: corrected(values, 1, 0) for column, values in losses.items()}
-    measured: list[ColumnImportance] = [
-        {"name": name, "mean": each.mean, "low": each.low, "high": each.high}
-        for name, each in means.items()
-    ]
+    found = {names[column]: corrected(values, 1, 0) for column, values in losses.items()}
+    ordered = sorted(found, key=lambda name: -found[name].mean)
     return {
         "metric": problem.metric,
         "value": float(np.mean(bases)),
@@ -113,7 +85,10 @@ def _measured(
         "of_rows": total,
         "repeats": repeats,
         "of_columns": len(names),
-        "columns": sorted(measured, key=lambda row: -row["mean"]),
+        "columns": [
+            {"name": n, "mean": found[n].mean, "low": found[n].low, "high": found[n].high}
+            for n in ordered
+        ],
         "part": part,
     }
 
@@ -132,41 +107,27 @@ def _columns_to_measure(features: Features, scores: Floats) -> list[int]:
     if count <= _MAX_COLUMNS:
         return list(range(count))
     centered = scores - scores.mean()
-    strength = np.empty(count)
+    strength = np.full(count, np.inf)
     for column in range(count):
         values = _numbers(features, column)
-        if values is None:  # words are not left out
-            strength[column] = np.inf
-            continue
-        spread = values.std()
-        strength[column] = abs(centered @ values) / spread if spread > 0 else 0.0
+        if values is not None:  # words are not left out
+            spread = values.std()
+            strength[column] = abs(centered @ values) / spread if spread > 0 else 0.0
     return sorted(np.argsort(-strength, kind="stable")[:_MAX_COLUMNS].tolist())
 
 
 def _numbers(features: Features, column: int) -> Floats | None:
+    """Return a column as numbers; None for one of words."""
     if isinstance(features, pl.DataFrame):
         series = features.to_series(column)
-        if not series.dtype.is_numeric():
-            return None
-        values: Floats = series.cast(pl.Float64).to_numpy()
-    else:
-        values = _dense(features, column).ravel()
-    return np.nan_to_num(values)
+        return np.nan_to_num(series.cast(pl.Float64)) if series.dtype.is_numeric() else None
+    picked = features[:, [column]]
+    return np.nan_to_num(picked if isinstance(picked, np.ndarray) else picked.toarray()).ravel()
 
 
 def _shuffled(features: Features, column: int, order: Rows) -> Features:
     if isinstance(features, pl.DataFrame):
         return features.with_columns(features.to_series(column)[order])
-    values = _dense(features, column)[order]
-    if isinstance(features, np.ndarray):
-        changed = features.copy()
-        changed[:, [column]] = values
-        return changed
-    sparse = features.tolil(copy=True)
-    sparse[:, [column]] = values
-    return sparse.tocsr()
-
-
-def _dense(features: Floats | csr_array, column: int) -> Floats:
-    picked = features[:, [column]]
-    return picked if isinstance(picked, np.ndarray) else np.asarray(picked.toarray())
+    changed = features.copy() if isinstance(features, np.ndarray) else features.tolil(copy=True)
+    changed[:, [column]] = features[:, [column]][order]
+    return changed if isinstance(changed, np.ndarray) else changed.tocsr()

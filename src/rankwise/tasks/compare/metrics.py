@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +14,16 @@ from scipy.stats import t as student
 
 from rankwise import metrics
 from rankwise.data import DataError
-from rankwise.naming import metric
+from rankwise.naming import canonical_metric, metric
 
 Floats = NDArray[np.float64]
-Groups = NDArray[np.int64] | None
-Weight = Floats | None
-
-
-class Truth(TypedDict):
-    """What scores are compared with: targets, and the lists and weights of the rows if any."""
-
-    target: Floats
-    groups: Groups
-    weight: Weight
-
-
 NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
 NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 1e7  # resampled items: one or two seconds a comparison
 
 
-def resolve_metric(name: str, *, grouped: bool) -> metrics.Metric:
-    """Return the metric of a name; a DataError where there is none, or where it needs lists."""
+def resolve_metric(name: str, *, grouped: bool) -> str:
+    """Return the canonical name of a metric; a DataError for none, or one that needs lists."""
     try:
         found = metric(name)
     except ValueError as error:
@@ -45,7 +32,7 @@ def resolve_metric(name: str, *, grouped: bool) -> metrics.Metric:
         raise DataError(
             f'metric "{name}" is a mean over lists: say which list a row belongs to with --group'
         )
-    return found
+    return canonical_metric(name)
 
 
 def is_graded(name: str) -> bool:
@@ -53,7 +40,7 @@ def is_graded(name: str) -> bool:
     return metric(name).setting.kernel.graded
 
 
-def takes_weights(name: str, weight: Weight) -> bool:
+def takes_weights(name: str, weight: Floats | None) -> bool:
     """Return whether a metric is defined with these weights; some need integers."""
     if weight is None or metric(name).metric.__name__ not in NEED_COUNTS:
         return True
@@ -83,85 +70,74 @@ def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
     return [*curves, "r_precision", *top]
 
 
-def value(
-    name: str, scores: Floats, target: Floats, groups: Groups = None, *, weight: Weight = None
-) -> float:
-    """Return the metric alone; lists that have no value are left out of the mean."""
-    with _quietly():
-        return float(metric(name).value(scores, target, groups=groups, weight=weight))
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What scores are compared with: targets, and the lists and weights of the rows if any."""
 
+    target: Floats
+    groups: NDArray[np.int64] | None = None
+    weight: Floats | None = None
 
-def interval(
-    name: str,
-    scores: Floats,
-    target: Floats,
-    groups: Groups = None,
-    *,
-    weight: Weight = None,
-    seed: int = 0,
-) -> metrics.Interval:
-    """Return the metric with its 95 % interval.
+    def value(self, name: str, scores: Floats) -> float:
+        """Return a metric alone; lists that have no value are left out of the mean."""
+        found = metric(name)
+        with _quietly():
+            return float(found.value(scores, self.target, groups=self.groups, weight=self.weight))
 
-    Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to 0
-    and 1, where the formula's error is more than the scale can tell: of 0.999 with 35 positives it
-    made 0.01 to 1). Everything else by the bootstrap, over lists where there are several; so are
-    weighted rows, which the formulas do not know.
-    """
-    found = metric(name)
-    if _has_formula(found, target, groups, weight):
-        if found.metric is metrics.auroc:
-            return metrics.delong_interval(scores, target)
-        by_formula = metrics.logit_interval(scores, target)
-        spread = by_formula.value * (1 - by_formula.value)
-        if np.count_nonzero(target) * spread >= 1:  # 1 over its variance on the logit scale
-            return by_formula
-    with _quietly():
-        return metrics.bootstrap_interval(
-            found.metric,
-            scores,
-            target,
-            groups=groups,
-            weight=weight,
-            resamples=_resamples(scores),
-            seed=seed,
-            **found.options,
-        )
+    def interval(self, name: str, scores: Floats, *, seed: int = 0) -> metrics.Interval:
+        """Return a metric with its 95 % interval.
 
+        Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to
+        0 and 1, where the formula's error is more than the scale can tell: of 0.999 with 35
+        positives it made 0.01 to 1). Everything else by the bootstrap, over lists where there are
+        several; so are weighted rows, which the formulas do not know.
+        """
+        found = metric(name)
+        if self._has_formula(found):
+            if found.metric is metrics.auroc:
+                return metrics.delong_interval(scores, self.target)
+            by_formula = metrics.logit_interval(scores, self.target)
+            spread = by_formula.value * (1 - by_formula.value)
+            if np.count_nonzero(self.target) * spread >= 1:  # 1 over its variance on that scale
+                return by_formula
+        with _quietly():
+            return metrics.bootstrap_interval(
+                found.metric,
+                scores,
+                self.target,
+                groups=self.groups,
+                weight=self.weight,
+                resamples=_resamples(scores),
+                seed=seed,
+                **found.options,
+            )
 
-def difference(
-    name: str,
-    scores: Floats,
-    others: Floats,
-    target: Floats,
-    groups: Groups = None,
-    *,
-    weight: Weight = None,
-    seed: int = 0,
-) -> metrics.Comparison:
-    """Compare two scores of the same rows: DeLong's test for the AUC, else a bootstrap."""
-    found = metric(name)
-    if found.metric is metrics.auroc and _has_formula(found, target, groups, weight):
-        return metrics.delong_test(scores, others, target)
-    with _quietly():
-        return metrics.compare(
-            found.metric,
-            scores,
-            others,
-            target,
-            groups=groups,
-            weight=weight,
-            resamples=_resamples(scores),
-            seed=seed,
-            **found.options,
-        )
+    def difference(
+        self, name: str, scores: Floats, others: Floats, *, seed: int = 0
+    ) -> metrics.Comparison:
+        """Compare two scores of the same rows: DeLong's test for the AUC, else a bootstrap."""
+        found = metric(name)
+        if found.metric is metrics.auroc and self._has_formula(found):
+            return metrics.delong_test(scores, others, self.target)
+        with _quietly():
+            return metrics.compare(
+                found.metric,
+                scores,
+                others,
+                self.target,
+                groups=self.groups,
+                weight=self.weight,
+                resamples=_resamples(scores),
+                seed=seed,
+                **found.options,
+            )
 
-
-def _has_formula(found: metrics.Metric, target: Floats, groups: Groups, weight: Weight) -> bool:
-    """Return whether the variance has a formula, which needs two rows of both classes."""
-    plain = groups is None and weight is None and not found.options
-    positives = int(np.count_nonzero(target))
-    enough = min(positives, len(target) - positives) > 1
-    return plain and enough and found.metric in (metrics.auroc, metrics.average_precision)
+    def _has_formula(self, found: metrics.Metric) -> bool:
+        """Return whether the variance has a formula, which needs two rows of both classes."""
+        plain = self.groups is None and self.weight is None and not found.options
+        positives = int(np.count_nonzero(self.target))
+        enough = min(positives, len(self.target) - positives) > 1
+        return plain and enough and found.metric in (metrics.auroc, metrics.average_precision)
 
 
 def _resamples(scores: Floats) -> int:
@@ -208,3 +184,8 @@ def corrected(values: Sequence[float], trained: int, tested: int) -> Estimate:
         return Estimate(mean, mean, mean, float(mean == 0))
     p = 2 * student.sf(abs(mean) / error, len(found) - 1)
     return Estimate(mean, float(mean - reach), float(mean + reach), float(p))
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON takes it: NaN and infinity become null."""
+    return value if math.isfinite(value) else None

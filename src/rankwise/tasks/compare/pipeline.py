@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from rankwise.estimators.limits import threads_for
@@ -11,16 +13,15 @@ from rankwise.report.comparison import write_report
 from rankwise.tasks.compare import remarks
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
-from rankwise.tasks.compare.fit import Fitted, ensemble
+from rankwise.tasks.compare.fit import Fitted, ensemble, load_candidate, save_candidate
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
-from rankwise.tasks.compare.results import Results, results_of, write_results
+from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.run_files import open_run, start_run
-from rankwise.tasks.compare.selection import Evaluation, choose
+from rankwise.tasks.compare.search import CandidateError, Event, Search
+from rankwise.tasks.compare.selection import Evaluation, choose, on_common_splits
 from rankwise.tasks.compare.settings import Settings
-from rankwise.tasks.compare.training import train
 from rankwise.tasks.compare.trials import TrialStore, open_storage
-from rankwise.tasks.compare.tuning import NOT_BEGUN, Progress
 
 STUDY = "study.db"
 TRIALS = "trials"
@@ -28,21 +29,11 @@ CANDIDATES = "candidates"
 
 
 @dataclass(frozen=True)
-class Event:
-    """The progress of a run: the step it is at, by name and number."""
-
-    name: str
-    number: int
-    total: int
-    progress: Progress = NOT_BEGUN
-
-
-@dataclass(frozen=True)
 class CompareResult:
     """The results of a comparison, and where they are written."""
 
     folder: Path
-    results: Results
+    results: dict[str, object]  # the content of results.json
     report: Path
 
 
@@ -92,6 +83,8 @@ def _compare(
                 Event(f"estimating the cost of {each.name}", 0, total)
             ),
         )
+        if budget.one_part:
+            rounds = [(prefix, replace(at, plan=at.plan.single_split())) for prefix, at in rounds]
         for words in (*budget.announced, *budget.left_out.values()):
             on_warning(words)
         alone = [each for each in alone if each.name not in budget.left_out]
@@ -100,18 +93,17 @@ def _compare(
         fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
         if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
-        chosen_in = trained[0][0]
-        choice = choose(fitted, settings.metric)
-        left_out = {**budget.left_out, **failed}
-        results = results_of(fitted, choice, chosen_in, left_out, evaluation)
-        results["decided"] = remarks.undecided(evaluation, problem) is None
-        results["verdict"] = remarks.verdict_of(results, evaluation, problem)
-        results["importance"] = importance_of(out, choice.recommended, problem, evaluation)
+        outcome = Outcome(trained[0][0], fitted, choose(fitted, settings.metric), evaluation)
+        results = outcome.results({**budget.left_out, **failed})
+        results["decided"] = remarks.undecided(evaluation) is None
+        results["verdict"] = remarks.verdict_of(outcome)
+        recommended = outcome.choice.recommended
+        results["importance"] = importance_of(out, recommended, problem, evaluation)
         results["remarks"] = [
-            *remarks.result_remarks(results, evaluation),
-            *remarks.training_remarks(fitted, chosen_in, failed, budget),
+            *remarks.result_remarks(outcome),
+            *remarks.training_remarks(outcome, failed, budget),
         ]
-        write_results(out, results, fitted, chosen_in, evaluation)
+        outcome.write(out, results)
     return CompareResult(out, results, write_report(out))
 
 
@@ -132,31 +124,32 @@ def _train(
     budget: Budget,
     on_event: Callable[[Event], None],
 ) -> tuple[list[tuple[Problem, dict[str, Fitted]]], dict[str, str]]:
-    """Return the candidates of every round that are done, by name, and why others failed."""
-    done: list[tuple[Problem, dict[str, Fitted]]] = []
+    """Return the candidates of every round by name, done now or before, and why others failed."""
+    fitted: dict[str, dict[str, Fitted]] = {prefix: {} for prefix, _ in rounds}
     failed: dict[str, str] = {}
-
-    def report(candidate: Candidate, progress: Progress) -> None:
-        place = len(done) * len(chosen) + chosen.index(candidate)
-        on_event(Event(candidate.name, place, len(rounds) * len(chosen), progress))
-
+    steps = list(product(rounds, chosen))
     with open_storage(out / STUDY) as storage:
-        for number, (prefix, problem) in enumerate(rounds):
-            if budget.one_part:
-                problem = replace(problem, plan=problem.plan.single_split())  # noqa: PLW2901
+        for number, ((prefix, problem), candidate) in enumerate(steps):
             store = TrialStore(storage, out / TRIALS, prefix)
-            fitted, not_done = train(
-                chosen,
-                problem,
-                budget,
-                store,
-                folder=out / CANDIDATES,
-                rounds_left=len(rounds) - number,
-                on_progress=report,
-            )
-            failed |= not_done
-            done.append((problem, fitted))
-    return done, failed
+            name, at = store.name(candidate), Event(candidate.name, number, len(steps))
+            done = load_candidate(out / CANDIDATES / name, candidate)
+            if done is None:
+                share = budget.share(name, problem, [each for _, each in steps[number:]])
+                cost = budget.costs[candidate.key]
+                search = Search(candidate, problem, store, share, cost)
+                began, used = time.perf_counter(), 0.0
+                try:
+                    tuned = search.tune(at, on_event)
+                    used = tuned.seconds
+                    done = search.finish(tuned)
+                except CandidateError as error:
+                    failed[candidate.name] = str(error)
+                    continue
+                finally:
+                    budget.spend(name, max(used, time.perf_counter() - began))
+                save_candidate(out / CANDIDATES / name, done)
+            fitted[prefix][candidate.name] = done
+    return [(problem, on_common_splits(fitted[prefix])) for prefix, problem in rounds], failed
 
 
 def _evaluate(

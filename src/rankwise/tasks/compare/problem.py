@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split, Table, folds, read_table, split
 from rankwise.data.splits import FOLDS, needs_folds
-from rankwise.tasks.compare import metrics as measures
-from rankwise.tasks.compare.metrics import Estimate
+from rankwise.tasks.compare.metrics import Estimate, Floats, Truth, is_graded, require_weights
 from rankwise.tasks.compare.settings import Settings
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 _COLUMNS = {"target", "group", "positive", "time", "weight", "drop", "use", "text", "date_format"}
@@ -38,44 +36,37 @@ class Problem:
         """The seeds of the fits that are averaged."""
         return range(self.settings.seed, self.settings.seed + self.settings.seeds)
 
-    def groups(self, rows: Rows) -> NDArray[np.int64] | None:
-        """Return the lists of some rows, if there are lists."""
-        return None if self.table.groups is None else self.table.groups[rows]
-
-    def weight(self, rows: Rows) -> Floats | None:
-        """Return the weights of some rows, if there are weights."""
-        return None if self.table.weight is None else self.table.weight[rows]
-
-    def truth(self, rows: Rows) -> measures.Truth:
+    def truth(self, rows: Rows) -> Truth:
         """Return what scores of some rows are compared with."""
-        target = self.table.target[rows]
-        return {"target": target, "groups": self.groups(rows), "weight": self.weight(rows)}
+        table = self.table
+        groups = None if table.groups is None else table.groups[rows]
+        return Truth(
+            table.target[rows], groups, None if table.weight is None else table.weight[rows]
+        )
 
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """Return the metric (or another) of the scores of some rows."""
-        return measures.value(metric or self.metric, scores, **self.truth(rows))
+        return self.truth(rows).value(metric or self.metric, scores)
 
     def estimate(self, scores: Floats, rows: Rows) -> Estimate:
         """Return the metric with its 95 % interval."""
-        seed = self.settings.seed
-        found = measures.interval(self.metric, scores, **self.truth(rows), seed=seed)
+        found = self.truth(rows).interval(self.metric, scores, seed=self.settings.seed)
         return Estimate(found.value, found.low, found.high)
 
     def difference(self, scores: Floats, others: Floats, rows: Rows) -> Estimate:
         """Return the metric of the first scores minus that of the second."""
-        seed = self.settings.seed
-        found = measures.difference(self.metric, scores, others, **self.truth(rows), seed=seed)
+        found = self.truth(rows).difference(self.metric, scores, others, seed=self.settings.seed)
         return Estimate(found.difference, found.low, found.high, found.p_value)
 
     def sample(self, rows: Rows, share: float, least: int, rng: np.random.Generator) -> Rows:
         """Draw a share of the rows of each class, or of the lists; of each at least some."""
         if share >= 1:
             return rows
-        groups = self.groups(rows)
-        if groups is not None:
-            ids, which = np.unique(groups, return_inverse=True)
+        truth = self.truth(rows)
+        if truth.groups is not None:
+            ids, which = np.unique(truth.groups, return_inverse=True)
             return rows[rng.permutation(len(ids))[which] < max(least, round(share * len(ids)))]
-        positive = self.table.target[rows] > 0
+        positive = truth.target > 0
         drawn = [
             rng.permutation(part)[: max(least, round(share * len(part)))]
             for part in (rows[positive], rows[~positive])
@@ -86,14 +77,14 @@ class Problem:
 def read_problem(settings: Settings) -> Problem:
     """Read the table and split it; nothing is written yet."""
     asked = settings.model_dump(include=_COLUMNS)
-    table = read_table(settings.data, **asked, graded=measures.is_graded(settings.metric))
+    table = read_table(settings.data, **asked, graded=is_graded(settings.metric))
     if not table.names:
         left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
         raise DataError(
             f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
         )
     if table.weight is not None:
-        measures.require_weights(settings.metric, table.weight)
+        require_weights(settings.metric, table.weight)
     plan = plan_of_all if settings.repeats else plan_for
     return Problem(settings, table, plan(table, settings.seed))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.problem import Problem, count_positives
-from rankwise.tasks.compare.results import Results
+from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.selection import Evaluation
 
 FEW = 50  # tested positives (lists with one) below which no difference can be decided
@@ -22,31 +22,30 @@ _KEPT = {
 }
 
 
-def verdict_of(results: Results, evaluation: Evaluation, problem: Problem) -> str:
+def verdict_of(outcome: Outcome) -> str:
     """Return what the tested rows say of the recommended candidate against the baseline."""
-    rows, best, base = results["candidates"], results["recommended"], _baseline(results)
-    few = undecided(evaluation, problem)
+    few = undecided(outcome.evaluation)
     said = [] if few is None else [few]
-    gain = rows[best]["difference"]
-    if best == base or gain is None:
-        if any(row["objective"] != rows[base]["objective"] for row in rows):
+    gain, base = outcome.recommended.difference, outcome.baseline
+    if gain is None:
+        if any(row.objective != base.objective for row in outcome.rows):
             said.append("Training on the metric itself did not pay here.")
-    elif (why := _why_zero(results, evaluation)) is not None:
+    elif (why := _why_zero(outcome, gain["value"])) is not None:
         said.append(why)
     elif not said and gain["low"] is not None and gain["high"] is not None:
-        place, name = f"On {evaluation.description}", rows[base]["name"]
+        place = f"On {outcome.evaluation.description}"
         if gain["low"] > 0:
-            said.append(f"{place} it is clearly better than {name}.")
+            said.append(f"{place} it is clearly better than {base.name}.")
         elif gain["high"] < 0:
-            said.append(f"{place} it is worse than {name}: keep the baseline, or look closer.")
+            said.append(f"{place} it is worse than {base.name}: keep the baseline, or look closer.")
         else:
-            said.append(f"{place} the difference to {name} is within chance.")
+            said.append(f"{place} the difference to {base.name} is within chance.")
     return " ".join(said)
 
 
-def undecided(evaluation: Evaluation, problem: Problem) -> str | None:
+def undecided(evaluation: Evaluation) -> str | None:
     """Return that nothing can be decided and what to do about it; None where something can be."""
-    table, settings = problem.table, problem.settings
+    table, settings = evaluation.problem.table, evaluation.problem.settings
     tested = count_positives(table, evaluation.rows)
     if tested >= FEW:
         return None
@@ -61,26 +60,31 @@ def undecided(evaluation: Evaluation, problem: Problem) -> str | None:
     return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
 
 
-def result_remarks(results: Results, evaluation: Evaluation) -> list[str]:
+def result_remarks(outcome: Outcome) -> list[str]:
     """Return the remarks on the results of a run, besides those on its training."""
-    remarks = [] if (same := same_as_baseline(results, evaluation)) is None else [same]
+    evaluation, choice, remarks = outcome.evaluation, outcome.choice, list[str]()
+    same = [
+        row.name
+        for number, row in enumerate(outcome.rows)
+        if number not in (choice.baseline, choice.recommended)
+        and evaluation.same_ranking(number, choice.baseline)
+    ]
+    if same:
+        base, names = outcome.baseline.name, "; ".join(same)
+        remarks.append(f"difference 0, ranks every tested row as {base} does: {names}")
     if evaluation.repeats:
         remarks.append(
-            f"chosen anew within every fold, the recommended candidate has {results['metric']} "
-            f"{evaluation.nested_value():.4f}: the best of several looks a little better than it is"
+            f"chosen anew within every fold, the recommended candidate has "
+            f"{outcome.problem.metric} {evaluation.nested_value():.4f}: "
+            "the best of several looks a little better than it is"
         )
     return remarks
 
 
-def training_remarks(
-    fitted: Sequence[Fitted],
-    problem: Problem,
-    failed: Mapping[str, str],
-    budget: Budget | None = None,
-) -> list[str]:
+def training_remarks(outcome: Outcome, failed: Mapping[str, str], budget: Budget) -> list[str]:
     """Return what the budget did not allow, candidates that failed, columns left out."""
-    remarks = [] if budget is None else list(budget.announced)
-    if budget is not None and budget.left_out:
+    fitted, problem, remarks = outcome.fitted, outcome.problem, list(budget.announced)
+    if budget.left_out:
         remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
     remarks += [f"left out, it failed: {why}" for why in failed.values()]
     if short := [each.candidate.name for each in fitted if each.cut and not each.candidate.parts]:
@@ -93,42 +97,23 @@ def training_remarks(
     return remarks
 
 
-def same_as_baseline(results: Results, evaluation: Evaluation) -> str | None:
-    """Return which candidates differ by zero because they rank as the baseline does."""
-    rows, base = results["candidates"], _baseline(results)
-    same = [
-        row["name"]
-        for number, row in enumerate(rows)
-        if number not in (base, results["recommended"]) and evaluation.same_ranking(number, base)
-    ]
-    if not same:
-        return None
-    return f"difference 0, ranks every tested row as {rows[base]['name']} does: {'; '.join(same)}"
-
-
-def _baseline(results: Results) -> int:
-    return next(number for number, row in enumerate(results["candidates"]) if row["baseline"])
-
-
-def _why_zero(results: Results, evaluation: Evaluation) -> str | None:
+def _why_zero(outcome: Outcome, gain: float | None) -> str | None:
     """Return why the difference is zero, where it is."""
-    best, base = results["recommended"], _baseline(results)
-    one, other = (results["candidates"][number] for number in (best, base))
-    gain, value = (one["difference"] or {}).get("value"), one["test"]["value"]
+    best, base, choice = outcome.recommended, outcome.baseline, outcome.choice
     if gain is None or abs(gain) >= _VISIBLE:
         return None
-    if evaluation.same_ranking(best, base):
-        why = _KEPT.get(one["model"]) if one["model"] == other["model"] else None
+    if outcome.evaluation.same_ranking(choice.recommended, choice.baseline):
+        why = f": {_KEPT[best.model]}" if best.model == base.model and best.model in _KEPT else ""
         return (
-            f"{one['name']} ranks every tested row as {other['name']} does, so the difference is 0"
-            f"{f': {why}' if why else ''}."
+            f"{best.name} ranks every tested row as {base.name} does, so the difference is 0{why}."
         )
-    if value is not None and math.isclose(value, 1.0):
-        name = other["name"]
-        return f"Both rank every positive above every negative, so the difference to {name} is 0."
+    if math.isclose(best.test["value"] or 0.0, 1.0):
+        return (
+            f"Both rank every positive above every negative, so the difference to {base.name} is 0."
+        )
     return (
-        f"{one['name']} and {other['name']} rank some tested rows differently, but "
-        f"{results['metric']} changes by less than {_VISIBLE}: take the simpler one."
+        f"{best.name} and {base.name} rank some tested rows differently, but "
+        f"{outcome.problem.metric} changes by less than {_VISIBLE}: take the simpler one."
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import rankdata
 
 from rankwise.tasks.compare.fit import Fitted
-from rankwise.tasks.compare.metrics import Estimate, corrected
+from rankwise.tasks.compare.metrics import Estimate, Floats, corrected
 from rankwise.tasks.compare.model import Model
-from rankwise.tasks.compare.problem import Floats, Problem, Rows
+from rankwise.tasks.compare.problem import Problem, Rows
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Choice:
     why: str
 
 
-def on_common_splits(fitted: Sequence[Fitted]) -> list[Fitted]:
+def on_common_splits(fitted: Mapping[str, Fitted]) -> dict[str, Fitted]:
     """Leave out the splits that some candidate had no time for: all are compared on the same."""
-    fewest = min((len(each.folds) for each in fitted), default=0)
-    return [replace(each, folds=each.folds[:fewest]) for each in fitted]
+    fewest = min((len(each.folds) for each in fitted.values()), default=0)
+    return {name: replace(each, folds=each.folds[:fewest]) for name, each in fitted.items()}
 
 
 def choose(fitted: Sequence[Fitted], metric: str) -> Choice:
@@ -77,6 +77,11 @@ class Evaluation:
     repeats: int = 0  # of cross-validation; 0: one test part
 
     @property
+    def problem(self) -> Problem:
+        """The first of the problems, which share the table and the settings."""
+        return self.folds[0][0]
+
+    @property
     def description(self) -> str:
         """What was tested on, for a reader."""
         if not self.repeats:
@@ -115,7 +120,7 @@ class Evaluation:
         """Return the metric that decides, with its interval."""
         if self.repeats:
             return corrected(self._values(number), *self._sizes).within(0.0, 1.0)
-        return self.folds[0][0].estimate(self.scores(number), self.rows)
+        return self.problem.estimate(self.scores(number), self.rows)
 
     def difference(self, number: int, base: int) -> Estimate:
         """Return the metric of one candidate minus that of another, paired."""
@@ -124,14 +129,13 @@ class Evaluation:
             return corrected([one - other for one, other in pairs], *self._sizes)
         if self.same_ranking(number, base):
             return Estimate(0.0, 0.0, 0.0, 1.0)
-        return self.folds[0][0].difference(self.scores(number), self.scores(base), self.rows)
+        return self.problem.difference(self.scores(number), self.scores(base), self.rows)
 
     def nested_value(self) -> float:
         """Return the metric of what each fold would have recommended without its test part."""
-        metric = self.folds[0][0].metric
         values = [
-            problem.value(fitted[choose(fitted, metric).recommended].test, problem.plan.parts.test)
-            for problem, fitted in self.folds
+            at.value(fitted[choose(fitted, at.metric).recommended].test, at.plan.parts.test)
+            for at, fitted in self.folds
         ]
         return float(np.mean(values))
 
@@ -154,5 +158,5 @@ class Evaluation:
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        parts = self.folds[0][0].plan.parts
+        parts = self.problem.plan.parts
         return len(parts.development), len(parts.test)

@@ -77,11 +77,11 @@ class Settings(TaskSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        from rankwise.naming import canonical_metric  # noqa: PLC0415  (torch, for the help)
+        # Here, so that the help does not wait for torch.
         from rankwise.tasks.compare.metrics import resolve_metric  # noqa: PLC0415
 
-        resolve_metric(self.metric, grouped=self.group is not None)
-        object.__setattr__(self, "metric", canonical_metric(self.metric))
+        metric = resolve_metric(self.metric, grouped=self.group is not None)
+        object.__setattr__(self, "metric", metric)
         if self.repeats and self.time is not None:
             raise UsageError(
                 f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import betabinom
 
-from rankwise.data import Split, Table
+from rankwise.data import Table
 from rankwise.data.table import Features
+from rankwise.tasks.compare.problem import Plan
 
 _CHANCE = 0.01  # probability below which a number of duplicates is not put down to chance
 
@@ -27,12 +28,16 @@ class TrainingRows:
     repeated: int  # of these: rows with the feature values of a training row
 
     @classmethod
-    def of(cls, table: Table, parts: Split) -> TrainingRows:
-        """Hash everything but the test part, and count the test rows that are in it."""
-        hashes = row_hashes(table.features, table.names)
-        known = np.unique(hashes[parts.development])
-        repeated = np.isin(hashes[parts.test], known)
-        return cls(known, len(repeated), int(repeated.sum()))
+    def of(cls, table: Table, plan: Plan) -> TrainingRows:
+        """Hash everything but the test part, and count the test rows that are in it.
+
+        Without a test part the first fold says how often rows repeat.
+        """
+        hashes, parts = row_hashes(table.features, table.names), plan.parts
+        tested = (parts.development, parts.test) if len(parts.test) else plan.splits[0]
+        train, held_out = (hashes[rows] for rows in tested)
+        repeated = np.isin(held_out, train)
+        return cls(np.unique(hashes[parts.development]), len(repeated), int(repeated.sum()))
 
     @property
     def duplicate_rate(self) -> float:

@@ -1,21 +1,26 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import optuna
 import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
-from rankwise.tasks.compare import tuning
+from rankwise.estimators.limits import time_is_up
+from rankwise.tasks.compare import search
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.fit import evaluate_split
+from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
 from rankwise.tasks.compare.trials import TrialStore, open_storage
-from rankwise.tasks.compare.tuning import CandidateError, tune
 
 __all__ = ["stubbed"]
 
 PLAIN = Candidate("linear", "log_loss")
 METRIC = Candidate("linear", "ap")
 FREE = Cost(0.0, 0.0, 0.0)
+BEGUN = Event("linear, log-loss", 0, 1)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
@@ -23,7 +28,7 @@ def tuned(tmp_path, name="study.db", *, candidate=PLAIN, seconds=1e6, **options)
     here = problem(tmp_path, **options)
     with open_storage(tmp_path / name) as storage:
         store = TrialStore(storage, tmp_path / f"{name}.trials")
-        return tune(candidate, here, store=store, seconds=seconds, cost=FREE)
+        return Search(candidate, here, store, seconds, FREE).tune(BEGUN, lambda event: None)
 
 
 def trials(tmp_path, name="study.db", candidate=PLAIN):
@@ -105,7 +110,7 @@ def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeyp
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     first = tuned(tmp_path, trials=3)
-    monkeypatch.setattr(tuning, "evaluate_split", None)  # nothing is fitted any more
+    monkeypatch.setattr(search, "evaluate_split", None)  # nothing is fitted any more
     again = tuned(tmp_path, trials=3)
     assert again.params == first.params
     assert again.seconds == first.seconds
@@ -134,8 +139,50 @@ def test_progress_is_told(tmp_path):
     here = problem(tmp_path, trials=2)
     with open_storage(tmp_path / "study.db") as storage:
         store = TrialStore(storage, tmp_path)
-        tune(PLAIN, here, store=store, seconds=1e6, cost=FREE, on_trial=told.append)
+        Search(PLAIN, here, store, 1e6, FREE).tune(BEGUN, told.append)
     assert [each.trials for each in told] == [0, 1, 2]
     assert told[0].best is None
     assert told[-1].best >= told[1].best
     assert told[-1].share == 1
+    assert {(each.name, each.number, each.total) for each in told} == {("linear, log-loss", 0, 1)}
+
+
+def known_options(here, seconds, per_fit):
+    folds = tuple(
+        evaluate_split(PLAIN, {}, here, split, here.seeds)
+        for split in here.plan.splits[: here.plan.tuned]
+    )
+    return Tuned({}, folds, 1, seconds, per_fit, [])
+
+
+def finished(here, tuned, seconds):
+    return Search(PLAIN, here, None, seconds, FREE).finish(tuned)
+
+
+def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
+    here = problem(tmp_path)
+    with_time = finished(here, known_options(here, 1.0, 0.01), 100.0)
+    without = finished(here, known_options(here, 1.0, 0.01), 1.01)
+    assert (len(with_time.folds), len(without.folds)) == (10, 5)
+    assert not with_time.cut
+
+
+def test_the_last_fit_has_as_long_as_those_it_was_chosen_by_even_where_the_time_is_up(
+    tmp_path, monkeypatch
+):
+    here = problem(tmp_path)
+    known, steps = known_options(here, 1.0, 0.2), []
+    real = StubRanker._fit_scores
+
+    def slow(self, data):
+        real(self, data)
+        began = time.perf_counter()
+        while not time_is_up():
+            time.sleep(0.01)
+        steps.append(time.perf_counter() - began)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", slow)
+    found = finished(here, known, 0.5)
+    assert found.cut
+    (taken,) = steps
+    assert taken > 0.15
