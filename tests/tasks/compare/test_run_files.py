@@ -12,11 +12,16 @@ from tests.tasks.compare.stubs import problem, settings, stubbed, table
 from rankwise.data import DataError
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.problem import read_problem
-from rankwise.tasks.compare.run_files import CONFIG, data_of_run, rows_of_part, start_run
+from rankwise.tasks.compare.run_files import CONFIG, data_of_run, open_run, rows_of_part
 
 __all__ = [
     "stubbed",
 ]
+
+
+def start_run(out, here, *, resume):
+    with open_run(out, here, resume=resume):
+        pass
 
 
 def started(tmp_path, **options):
@@ -44,7 +49,7 @@ def test_what_was_asked_and_of_what(tmp_path):
     assert sum(found["splits"][part] for part in ("train", "validation", "test")) == 600
     assert found["versions"]["python"] == platform.python_version()
     assert found["versions"]["numpy"] == np.__version__
-    assert [path.name for path in config.parent.iterdir()] == [CONFIG]
+    assert {path.name for path in config.parent.iterdir()} == {CONFIG, "run.json"}
 
 
 def test_a_run_is_only_gone_on_with_when_asked(tmp_path):

@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from rankwise.tasks.compare.importance import SHARE
 from rankwise.tasks.compare.problem import Plan, Problem, Rows
 
 TIMING = "timing.json"
+_TRAINING = 1 - SHARE  # share of the budget for training; the rest is for column importance
 _PILOT = 0.1  # share of the budget in which costs are estimated
 _TELLING = 0.1  # seconds of work from which the clock can be compared with the processor's
 _ROOM = 0.5  # share of the budget that the shortest fits may take where folds are chosen by
@@ -59,14 +61,6 @@ class Cost(NamedTuple):
 
     def _split(self, train: Rows, validation: Rows) -> float:
         return self.fit(len(train)) + self.per_scored_row * len(validation)
-
-
-def warm_up(candidate: Candidate, problem: Problem) -> None:
-    """Fit once on few rows: a process loads libraries at its first fit only."""
-    try:
-        _timed(candidate, problem, _some(problem, _SIZES[0]))
-    except (ValueError, ArithmeticError):
-        return  # the trials will fail, too, and say why
 
 
 def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
@@ -139,7 +133,7 @@ class Budget(BaseModel):
             seeds = problem.settings.seeds
             least = [self.costs[each.key].trial(problem.plan, seeds) for each in left]
             spent = self.pilot_seconds + sum(self.seconds.values())
-            remaining = _training(problem.settings.budget) - spent
+            remaining = _TRAINING * problem.settings.budget - spent
             needed = sum(each + overhead for each in least)
             self.shares[name] = least[0] + max(0.0, remaining - needed) / len(left)
             self.write()
@@ -173,7 +167,9 @@ def open_budget(
         found = Budget.model_validate({**json.loads(path.read_bytes()), "path": path})
     except (OSError, ValueError, TypeError):
         for candidate in {each.model: each for each in trained}.values():
-            warm_up(candidate, problem)
+            # A process loads libraries at its first fit only; trials that fail will say why.
+            with suppress(ValueError, ArithmeticError):
+                _timed(candidate, problem, _some(problem, _SIZES[0]))
         began, worked, costs = time.perf_counter(), time.process_time(), {}
         for candidate in trained:
             on_candidate(candidate)
@@ -193,7 +189,7 @@ def open_budget(
 def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], rounds: int) -> None:
     """Decide how the choice is made, unless it is decided, and which candidates are left out."""
     settings, plan, pilot = problem.settings, problem.plan, budget.pilot_seconds
-    asked, available = _as_budget(settings.budget), _training(settings.budget) - pilot
+    asked, available = _as_budget(settings.budget), _TRAINING * settings.budget - pilot
 
     def needed(candidate: Candidate) -> float:
         return rounds * budget.costs[candidate.key].trial(plan, settings.seeds)
@@ -229,11 +225,6 @@ def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], roun
             f"{asked}; it is left out: pass --budget {everything}, or fewer --candidates"
         )
     budget.left_out = {each.name: left_out[each.name] for each in trained if each.name in left_out}
-
-
-def _training(budget: float) -> float:
-    """Return the part of a budget for training; the rest is for column importance."""
-    return (1 - SHARE) * budget
 
 
 def _shown(seconds: float) -> str:

@@ -110,8 +110,6 @@ def _known(objective: str) -> str:
 
 Option = float | list[int]  # of an estimator: a number, or the widths of layers
 Params = Mapping[str, Option]
-
-
 Space = Mapping[str, BaseDistribution]
 
 WIDTH = "width"
@@ -139,11 +137,6 @@ METRIC_SPACES: dict[str, Space] = {"linear": {"proximity": FloatDistribution(1e-
 
 SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
 """The length of a training below which a model has hardly begun to learn."""
-
-
-def shortest(params: Mapping[str, object]) -> dict[str, int]:
-    """Return the least useful length of a training, of an estimator with these options."""
-    return {name: length for name, length in SHORTEST.items() if name in params}
 
 
 def space_of(candidate: Candidate) -> dict[str, BaseDistribution]:

@@ -17,7 +17,7 @@ from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time, time_limit
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
-from rankwise.tasks.compare.candidates import CLASSES, Candidate, Params, length_of, shortest
+from rankwise.tasks.compare.candidates import CLASSES, SHORTEST, Candidate, Params, length_of
 from rankwise.tasks.compare.metrics import Floats
 from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
 from rankwise.tasks.compare.problem import Problem, Rows
@@ -71,7 +71,8 @@ def ranker_of(
     kind = getattr(rankwise.estimators, CLASSES[candidate.model])
     made: Ranker = kind(objective=candidate.objective, **options, **params)
     known = made.get_params()
-    made.set_params(**(shortest(known) if short else length_of(known, rows)))
+    length = {n: SHORTEST[n] for n in SHORTEST if n in known} if short else length_of(known, rows)
+    made.set_params(**length)
     if "n_jobs" in known and rows < SMALL:
         made.set_params(n_jobs=1)
     return made
@@ -162,15 +163,9 @@ def load_candidate(folder: Path, candidate: Candidate) -> Fitted | None:
     try:
         record = json.loads((folder / "result.json").read_text())
         arrays = read_npz(folder / "scores.npz")
-        return Fitted(
-            candidate=candidate,
-            folds=folds_of(arrays),
-            model=load_model(folder / "model"),
-            **{key: record[key] for key in _RECORD},
-            test=arrays["test"],
-            test_ranked=arrays["test_ranked"],
-            probability=arrays["probability"],
-        )
+        known = {key: record[key] for key in _RECORD} | {key: arrays[key] for key in _ARRAYS}
+        model = load_model(folder / "model")
+        return Fitted(candidate=candidate, folds=folds_of(arrays), model=model, **known)
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
 

@@ -17,7 +17,7 @@ from rankwise.tasks.compare.fit import Fitted, ensemble, load_candidate, save_ca
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
 from rankwise.tasks.compare.results import Outcome
-from rankwise.tasks.compare.run_files import open_run, start_run
+from rankwise.tasks.compare.run_files import open_run
 from rankwise.tasks.compare.search import CandidateError, Event, Search
 from rankwise.tasks.compare.selection import Evaluation, choose, on_common_splits
 from rankwise.tasks.compare.settings import Settings
@@ -54,8 +54,7 @@ def run(
     """
     chosen = candidates(settings.metric, settings.candidates)
     problem = read_problem(settings)
-    with open_run(out, resume=resume) as folder:
-        start_run(out, problem, resume=resume)
+    with open_run(out, problem, resume=resume) as folder:
         on_read(problem)
         compared = _compare(problem, chosen, out, on_event, on_warning)
         folder.finish()

@@ -7,22 +7,20 @@ import json
 import platform
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split
 from rankwise.errors import UsageError
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
-from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.training import RunFolder, command_of
 
-CONFIG = "config.json"
+CONFIG, PARTS_FILE = "config.json", "parts.npz"
+PARTS = ("test", "validation", "train")
 
 _PACKAGES = [
     "rankwise",
@@ -38,35 +36,30 @@ _MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the
 
 
 @contextmanager
-def open_run(out: Path, *, resume: bool) -> Iterator[RunFolder]:
-    """Lock the folder of a run for this process; a folder with other files is refused."""
-    _require_own(out)
+def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder]:
+    """Lock the folder of a run for this process, and write or check its ``config.json``.
+
+    A folder with other files is refused, and so is a run with other settings.
+    """
+    known = any((out / name).exists() for name in (CONFIG, "run.json"))
+    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out} exists and holds no run; pass another --out")
     try:
         with RunFolder(out, "compare").opened(resume=resume) as folder:
+            _write_config(out / CONFIG, problem, resume=resume)
             yield folder
     except UsageError as error:
         raise DataError(str(error)) from None
 
 
-def _require_own(out: Path) -> None:
-    known = any((out / name).exists() for name in (CONFIG, "run.json"))
-    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise DataError(f"{out} exists and holds no run; pass another --out")
-
-
-def start_run(out: Path, problem: Problem, *, resume: bool) -> None:
-    """Write ``config.json``, or check that the existing run has the same settings."""
-    settings, table = problem.settings, problem.table
-    config = out / CONFIG
-    asked = settings.plain()
-    digest = digest_of(settings.data)
+def _write_config(config: Path, problem: Problem, *, resume: bool) -> None:
+    table, asked, digest = problem.table, problem.settings.plain(), _digest(problem.settings.data)
     if config.exists():
         if not resume:
             raise DataError(
-                f"{out} already holds a run; pass --resume to resume it, or another --out"
+                f"{config.parent} already holds a run; pass --resume to resume it, or another --out"
             )
         _require_same(config, asked, digest)
-    _require_own(out)
     known = {
         "command": "rankwise compare",
         **asked,
@@ -95,8 +88,7 @@ def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
         raise DataError(f"{config.parent}: the run cannot be resumed with other settings: {words}")
 
 
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits."""
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -104,22 +96,14 @@ def digest_of(path: Path) -> str:
 def _versions() -> dict[str, str]:
     found = {}
     for name in _PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
-
-
-Rows = NDArray[np.int64]
-
-PARTS = ("test", "validation", "train")
-_FILE = "parts.npz"
 
 
 def write_parts(folder: Path, parts: Split) -> Path:
     """Write the row numbers of every part into the folder of a run."""
-    return write_npz(folder / _FILE, {name: getattr(parts, name) for name in PARTS})
+    return write_npz(folder / PARTS_FILE, {name: getattr(parts, name) for name in PARTS})
 
 
 def rows_of_part(run: Path, part: str) -> Rows:
@@ -128,14 +112,14 @@ def rows_of_part(run: Path, part: str) -> Rows:
         raise DataError(f"--part must be one of {', '.join(PARTS)}, got {part!r}")
     require_run(run)
     try:
-        found = read_npz(run / _FILE)[part]
+        found = read_npz(run / PARTS_FILE)[part]
     except FileNotFoundError:
         raise DataError(
-            f"{run}: has no {_FILE}, which an earlier rankwise did not write; "
+            f"{run}: has no {PARTS_FILE}, which an earlier rankwise did not write; "
             "repeat its `rankwise compare` with --resume, which trains nothing again"
         ) from None
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{run / _FILE}: holds no rows of a run: {error}") from error
+        raise DataError(f"{run / PARTS_FILE}: holds no rows of a run: {error}") from error
     if not len(found):
         raise DataError(
             f"{run}: has no {part} part: it was tested by --repeats, and its model has learned "
@@ -160,7 +144,7 @@ def data_of_run(run: Path, moved: Path | None = None) -> Path:
             f"{path}: there is no such file, and the run in {run} read its rows from it; "
             f"pass its new place: rankwise predict {run} DATA --part …"
         )
-    found = digest_of(path)
+    found = _digest(path)
     if found != known:
         raise DataError(
             f"{path}: is not the file that the run in {run} read: its SHA-256 begins with "
