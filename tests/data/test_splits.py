@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.data import DataError, Table, folds, split
-from rankwise.data.splits import needs_folds
+from rankwise.data.splits import FEW, count_positives
 
 
 def table(target, groups=None, time=None):
@@ -114,8 +114,9 @@ def test_folds_need_positives_in_each():
 
 
 def test_few_counts_positives_or_lists_with_one():
-    assert needs_folds(table(rare(1000, 99)), np.arange(1000))
-    assert not needs_folds(table(rare(1000, 100)), np.arange(1000))
+    assert count_positives(table(rare(1000, 99)), np.arange(1000)) == 99
+    assert count_positives(table(rare(1000, 100)), np.arange(1000)) == FEW
     groups = np.arange(1000) % 99
-    assert needs_folds(table(rare(1000, 500), groups), np.arange(1000))
-    assert not needs_folds(table(rare(1000, 500), np.arange(1000) % 100), np.arange(1000))
+    assert count_positives(table(rare(1000, 500), groups), np.arange(1000)) == 99
+    groups = np.arange(1000) % 100
+    assert count_positives(table(rare(1000, 500), groups), np.arange(1000)) == FEW

@@ -159,15 +159,21 @@ def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     """Write rows to a file, .parquet or else csv; print them as csv without one."""
     from rankwise.report import write_whole  # noqa: PLC0415  (only where needed)
 
-    if out is None:
-        sys.stdout.write(frame.write_csv())
-        return
     buffer = io.BytesIO()
-    if out.suffix == ".parquet":
+    if out is not None and out.suffix.lower() in (".parquet", ".pq"):
         frame.write_parquet(buffer)
     else:
+        for name, kind in frame.schema.items():
+            if kind.is_nested() or str(kind) == "Binary":
+                raise UsageError(
+                    f"cannot write the column {name!r} of {kind} as csv; write parquet "
+                    "(--out scores.parquet), or leave the column out"
+                )
         frame.write_csv(buffer)
-    write_whole(out, buffer.getvalue())
+    if out is None:
+        sys.stdout.write(buffer.getvalue().decode())
+    else:
+        write_whole(out, buffer.getvalue())
 
 
 def require_folder(out: Path, option: str = "--out") -> None:

@@ -61,13 +61,13 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
             continue
         params += [
             _option(kinds[name], field)
-            for field in kinds[name].model_fields
-            if field not in own and not _is_mapping(kinds[name], field)
+            for field, info in kinds[name].model_fields.items()
+            if field not in own and get_origin(info.annotation) is not dict
         ]
     if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
         params.append(_parameter("config", Config, None))
-    params.append(_parameter("debug", Debug, False))
-    params.append(_parameter("context", typer.Context, inspect.Parameter.empty))
+    context = _parameter("context", typer.Context, inspect.Parameter.empty)
+    params += [_parameter("debug", Debug, False), context]
 
     @wraps(command)
     def run(*, context: typer.Context, debug: bool, **given: object) -> None:
@@ -110,10 +110,6 @@ def _is_section(param: inspect.Parameter) -> bool:
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, keyword, default=default, annotation=annotation)
-
-
-def _is_mapping(kind: type[Section], name: str) -> bool:
-    return get_origin(kind.model_fields[name].annotation) is dict
 
 
 def _option(kind: type[Section], name: str) -> inspect.Parameter:

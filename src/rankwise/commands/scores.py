@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rankwise.commands.console import complaints, refuse, require_other, say, show
+from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
 from rankwise.settings import MAX_SEED
 
 
@@ -125,8 +124,5 @@ def predict(
     require_other("--out", out, data, model)
     with complaints().status("predicting …"):
         found = predict_file(model, data, keep=keep or (), rows=rows)
-    if out is None:
-        sys.stdout.write(found.csv())
-    else:
-        found.write(out)
+    write_frame(found.frame, out)
     say([*found.remarks, *([found.warning] if found.warning else [])], error=True)

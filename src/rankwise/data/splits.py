@@ -147,12 +147,12 @@ def folds(
     return found
 
 
-def needs_folds(table: Table, rows: Rows) -> bool:
-    """Return whether rows are too few to choose a model by them alone: cross-validate instead."""
-    if table.groups is None:
-        return int(np.count_nonzero(table.target[rows])) < FEW
+def count_positives(table: Table, rows: Rows) -> int:
+    """Count the positives, or the lists with one: the sample size of a metric."""
     positive = table.target[rows] > 0
-    return len(np.unique(table.groups[rows][positive])) < FEW
+    if table.groups is None:
+        return int(positive.sum())
+    return len(np.unique(table.groups[rows][positive]))
 
 
 def _units(table: Table) -> tuple[Rows, Rows, NDArray[np.float64] | None]:

@@ -59,5 +59,5 @@ def test_relevances_in_svmlight(tmp_path, model):
     )
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
-    assert load_model(tmp_path / "run").names == ("f1", "f2", "f3")
+    assert load_model(tmp_path / "run").reading.names == ("f1", "f2", "f3")
     assert found["candidates"][found["recommended"]]["test"]["value"] > 0.75

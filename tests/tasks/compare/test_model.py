@@ -82,7 +82,7 @@ def test_a_file_of_an_estimator_is_a_model(tmp_path):
     member.ranker.save(tmp_path / "one.ranker")
     again = load_model(tmp_path / "one.ranker")
     new = here.table.of(here.plan.parts.test)
-    assert again.names == ("a", "c")
+    assert again.reading.names == ("a", "c")
     np.testing.assert_array_equal(again.scores(new), member.scores(new))
 
 

@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 from tests.tasks.compare.stubs import settings, stubbed, table
 
+from rankwise.commands.console import write_frame
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.predict import kept_columns, predict_file
@@ -47,11 +49,16 @@ def test_one_row_is_scored_as_among_others(tmp_path, model):
     assert alone["score"][0] == pytest.approx(together["score"][0])
 
 
+def written(found, path):
+    write_frame(found.frame, path)
+    return path
+
+
 def test_written_as_csv_or_parquet(tmp_path, model):
     table(rows=60, seed=5).write_csv(tmp_path / "new.csv")
     found = predict_file(model, tmp_path / "new.csv")
-    assert pl.read_csv(found.write(tmp_path / "p.csv")).equals(found.frame)
-    assert pl.read_parquet(found.write(tmp_path / "p.parquet")).equals(found.frame)
+    assert pl.read_csv(written(found, tmp_path / "p.csv")).equals(found.frame)
+    assert pl.read_parquet(written(found, tmp_path / "p.parquet")).equals(found.frame)
 
 
 def test_what_does_not_fit(tmp_path, model):
@@ -122,8 +129,8 @@ def test_kept_columns_stand_before_the_scores_in_csv_and_parquet(tmp_path, model
         assert found.frame.columns == ["code", "day", "y", "score", "probability"]
         assert found.frame.select("score", "probability").equals(plain)
         assert found.frame.select("code", "day", "y").equals(new.select("code", "day", "y"))
-        assert found.csv().splitlines()[1].startswith("007,0,")
-        assert pl.read_parquet(found.write(tmp_path / "p.parquet")).equals(found.frame)
+        assert written(found, tmp_path / "p.csv").read_text().splitlines()[1].startswith("007,0,")
+        assert pl.read_parquet(written(found, tmp_path / "p.parquet")).equals(found.frame)
     every = predict_file(model, tmp_path / "new.csv", keep=["all"]).frame
     assert every.columns == [*new.columns, "score", "probability"]
 
@@ -132,10 +139,12 @@ def test_lists_cannot_be_written_as_csv(tmp_path, model):
     new = table(rows=60, seed=5).with_columns(tags=pl.concat_list("day"))
     new.write_parquet(tmp_path / "new.parquet")
     found = predict_file(model, tmp_path / "new.parquet", keep=["tags"])
-    with pytest.raises(DataError, match=r"cannot write the column 'tags' .* as csv; write parquet"):
-        found.write(tmp_path / "p.csv")
+    with pytest.raises(
+        UsageError, match=r"cannot write the column 'tags' .* as csv; write parquet"
+    ):
+        written(found, tmp_path / "p.csv")
     assert not (tmp_path / "p.csv").exists()
-    assert pl.read_parquet(found.write(tmp_path / "p.parquet"))["tags"].to_list() == [
+    assert pl.read_parquet(written(found, tmp_path / "p.parquet"))["tags"].to_list() == [
         [day] for day in range(60)
     ]
 

@@ -115,7 +115,7 @@ def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(m
     fitted = [base, replace(other, test=2 * base.test), *shifted(many, 1.0)[1:]]
     for recommended, named in ((0, True), (1, False)):
         found = outcome(many, fitted, recommended)
-        assert found.rows[1].difference["value"] == 0.0
+        assert found.gains[1].mean == 0.0
         assert found.evaluation.same_ranking(1, 0)
         expected = "difference 0, ranks every tested row as linear, log-loss does: linear, ap"
         assert result_remarks(found) == ([expected] if named else [])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_metric, metric
 
 Floats = NDArray[np.float64]
+_Found = TypeVar("_Found", metrics.Interval, metrics.Comparison)
 NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
 NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 1e7  # resampled items: one or two seconds a comparison
@@ -100,17 +102,7 @@ class Truth:
             spread = by_formula.value * (1 - by_formula.value)
             if np.count_nonzero(self.target) * spread >= 1:  # 1 over its variance on that scale
                 return by_formula
-        with _quietly():
-            return metrics.bootstrap_interval(
-                found.metric,
-                scores,
-                self.target,
-                groups=self.groups,
-                weight=self.weight,
-                resamples=_resamples(scores),
-                seed=seed,
-                **found.options,
-            )
+        return self._resampled(metrics.bootstrap_interval, found, scores, seed=seed)
 
     def difference(
         self, name: str, scores: Floats, others: Floats, *, seed: int = 0
@@ -119,15 +111,19 @@ class Truth:
         found = metric(name)
         if found.metric is metrics.auroc and self._has_formula(found):
             return metrics.delong_test(scores, others, self.target)
+        return self._resampled(metrics.compare, found, scores, others, seed=seed)
+
+    def _resampled(
+        self, resample: Callable[..., _Found], found: metrics.Metric, *scores: Floats, seed: int
+    ) -> _Found:
         with _quietly():
-            return metrics.compare(
+            return resample(
                 found.metric,
-                scores,
-                others,
+                *scores,
                 self.target,
                 groups=self.groups,
                 weight=self.weight,
-                resamples=_resamples(scores),
+                resamples=max(200, min(1000, int(_WORK / max(1, len(self.target))))),
                 seed=seed,
                 **found.options,
             )
@@ -138,10 +134,6 @@ class Truth:
         positives = int(np.count_nonzero(self.target))
         enough = min(positives, len(self.target) - positives) > 1
         return plain and enough and found.metric in (metrics.auroc, metrics.average_precision)
-
-
-def _resamples(scores: Floats) -> int:
-    return max(200, min(1000, int(_WORK / max(1, len(scores)))))
 
 
 @contextmanager

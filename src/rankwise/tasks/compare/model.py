@@ -73,11 +73,6 @@ class Model:
     about: dict[str, str | None]  # target, positive, metric, candidate: for a reader of the folder
     training_rows: TrainingRows | None = None  # None: an estimator saved by itself
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features."""
-        return self.reading.names
-
     def scores(self, features: Features) -> Floats:
         """Return the score of every row, higher first."""
         each = [member.scores(features) for member in self.members]
@@ -127,10 +122,12 @@ def load_model(path: Path) -> Model:
         header = json.loads((folder / _HEADER).read_text())
         if header["format"] != _FORMAT:
             raise ValueError("another format")
-        if header["version"] > _VERSION:
-            raise ValueError("it is of a newer rankwise: update it")
-        if header["version"] < _VERSION:
-            raise ValueError("it is of an older rankwise: run compare again")
+        if header["version"] != _VERSION:
+            newer = header["version"] > _VERSION
+            what = (
+                "a newer rankwise: update it" if newer else "an older rankwise: run compare again"
+            )
+            raise ValueError(f"it is of {what}")
         knots = read_npz(folder / _RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])

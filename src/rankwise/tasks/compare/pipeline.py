@@ -54,38 +54,27 @@ def run(
     """
     chosen = candidates(settings.metric, settings.candidates)
     problem = read_problem(settings)
-    with open_run(out, problem, resume=resume) as folder:
+    with (
+        open_run(out, problem, resume=resume) as folder,
+        threads_for(len(problem.table) * len(problem.table.names)),
+    ):
         on_read(problem)
-        compared = _compare(problem, chosen, out, on_event, on_warning)
-        folder.finish()
-        return compared
-
-
-def _compare(
-    problem: Problem,
-    chosen: Sequence[Candidate],
-    out: Path,
-    on_event: Callable[[Event], None],
-    on_warning: Callable[[str], None],
-) -> CompareResult:
-    settings = problem.settings
-    alone = [each for each in chosen if not each.parts]
-    with threads_for(len(problem.table) * len(problem.table.names)):
-        rounds = _rounds(problem)
-        total = len(rounds) * len(alone)
+        plans = plans_of_folds(problem.table, settings.seed, settings.repeats)
+        folds = [(f"fold-{n + 1}-", replace(problem, plan=plan)) for n, plan in enumerate(plans)]
+        rounds = [("", problem), *folds]  # first what is kept
+        alone = [each for each in chosen if not each.parts]
+        pilot = Event("estimating the cost of", 0, len(rounds) * len(alone))
         budget = open_budget(
             out,
             problem,
             alone,
             rounds=len(rounds),
-            on_candidate=lambda each: on_event(
-                Event(f"estimating the cost of {each.name}", 0, total)
-            ),
+            on_candidate=lambda each: on_event(replace(pilot, name=f"{pilot.name} {each.name}")),
         )
-        if budget.one_part:
-            rounds = [(prefix, replace(at, plan=at.plan.single_split())) for prefix, at in rounds]
         for words in (*budget.announced, *budget.left_out.values()):
             on_warning(words)
+        if budget.one_part:
+            rounds = [(prefix, replace(at, plan=at.plan.single_split())) for prefix, at in rounds]
         alone = [each for each in alone if each.name not in budget.left_out]
         trained, failed = _train(out, alone, rounds, budget, on_event)
         on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
@@ -93,27 +82,20 @@ def _compare(
         if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
         outcome = Outcome(trained[0][0], fitted, choose(fitted, settings.metric), evaluation)
-        results = outcome.results({**budget.left_out, **failed})
-        results["decided"] = remarks.undecided(evaluation) is None
-        results["verdict"] = remarks.verdict_of(outcome)
-        recommended = outcome.choice.recommended
-        results["importance"] = importance_of(out, recommended, problem, evaluation)
-        results["remarks"] = [
-            *remarks.result_remarks(outcome),
-            *remarks.training_remarks(outcome, failed, budget),
-        ]
+        results = {
+            **outcome.results({**budget.left_out, **failed}),
+            "decided": remarks.undecided(evaluation) is None,
+            "verdict": remarks.verdict_of(outcome),
+            "importance": importance_of(out, outcome.choice.recommended, problem, evaluation),
+            "remarks": [
+                *remarks.result_remarks(outcome),
+                *remarks.training_remarks(outcome, failed, budget),
+            ],
+        }
         outcome.write(out, results)
-    return CompareResult(out, results, write_report(out))
-
-
-def _rounds(problem: Problem) -> list[tuple[str, Problem]]:
-    """Return what all candidates are trained on: all rows, and with repeats every fold."""
-    settings = problem.settings
-    if not settings.repeats:
-        return [("", problem)]
-    plans = plans_of_folds(problem.table, settings.seed, settings.repeats)
-    folds = [(f"fold-{n + 1}-", replace(problem, plan=plan)) for n, plan in enumerate(plans)]
-    return [("", problem), *folds]  # first what is kept
+        report = write_report(out)
+        folder.finish()
+        return CompareResult(out, results, report)
 
 
 def _train(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from rankwise.data import DataError, read_columns
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.reader import QUERY
 from rankwise.data.table import Features
-from rankwise.report import write_whole
 from rankwise.tasks.compare.model import Model, load_model
 
 
@@ -26,24 +24,6 @@ class Predictions:
     frame: pl.DataFrame
     warning: str | None = None  # that the model was trained on these rows
     remarks: tuple[str, ...] = ()  # values that could not be read, one sentence per column
-
-    def csv(self) -> str:
-        """Return comma-separated values with a header."""
-        for column in self.frame:
-            if column.dtype.is_nested() or column.dtype == pl.Binary:
-                raise DataError(
-                    f"--keep cannot write the column {column.name!r} of {column.dtype} as csv; "
-                    "write parquet (--out scores.parquet), or do not keep it"
-                )
-        return self.frame.write_csv()
-
-    def write(self, path: Path) -> Path:
-        """Write csv, or parquet by the ending of the file; whole or not at all."""
-        if path.suffix.lower() in (".parquet", ".pq"):
-            buffer = io.BytesIO()
-            self.frame.write_parquet(buffer)
-            return write_whole(path, buffer.getvalue())
-        return write_whole(path, self.csv())
 
 
 def predict_file(
@@ -86,7 +66,7 @@ def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]
     if model.training_rows is None:
         return {}, None
     known = model.training_rows
-    marks = known.among(features, model.names)
+    marks = known.among(features, model.reading.names)
     count, rows = int(marks.sum()), len(marks)
     if not known.exceeded_by(count, rows):
         return {}, None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split, Table, folds, read_table, split
-from rankwise.data.splits import FOLDS, needs_folds
+from rankwise.data.splits import FEW, FOLDS, count_positives
 from rankwise.tasks.compare.metrics import Estimate, Floats, Truth, is_graded, require_weights
 from rankwise.tasks.compare.settings import Settings
 
@@ -66,11 +66,8 @@ class Problem:
         if truth.groups is not None:
             ids, which = np.unique(truth.groups, return_inverse=True)
             return rows[rng.permutation(len(ids))[which] < max(least, round(share * len(ids)))]
-        positive = truth.target > 0
-        drawn = [
-            rng.permutation(part)[: max(least, round(share * len(part)))]
-            for part in (rows[positive], rows[~positive])
-        ]
+        classes = (rows[truth.target > 0], rows[truth.target <= 0])
+        drawn = [rng.permutation(c)[: max(least, round(share * len(c)))] for c in classes]
         return np.sort(np.concatenate(drawn))
 
 
@@ -134,7 +131,7 @@ def plan_for(table: Table, seed: int) -> Plan:
     part, since folds would learn from the future.
     """
     parts = split(table, seed=seed)
-    if table.time is not None or not needs_folds(table, parts.validation):
+    if table.time is not None or count_positives(table, parts.validation) >= FEW:
         return Plan(parts, ((parts.train, parts.validation),), 1)
     pairs = _repeated(table, parts.development, seed, REPEATS)
     return Plan(parts, tuple(pairs), len(pairs) // REPEATS)
@@ -170,12 +167,4 @@ def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
 def _folds(table: Table, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
     """Return folds of some rows, each with at least two positives."""
     count = max(2, min(FOLDS, count_positives(table, rows) // 2))
-    return list(folds(table, rows, count=count, seed=seed))
-
-
-def count_positives(table: Table, rows: Rows) -> int:
-    """Count the positives, or the lists with one: the sample size of a metric."""
-    positive = table.target[rows] > 0
-    if table.groups is None:
-        return int(positive.sum())
-    return len(np.unique(table.groups[rows][positive]))
+    return folds(table, rows, count=count, seed=seed)

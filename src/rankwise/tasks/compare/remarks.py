@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from rankwise.data.splits import count_positives
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.fit import Fitted
-from rankwise.tasks.compare.problem import Problem, count_positives
+from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.selection import Evaluation
 
@@ -26,17 +27,17 @@ def verdict_of(outcome: Outcome) -> str:
     """Return what the tested rows say of the recommended candidate against the baseline."""
     few = undecided(outcome.evaluation)
     said = [] if few is None else [few]
-    gain, base = outcome.recommended.difference, outcome.baseline
+    gain, base = outcome.gains[outcome.choice.recommended], outcome.baseline
     if gain is None:
-        if any(row.objective != base.objective for row in outcome.rows):
+        if any(each.candidate.objective != base.objective for each in outcome.fitted):
             said.append("Training on the metric itself did not pay here.")
-    elif (why := _why_zero(outcome, gain["value"])) is not None:
+    elif (why := _why_zero(outcome, gain.mean)) is not None:
         said.append(why)
-    elif not said and gain["low"] is not None and gain["high"] is not None:
+    elif not said and not math.isnan(gain.low):
         place = f"On {outcome.evaluation.description}"
-        if gain["low"] > 0:
+        if gain.low > 0:
             said.append(f"{place} it is clearly better than {base.name}.")
-        elif gain["high"] < 0:
+        elif gain.high < 0:
             said.append(f"{place} it is worse than {base.name}: keep the baseline, or look closer.")
         else:
             said.append(f"{place} the difference to {base.name} is within chance.")
@@ -64,8 +65,8 @@ def result_remarks(outcome: Outcome) -> list[str]:
     """Return the remarks on the results of a run, besides those on its training."""
     evaluation, choice, remarks = outcome.evaluation, outcome.choice, list[str]()
     same = [
-        row.name
-        for number, row in enumerate(outcome.rows)
+        each.candidate.name
+        for number, each in enumerate(outcome.fitted)
         if number not in (choice.baseline, choice.recommended)
         and evaluation.same_ranking(number, choice.baseline)
     ]
@@ -97,17 +98,17 @@ def training_remarks(outcome: Outcome, failed: Mapping[str, str], budget: Budget
     return remarks
 
 
-def _why_zero(outcome: Outcome, gain: float | None) -> str | None:
+def _why_zero(outcome: Outcome, gain: float) -> str | None:
     """Return why the difference is zero, where it is."""
     best, base, choice = outcome.recommended, outcome.baseline, outcome.choice
-    if gain is None or abs(gain) >= _VISIBLE:
+    if not abs(gain) < _VISIBLE:
         return None
     if outcome.evaluation.same_ranking(choice.recommended, choice.baseline):
         why = f": {_KEPT[best.model]}" if best.model == base.model and best.model in _KEPT else ""
         return (
             f"{best.name} ranks every tested row as {base.name} does, so the difference is 0{why}."
         )
-    if math.isclose(best.test["value"] or 0.0, 1.0):
+    if math.isclose(outcome.tests[choice.recommended].mean, 1.0):
         return (
             f"Both rank every positive above every negative, so the difference to {base.name} is 0."
         )

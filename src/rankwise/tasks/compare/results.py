@@ -9,32 +9,14 @@ from pathlib import Path
 
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
-from rankwise.tasks.compare.candidates import Params
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
 from rankwise.tasks.compare.problem import Problem
-from rankwise.tasks.compare.run_files import write_parts
+from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 
 Numbers = dict[str, float | None]  # with an interval; what is not defined is null
-
-
-@dataclass(frozen=True)
-class CandidateResult:
-    """A row of ``results.json``."""
-
-    name: str
-    model: str
-    objective: str
-    baseline: bool
-    validation: Numbers
-    test: Numbers
-    difference: Numbers | None
-    seconds: float
-    cut_short: bool
-    trials: int
-    params: Params
-    curve: list[list[float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,40 +28,37 @@ class Outcome:
     choice: Choice
     evaluation: Evaluation
 
-    @cached_property
-    def rows(self) -> list[CandidateResult]:
-        """The candidates on the tested rows."""
-        return [self._row(number, each) for number, each in enumerate(self.fitted)]
-
     @property
-    def recommended(self) -> CandidateResult:
+    def recommended(self) -> Candidate:
         """The recommended candidate."""
-        return self.rows[self.choice.recommended]
+        return self.fitted[self.choice.recommended].candidate
 
     @property
-    def baseline(self) -> CandidateResult:
+    def baseline(self) -> Candidate:
         """The candidate that the others are compared with."""
-        return self.rows[self.choice.baseline]
+        return self.fitted[self.choice.baseline].candidate
 
-    def _row(self, number: int, each: Fitted) -> CandidateResult:
-        against = None
-        if number != self.choice.baseline:
-            difference = self.evaluation.difference(number, self.choice.baseline)
-            against = _numbers(difference) | {"p": finite(difference.p)}
-        return CandidateResult(
-            name=each.candidate.name,
-            model=each.candidate.model,
-            objective=each.candidate.objective,
-            baseline=number == self.choice.baseline,
-            validation=_numbers(validation_of(each, self.problem), "mean"),
-            test=_numbers(self.evaluation.estimate(number)),
-            difference=against,
-            seconds=each.seconds,
-            cut_short=each.cut,
-            trials=each.trials,
-            params=each.params,
-            curve=each.curve,
-        )
+    @cached_property
+    def tests(self) -> list[Estimate]:
+        """The metric of every candidate on the tested rows."""
+        return [self.evaluation.estimate(number) for number in range(len(self.fitted))]
+
+    @cached_property
+    def gains(self) -> list[Estimate | None]:
+        """The difference of every candidate to the baseline; None for the baseline itself."""
+        base, numbers = self.choice.baseline, range(len(self.fitted))
+        return [None if n == base else self.evaluation.difference(n, base) for n in numbers]
+
+    @cached_property
+    def _estimates(self) -> list[dict[str, Numbers | None]]:
+        return [
+            {
+                "validation": _numbers(validation_of(each, self.problem), "mean"),
+                "test": _numbers(test),
+                "difference": None if gain is None else {**_numbers(gain), "p": finite(gain.p)},
+            }
+            for each, test, gain in zip(self.fitted, self.tests, self.gains, strict=True)
+        ]
 
     def results(self, left_out: Mapping[str, str]) -> dict[str, object]:
         """Return the content of ``results.json``, without the remarks and the importance."""
@@ -106,12 +85,26 @@ class Outcome:
             "columns": [asdict(column) for column in table.columns],
             "evaluation": self.evaluation.description,
             "choice": plan.describe(len(self.fitted[0].folds)),
-            "candidates": [asdict(row) for row in self.rows],
+            "candidates": [
+                {
+                    "name": each.candidate.name,
+                    "model": each.candidate.model,
+                    "objective": each.candidate.objective,
+                    "baseline": each is self.fitted[self.choice.baseline],
+                    **numbers,
+                    "seconds": each.seconds,
+                    "cut_short": each.cut,
+                    "trials": each.trials,
+                    "params": each.params,
+                    "curve": each.curve,
+                }
+                for each, numbers in zip(self.fitted, self._estimates, strict=True)
+            ],
             "recommended": self.choice.recommended,
             "why": self.choice.why,
             "left_out": dict(left_out),
             "other_metrics": {
-                name: [finite(self.evaluation.value(n, name)) for n in range(len(self.rows))]
+                name: [finite(self.evaluation.value(n, name)) for n in range(len(self.fitted))]
                 for name in names
                 if name != self.problem.metric and takes_weights(name, table.weight)
             },
@@ -128,21 +121,26 @@ class Outcome:
             "weight": truth.weight,
             "group": truth.groups,
         }
-        for number in range(len(self.rows)):
+        for number in range(len(self.fitted)):
             columns[f"score_{number}"] = self.evaluation.scores(number)
             columns[f"probability_{number}"] = self.evaluation.probabilities(number)
         known = {name: column for name, column in columns.items() if column is not None}
         write_npz(folder / "predictions.npz", known)
-        write_parts(folder, self.problem.plan.parts.in_file(table))
-        write_csv(folder / "tables.csv", [_as_csv(row) for row in self.rows])
+        parts = self.problem.plan.parts.in_file(table)
+        write_npz(folder / PARTS_FILE, {name: getattr(parts, name) for name in PARTS})
+        write_csv(folder / "tables.csv", list(map(_as_csv, self.fitted, self._estimates)))
         write_json(folder / "results.json", results)
 
 
-def _as_csv(row: CandidateResult) -> dict[str, object]:
-    against = row.difference or dict.fromkeys(("value", "low", "high", "p"))
-    parts = {"validation": row.validation, "test": row.test, "difference": against}
-    numbers = {f"{part} {key}": parts[part][key] for part in parts for key in parts[part]}
-    return {"candidate": row.name, **numbers, "seconds": row.seconds, "trials": row.trials}
+def _as_csv(each: Fitted, numbers: Mapping[str, Numbers | None]) -> dict[str, object]:
+    empty: Numbers = dict.fromkeys(("value", "low", "high", "p"))
+    cells = {
+        f"{part} {key}": number
+        for part, known in numbers.items()
+        for key, number in (known or empty).items()
+    }
+    shown = {"candidate": each.candidate.name, **cells}
+    return {**shown, "seconds": each.seconds, "trials": each.trials}
 
 
 def _numbers(found: Estimate, point: str = "value") -> Numbers:

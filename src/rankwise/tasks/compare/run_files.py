@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rankwise.data import DataError, Split
+from rankwise.data import DataError
 from rankwise.errors import UsageError
-from rankwise.files import read_npz, write_npz
+from rankwise.files import read_npz
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
@@ -99,11 +99,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
-
-
-def write_parts(folder: Path, parts: Split) -> Path:
-    """Write the row numbers of every part into the folder of a run."""
-    return write_npz(folder / PARTS_FILE, {name: getattr(parts, name) for name in PARTS})
 
 
 def rows_of_part(run: Path, part: str) -> Rows:

@@ -16,6 +16,9 @@ from rankwise.data import Table
 from rankwise.data.table import Features
 from rankwise.tasks.compare.problem import Plan
 
+UInts = NDArray[np.uint64]
+
+_NO_TIME = -(2**63)
 _CHANCE = 0.01  # probability below which a number of duplicates is not put down to chance
 
 
@@ -62,11 +65,6 @@ class TrainingRows:
         return bool(betabinom.sf(count - 1, rows, self.repeated, fresh) < _CHANCE)
 
 
-UInts = NDArray[np.uint64]
-
-_NO_TIME = -(2**63)
-
-
 def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     """Hash every row by the names and values of its columns, in whatever order they stand.
 
@@ -75,16 +73,16 @@ def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     word is the empty one. The hash is a sum over the columns to which a zero adds nothing, so that
     a sparse row costs only its entries.
     """
-    keys = [_hash_of(name) for name in names]
+    keys = np.array([_hash_of(name) for name in names], dtype=np.uint64)
     if sparse.issparse(features):
-        return _of_sparse(features, np.array(keys, dtype=np.uint64))
+        return _of_sparse(features, keys)
     total = np.zeros(features.shape[0], dtype=np.uint64)
-    for place, (name, key) in enumerate(zip(names, keys, strict=True)):
+    for place, name in enumerate(names):
         if isinstance(features, pl.DataFrame):
             bits = _bits(features[name])
         else:
             bits = _float_bits(features[:, place])
-        total += _mixed(bits, np.full(1, key, dtype=np.uint64))
+        total += _mixed(bits, keys[place : place + 1])
     return total
 
 
@@ -92,30 +90,20 @@ def _of_sparse(features: sparse.csr_array, keys: UInts) -> UInts:
     entries = _mixed(_float_bits(features.data), keys[features.indices])
     # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
-    found: UInts = sums[features.indptr[1:]] - sums[features.indptr[:-1]]
+    found: UInts = np.diff(sums[features.indptr])
     return found
 
 
 def _bits(column: pl.Series) -> UInts:
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return _float_bits(column.cast(pl.Float64).fill_null(float("nan")).to_numpy())
-    if column.dtype.is_temporal():
-        return _time_bits(column)
+    if column.dtype.is_temporal():  # microseconds, whatever unit the column has
+        kind = pl.Datetime if column.dtype in (pl.Date, pl.Datetime) else pl.Duration
+        return column.cast(kind("us")).to_physical().fill_null(_NO_TIME).to_numpy().view(np.uint64)
     words = column.cast(pl.String)
-    distinct = words.unique().drop_nulls()
-    distinct = distinct.filter(distinct != "")
-    if distinct.is_empty():
-        return np.zeros(len(words), dtype=np.uint64)
-    hashes = pl.Series([_hash_of(word) for word in distinct], dtype=pl.UInt64)
-    found = words.replace_strict(distinct, hashes, default=0, return_dtype=pl.UInt64)
+    hashes = {word: _hash_of(word) for word in words.unique() if word}
+    found = words.replace_strict(hashes, default=0, return_dtype=pl.UInt64)
     return found.fill_null(0).to_numpy()
-
-
-def _time_bits(column: pl.Series) -> UInts:
-    """Return microseconds, whatever unit the column has."""
-    moments = column.dtype in (pl.Date, pl.Datetime)
-    spans = column.dt.epoch("us") if moments else column.cast(pl.Duration("us")).to_physical()
-    return spans.cast(pl.Int64).fill_null(_NO_TIME).to_numpy().view(np.uint64)
 
 
 def _float_bits(values: NDArray[np.float64]) -> UInts:
