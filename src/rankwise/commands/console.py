@@ -8,7 +8,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -193,12 +193,6 @@ def require_folder(out: Path, option: str = "--out") -> None:
 def require_other(option: str, out: Path | None, *inputs: Path | None) -> None:
     """Refuse a file to write that is, by whatever name, one that is read."""
     for path in inputs:
-        if out is not None and path is not None and _same(out, path):
-            refuse(f"{option} must be another file than {path}, which is read, got {out}")
-
-
-def _same(first: Path, second: Path) -> bool:
-    try:
-        return first.samefile(second)
-    except OSError:  # one is not there
-        return False
+        with suppress(OSError):  # one is not there
+            if out is not None and path is not None and out.samefile(path):
+                refuse(f"{option} must be another file than {path}, which is read, got {out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,21 @@ from optuna.distributions import FloatDistribution
 import rankwise.estimators
 from rankwise.estimators.base import Ranker
 from rankwise.tasks.compare import candidates
+from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import MODELS
 from rankwise.tasks.compare.problem import Problem, read_problem
+from rankwise.tasks.compare.search import Search
 from rankwise.tasks.compare.settings import Settings
 
-__all__ = ["StubRanker", "problem", "replace_models", "settings", "stubbed", "table"]
+__all__ = [
+    "StubRanker",
+    "evaluate_split",
+    "problem",
+    "replace_models",
+    "settings",
+    "stubbed",
+    "table",
+]
 
 
 class StubRanker(Ranker):
@@ -105,6 +116,12 @@ def settings(folder: Any, **options: Any) -> Settings:
         table().write_csv(path)
     given = {"target": "y", "candidates": "linear", "trials": 3, "drop": ("user", "day")}
     return Settings(data=path, **{**given, **options})
+
+
+def evaluate_split(candidate: Any, params: Any, here: Problem, split: Any, seeds: range) -> Any:
+    """The scores of a split, without a limit of time."""
+    search = Search(candidate, here, None, math.inf, Cost(0.0, 0.0, 0.0))
+    return search.evaluate(params, split, seeds, math.inf)
 
 
 def problem(folder: Any, **options: Any) -> Problem:

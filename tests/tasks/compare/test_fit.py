@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests.tasks.compare.stubs import StubRanker, problem, stubbed, table
+from tests.tasks.compare.stubs import StubRanker, evaluate_split, problem, stubbed, table
 
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import (
     Fitted,
     ensemble,
-    evaluate_split,
     fit_members,
     load_candidate,
     ranker_of,

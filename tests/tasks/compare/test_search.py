@@ -5,13 +5,12 @@ import time
 import numpy as np
 import optuna
 import pytest
-from tests.tasks.compare.stubs import StubRanker, problem, stubbed
+from tests.tasks.compare.stubs import StubRanker, evaluate_split, problem, stubbed
 
 from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare import search
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.fit import evaluate_split
 from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
 from rankwise.tasks.compare.trials import TrialStore, open_storage
 
@@ -110,7 +109,7 @@ def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeyp
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     first = tuned(tmp_path, trials=3)
-    monkeypatch.setattr(search, "evaluate_split", None)  # nothing is fitted any more
+    monkeypatch.setattr(search, "fit_members", None)  # nothing is fitted any more
     again = tuned(tmp_path, trials=3)
     assert again.params == first.params
     assert again.seconds == first.seconds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 import rankwise.estimators
 from rankwise.estimators import Ranker
-from rankwise.estimators.limits import part_of_time, time_limit
+from rankwise.estimators.limits import part_of_time
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import CLASSES, SHORTEST, Candidate, Params, length_of
@@ -110,23 +109,6 @@ def scored(members: tuple[Member, ...], problem: Problem, rows: Rows) -> tuple[F
     each = [member.scores(features) for member in members]
     ranked = mean_rank(members, each)
     return each[0] if len(each) == 1 else ranked, ranked
-
-
-def evaluate_split(
-    candidate: Candidate,
-    params: Params,
-    problem: Problem,
-    split: tuple[Rows, Rows],
-    seeds: range,
-    *,
-    seconds: float = math.inf,
-) -> FoldScores:
-    """Fit on the training rows of a split for at most ``seconds``, score its validation rows."""
-    train, validation = split
-    with time_limit(seconds) as limit:
-        members = fit_members(candidate, params, problem, train, seeds)
-    scores, ranked = scored(members, problem, validation)
-    return FoldScores(scores, ranked, problem.value(scores, validation), limit.reached)
 
 
 def fold_arrays(folds: Sequence[FoldScores]) -> dict[str, Floats]:

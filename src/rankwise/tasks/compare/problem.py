@@ -82,8 +82,10 @@ def read_problem(settings: Settings) -> Problem:
         )
     if table.weight is not None:
         require_weights(settings.metric, table.weight)
-    plan = plan_of_all if settings.repeats else plan_for
-    return Problem(settings, table, plan(table, settings.seed))
+    if not settings.repeats:
+        return Problem(settings, table, plan_for(table, settings.seed))
+    every = np.arange(len(table))  # the folds test: no row is left out of the final fit
+    return Problem(settings, table, _inside(table, every, every[:0], settings.seed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +137,6 @@ def plan_for(table: Table, seed: int) -> Plan:
         return Plan(parts, ((parts.train, parts.validation),), 1)
     pairs = _repeated(table, parts.development, seed, REPEATS)
     return Plan(parts, tuple(pairs), len(pairs) // REPEATS)
-
-
-def plan_of_all(table: Table, seed: int) -> Plan:
-    """Plan to train on all rows, choosing by cross-validation, with none left to test on."""
-    return _inside(table, np.arange(len(table)), np.arange(0), seed)
 
 
 def plans_of_folds(table: Table, seed: int, repeats: int) -> list[Plan]:

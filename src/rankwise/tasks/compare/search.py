@@ -23,7 +23,7 @@ from rankwise.tasks.compare.candidates import (
     options_of,
     space_of,
 )
-from rankwise.tasks.compare.fit import Fitted, FoldScores, evaluate_split, fit_members, scored
+from rankwise.tasks.compare.fit import Fitted, FoldScores, fit_members, scored
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.tasks.compare.training_rows import TrainingRows
@@ -130,7 +130,7 @@ class Search:
         rest = plan.splits[len(folds) : wanted]
         for step, split in enumerate(rest):
             part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
-            folds.append(self._evaluate(tuned.params, split, seeds, part))
+            folds.append(self.evaluate(tuned.params, split, seeds, part))
         development, test = plan.parts.development, plan.parts.test
         after = len(seeds) * self.cost.after(len(development), 2 * len(test))
         with time_limit(max(last, ends - time.perf_counter()) - after) as final:
@@ -161,19 +161,23 @@ class Search:
             cut=final.reached or any(each.cut for each in folds),
         )
 
-    def _evaluate(
+    def evaluate(
         self, params: Params, split: tuple[Rows, Rows], seeds: range, seconds: float
     ) -> FoldScores:
-        """Evaluate options on a split within some seconds, those of scoring included."""
-        limit = seconds - len(seeds) * self.cost.after(*map(len, split))
-        return evaluate_split(self.candidate, params, self.problem, split, seeds, seconds=limit)
+        """Fit on the training rows of a split, score its validation rows, all in some seconds."""
+        train, validation = split
+        with time_limit(seconds - len(seeds) * self.cost.after(*map(len, split))) as limit:
+            members = fit_members(self.candidate, params, self.problem, train, seeds)
+        scores, ranked = scored(members, self.problem, validation)
+        value = self.problem.value(scores, validation)
+        return FoldScores(scores, ranked, value, limit.reached)
 
     def _evaluated(self, params: Params, seconds: float) -> Iterator[FoldScores]:
         """Fit on one tuned split after another, each within its part of the time."""
         ends, plan = time.perf_counter() + seconds, self.problem.plan
         for step, split in enumerate(plan.splits[: plan.tuned]):
             part = (ends - time.perf_counter()) / (plan.tuned - step)
-            yield self._evaluate(params, split, self.problem.seeds[:1], part)
+            yield self.evaluate(params, split, self.problem.seeds[:1], part)
 
     def _study(self) -> optuna.Study:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
