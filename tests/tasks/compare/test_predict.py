@@ -107,7 +107,7 @@ def test_svmlight_knows_features_by_number(tmp_path):
         type(asked)(**{**asked.__dict__, "data": tmp_path / "table.svm", "target": None}),
         tmp_path / "run",
     )
-    assert load_model(tmp_path / "run").names == ("f1", "f2", "f3")
+    assert load_model(tmp_path / "run").reading.names == ("f1", "f2", "f3")
     (tmp_path / "new.svm").write_text("0 1:1\n0 1:2\n")  # the last features are zero
     (tmp_path / "new.csv").write_text("f1,f2,f3\n1,0,0\n2,0,0\n")
     found = [
