@@ -8,6 +8,7 @@ import pytest
 from tests.tasks.compare.stubs import settings, stubbed, table
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.metrics import Interval
 from rankwise.tasks.compare import EvaluationResult, evaluate_run, evaluate_scores, run
 
@@ -180,7 +181,7 @@ def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
     with pytest.raises(DataError, match="holds no run; pass the folder of a run"):
         evaluate_run(tmp_path)
     (tmp_path / "run" / "predictions.npz").write_bytes(b"none")
-    with pytest.raises(DataError, match="is not a file of plain arrays"):
+    with pytest.raises(UsageError, match="is not a file of plain arrays"):
         evaluate_run(tmp_path / "run")
     (tmp_path / "run" / "results.json").unlink()
     with pytest.raises(DataError, match="the run is not finished"):

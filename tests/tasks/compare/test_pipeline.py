@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import StubRanker, replace_models, settings, stubbed
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.model import load_model
@@ -278,7 +279,7 @@ def test_a_folder_that_is_taken(tmp_path):
     asked = settings(tmp_path, trials=1)
     out = tmp_path / "run"
     run(asked, out)
-    with pytest.raises(DataError, match="already holds a run; pass --resume"):
+    with pytest.raises(UsageError, match="already holds a run; pass --resume"):
         run(asked, out)
     other = settings(tmp_path, trials=1, metric="auc")
     with pytest.raises(DataError, match="other settings: metric was 'ap' and is 'auc'"):

@@ -213,7 +213,7 @@ def test_an_estimator_saved_by_itself_knows_no_training_rows(tmp_path, model):
     ranker = next((model / "model").glob("*.ranker"))
     loaded = load_model(ranker)
     assert loaded.training_rows is None
-    names = loaded.names
+    names = loaded.reading.names
     rows = np.random.default_rng(0).normal(size=(20, len(names)))
     pl.DataFrame(rows, schema=list(names)).write_csv(tmp_path / "new.csv")
     assert predict_file(ranker, tmp_path / "new.csv").frame.columns == ["score", "probability"]

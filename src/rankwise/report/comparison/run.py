@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import AliasChoices, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from rankwise.errors import UsageError
 from rankwise.files import read_npz
 from rankwise.report.comparison.curves import Floats, Levels, levels_of
 
@@ -163,9 +164,9 @@ class Run:
 
 
 def read_run(folder: Path) -> Run:
-    """Read the run in a folder; a ValueError says in one line what is not right with it."""
+    """Read the run in a folder; a UsageError says in one line what is not right with it."""
     if not folder.is_dir():
-        raise ValueError(f"folder must be that of a run of `rankwise compare`, got {str(folder)!r}")
+        raise UsageError(f"folder must be that of a run of `rankwise compare`, got {str(folder)!r}")
     path = folder / "results.json"
     results = read_object(path)
     rows = results.get("candidates")
@@ -203,19 +204,19 @@ def read_run(folder: Path) -> Run:
     except ValidationError as error:
         wrong = error.errors()[0]
         where = ".".join(map(str, wrong["loc"]))
-        raise ValueError(f"{path} is not that of a run: {where}: {wrong['msg']}") from None
+        raise UsageError(f"{path} is not that of a run: {where}: {wrong['msg']}") from None
 
 
-def missing(path: Path, key: str, wanted: str) -> ValueError:
+def missing(path: Path, key: str, wanted: str) -> UsageError:
     """Return the error of a file without what it must hold."""
-    return ValueError(f"{path} must hold {key!r}, {wanted}; write it with `rankwise compare`")
+    return UsageError(f"{path} must hold {key!r}, {wanted}; write it with `rankwise compare`")
 
 
 def _integer(digits: str) -> int:
     """Parse an integer of JSON, which may have any length; one of a run counts something."""
     value = int(digits)
     if abs(value) >= 2**63:
-        raise ValueError(f"it has an integer of {len(digits)} digits")
+        raise UsageError(f"it has an integer of {len(digits)} digits")
     return value
 
 
@@ -224,13 +225,13 @@ def read_object(path: Path) -> dict[str, object]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"), parse_int=_integer)
     except FileNotFoundError:
-        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+        raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON of a run: {error}") from None
+        raise UsageError(f"{path} is not JSON of a run: {error}") from None
     if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, got {type(value).__name__}")
+        raise UsageError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
 
 
@@ -244,29 +245,29 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
     for name, array in arrays.items():
         kept = name in ("target", "weight", "group") or name.startswith(("score_", "probability_"))
         if kept and array.shape != (rows,):
-            raise ValueError(
+            raise UsageError(
                 f"{path}: {name} must have the {rows} rows of target, got {array.shape}"
             )
 
     def column(name: str, low: float = -np.inf, high: float = np.inf, wanted: str = "") -> Floats:
         if arrays[name].dtype.kind not in "buif":
-            raise ValueError(f"{path}: {name} must hold numbers, got {arrays[name].dtype}")
+            raise UsageError(f"{path}: {name} must hold numbers, got {arrays[name].dtype}")
         floats = arrays[name].astype(np.float64)
         if np.isnan(floats).any():
-            raise ValueError(f"{path}: {name} must not hold NaN")
+            raise UsageError(f"{path}: {name} must not hold NaN")
         if len(wrong := floats[(floats < low) | (floats > high)]):
-            raise ValueError(f"{path}: {name} must be {wanted}, got {wrong[0]}")
+            raise UsageError(f"{path}: {name} must be {wanted}, got {wrong[0]}")
         return floats
 
     truth, group, weight = column("target"), arrays.get("group"), np.ones(rows)
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.int64)
     elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
-        raise ValueError(f"{path}: target must hold zeros and ones, both of them")
+        raise UsageError(f"{path}: target must hold zeros and ones, both of them")
     if "weight" in arrays:
         weight = column("weight", 0.0, np.finfo(np.float64).max, "finite and ≥ 0")
     if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
-        raise ValueError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
+        raise UsageError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     scores, shares = (
         {n: f"{kind}_{n}" for n in range(candidates) if f"{kind}_{n}" in arrays}
         for kind in ("score", "probability")
@@ -285,10 +286,10 @@ def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
         members = read_npz(path)
         for name, member in members.items():
             if not isinstance(member, np.ndarray):
-                raise ValueError(f"{name!r} is not an array")
+                raise UsageError(f"{name!r} is not an array")
         return members
     except FileNotFoundError:
-        raise ValueError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+        raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
     except Exception as error:  # a damaged file ends in whatever its parser stumbled over
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"{path} is not a file of plain arrays: {reason}") from None
+        raise UsageError(f"{path} is not a file of plain arrays: {reason}") from None

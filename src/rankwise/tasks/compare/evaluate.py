@@ -126,10 +126,7 @@ def evaluate_run(
     numbers are those of its results.
     """
     require_run(folder)
-    try:
-        run = read_run(folder)
-    except ValueError as error:
-        raise DataError(str(error)) from error
+    run = read_run(folder)
     kept, graded = run.predictions, run.config.get("positive_value") is None
     weight = kept.weight if run.config.get("weight") else None
     asked = [resolve_metric(name, grouped=run.grouped) for name in metrics or ()]

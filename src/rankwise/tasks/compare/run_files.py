@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rankwise.data import DataError
-from rankwise.errors import UsageError
 from rankwise.files import read_npz
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
@@ -44,12 +43,9 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
     known = any((out / name).exists() for name in (CONFIG, "run.json"))
     if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise DataError(f"{out} exists and holds no run; pass another --out")
-    try:
-        with RunFolder(out, "compare").opened(resume=resume) as folder:
-            _write_config(out / CONFIG, problem, resume=resume)
-            yield folder
-    except UsageError as error:
-        raise DataError(str(error)) from None
+    with RunFolder(out, "compare").opened(resume=resume) as folder:
+        _write_config(out / CONFIG, problem, resume=resume)
+        yield folder
 
 
 def _write_config(config: Path, problem: Problem, *, resume: bool) -> None:
