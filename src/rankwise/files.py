@@ -32,19 +32,15 @@ def write_whole(path: Path, content: str | bytes) -> Path:
             os.fsync(file.fileno())
         Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
         Path(name).replace(path)
-        _flush_folder(path.parent)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     return path
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:

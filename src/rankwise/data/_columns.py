@@ -98,7 +98,9 @@ def _rule_of(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
 def _of_numbers(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
     name = present.name
     if present.dtype.is_integer() and len(present):
-        form = _date_of_integers(present, wishes.date_format)
+        form = wishes.date_format
+        if form is None or formats.find_format(present.cast(pl.String), form) != (form, None):
+            form = formats.COMPACT if formats.are_compact(present) else None
         if form is not None:
             return Rule(name, "time", form), as_date(form)
         # A requested id: its numbers are names, where they come more than once.
@@ -106,15 +108,6 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
             return Rule(name, "categorical"), "its numbers are names"
     remark = f"if it is a sample weight: --weight {name}" if _NAMED_WEIGHT.search(name) else None
     return Rule(name, "numeric"), remark
-
-
-def _date_of_integers(present: pl.Series, given: str | None) -> str | None:
-    """Return the format of whole numbers that are dates, such as 20230125."""
-    if given is not None:
-        found = formats.find_format(present.cast(pl.String), given)
-        if found is not None and found.format == given:
-            return given
-    return formats.COMPACT if formats.are_compact(present) else None
 
 
 def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:

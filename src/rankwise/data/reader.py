@@ -9,17 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from rankwise.data._columns import Wishes
 from rankwise.data._roles import read_role, read_target
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight, require_finite
+from rankwise.data.letor.lines import compact, widened
 from rankwise.data.reading import Reading
 from rankwise.data.table import Features, Table, table_of
 
 QUERY = "qid"  # what svmlight calls the list of a row
-_DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 
 
 def read_table(
@@ -127,8 +126,7 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
     kind, names = format_of(path), reading.names
     if kind != "svmlight":
         frame = read_frame(path, kind, dates=False, as_text=True)
-        missing = [name for name in names if name not in frame.columns]
-        if missing:
+        if missing := [name for name in names if name not in frame.columns]:
             shown = ", ".join(map(repr, missing[:10])) + (", …" if len(missing) > 10 else "")
             raise DataError(
                 f"{path}: {len(missing)} of the {len(names)} columns of the model are missing: "
@@ -142,21 +140,8 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
         raise DataError(
             f"{path}: svmlight has no named columns, the model wants such as {names[0]!r}"
         )
-    entries = read_svmlight(path).features
-    most = max(numbered) + 1
-    if entries.shape[1] > most:
-        raise DataError(
-            f"{path}: has feature {entries.shape[1] - 1}, the model's last is {names[-1]}"
-        )
-    parts = (entries.data, entries.indices, entries.indptr)
-    whole = sparse.csr_array(parts, (entries.shape[0], most))
-    return _compact(whole[:, numbered]), ()
-
-
-def _compact(features: sparse.csr_array) -> Features:
-    """Return a plain array where few entries are zero."""
-    size = features.shape[0] * features.shape[1]
-    return features.toarray() if features.nnz >= _DENSE * size else features
+    whole = widened(path, read_svmlight(path).features, max(numbered) + 1)
+    return compact(whole[:, numbered]), ()
 
 
 def _svmlight(
@@ -172,10 +157,10 @@ def _svmlight(
     labels, found = read_role(path, "target", column, values)
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
-    queries = None if group is None or read.queries is None else read.queries
+    queries = None if group is None else read.queries
     return Table(
         path=path,
-        features=_compact(features),
+        features=compact(features),
         names=tuple(f"f{first + place}" for place in range(features.shape[1])),
         kinds=("numeric",) * features.shape[1],
         target=labels,

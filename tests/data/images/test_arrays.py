@@ -51,7 +51,7 @@ def test_an_npz(tmp_path):
     assert splits.test.load(3).unique().tolist() == [8]
     assert len(open_images("cifar", tmp_path).test) == 10
     np.savez(tmp_path / "other.npz", **arrays())
-    with pytest.raises(DataError, match=r"several \.npz \(other\.npz, subset\.npz\); give the one"):
+    with pytest.raises(DataError, match=r"exactly one \.npz file, got other\.npz, subset\.npz"):
         open_images("cifar", tmp_path)
 
 

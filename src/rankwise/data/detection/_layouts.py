@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
@@ -19,8 +18,7 @@ _NAMED = 10  # ids of a message
 Id: TypeAlias = int | str
 
 
-@dataclass(frozen=True)
-class RawBox:
+class RawBox(NamedTuple):
     """One object: x1 y1 x2 y2, the name of its class, and the rest of its record."""
 
     corners: tuple[float, float, float, float]
@@ -29,8 +27,7 @@ class RawBox:
     area: float | None = None
 
 
-@dataclass(frozen=True)
-class AnnotatedImage:
+class AnnotatedImage(NamedTuple):
     """One image; ``size`` is what the annotation says, None where it says nothing."""
 
     path: Path
@@ -38,8 +35,7 @@ class AnnotatedImage:
     boxes: list[RawBox]
 
 
-@dataclass(frozen=True)
-class ImageList:
+class ImageList(NamedTuple):
     """One part of a data set, by its name."""
 
     name: str

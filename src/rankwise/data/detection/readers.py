@@ -101,12 +101,12 @@ def open_detection(
 
 
 def _classes(lists: list[ImageList]) -> tuple[str, ...]:
-    named = [listed for listed in lists if listed.classes is not None]
-    if named:
-        for other in named[1:]:
-            if other.classes != named[0].classes:
-                raise DataError(f"{named[0].name} and {other.name} have other categories")
-        return named[0].classes or ()
+    first = lists[0]
+    for other in lists[1:]:
+        if other.classes != first.classes:
+            raise DataError(f"{first.name} and {other.name} have other categories")
+    if first.classes is not None:
+        return first.classes
     return tuple(sorted({box.label for part in lists for p in part.images for box in p.boxes}))
 
 

@@ -81,8 +81,12 @@ def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[st
         images, others = _images(place / name)
         stray += others
         if not images:
-            _require_no_deeper(place / name)
             empty.append(place / name)
+            if deeper := [entry for entry in _folders(place / name) if _images(entry)[0]]:
+                raise DataError(
+                    f"{place / name}: holds no images itself, but {deeper[0].name} in it does; "
+                    "data.root must be the folder that holds one folder of images for each class"
+                )
         found += [(name, path) for path in images]
     if not found:
         raise DataError(
@@ -90,16 +94,6 @@ def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[st
             "images for each class"
         )
     return found
-
-
-def _require_no_deeper(place: Path) -> None:
-    """Raise where images lie one folder too deep: data.root was set one folder too high."""
-    for entry in _folders(place):
-        if _images(entry)[0]:
-            raise DataError(
-                f"{place}: holds no images itself, but {entry.name} in it does; data.root must be "
-                "the folder that holds one folder of images for each class"
-            )
 
 
 def _folders(root: Path) -> list[Path]:

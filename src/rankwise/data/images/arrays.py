@@ -45,28 +45,22 @@ def cifar(root: Path) -> Listing:
 
 
 def _source(root: Path) -> Path:
-    if not root.exists():
-        raise DataError(f"{root}: there is no such file or folder")
-    if root.is_file():
-        if root.suffix != ".npz":
-            raise DataError(f"{root}: must be an .npz, or the folder of the binary version")
-        return root
-    for folder in (root, *(root / name for name in _FOLDERS)):
-        if any((folder / first).exists() for first in (_TEN[0][0], _HUNDRED[0][0])):
-            return folder
-    arrays = sorted(root.glob("*.npz"))
-    if len(arrays) == 1:
-        return arrays[0]
-    if arrays:
-        names = ", ".join(path.name for path in arrays)
-        raise DataError(f"{root}: holds several .npz ({names}); give the one to read")
-    if any((root / name).exists() for name in _PICKLED):
-        raise DataError(
-            f"{root}: is the Python version of CIFAR, made of pickles, which can run any code when "
-            "they are read; download the binary version instead"
-        )
-    raise DataError(f"{root}: holds neither {_TEN[0][0]} (CIFAR-10) nor {_HUNDRED[0][0]} "
-                    "(CIFAR-100) nor an .npz")  # fmt: skip
+    if root.is_dir():
+        for folder in (root, *(root / name for name in _FOLDERS)):
+            if any((folder / first).exists() for first in (_TEN[0][0], _HUNDRED[0][0])):
+                return folder
+        if not any(root.glob("*.npz")):
+            if any((root / name).exists() for name in _PICKLED):
+                raise DataError(
+                    f"{root}: is the Python version of CIFAR, made of pickles, which can run any "
+                    "code when they are read; download the binary version instead"
+                )
+            raise DataError(f"{root}: holds neither {_TEN[0][0]} (CIFAR-10) nor {_HUNDRED[0][0]} "
+                            "(CIFAR-100) nor an .npz")  # fmt: skip
+    path = single_file(root, ".npz")
+    if path.suffix != ".npz":
+        raise DataError(f"{root}: must be an .npz, or the folder of the binary version")
+    return path
 
 
 Array = NDArray[np.generic]

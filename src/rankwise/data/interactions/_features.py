@@ -15,7 +15,6 @@ from rankwise.data.files import format_of, read_frame, require_columns, require_
 from rankwise.data.interactions._layouts import atomic_frame
 
 WORDS = 256  # of a column that get a place of their own, the most frequent first
-_ATOMIC = (".user", ".item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +71,7 @@ def read_features(
         [[1.0], [-1.0]]
     """
     path = Path(path)
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file")
-    atomic = path.suffix in _ATOMIC
+    atomic = path.suffix in (".user", ".item")
     frame = atomic_frame(path) if atomic else read_frame(path, format_of(path))
     if id_column is not None:
         require_columns(path, frame.columns, [id_column], "id")
@@ -99,11 +96,10 @@ def _places(path: Path, column: pl.Series, ids: Sequence[str]) -> NDArray[np.int
     """The row of every id; one more than there are where the file does not have it."""
     if column.dtype.is_float() and bool((column == column.round()).all()):
         column = column.cast(pl.Int64)
-    words = column.cast(pl.String).to_list()
+    words = column.cast(pl.String)
+    if (twice := words.filter(words.is_duplicated())).len():
+        raise DataError(f"{path}: the id {twice[0]!r} is there more than once")
     known = {name: row for row, name in enumerate(words)}
-    if len(known) < len(words):
-        twice = next(name for name in words if words.count(name) > 1)
-        raise DataError(f"{path}: the id {twice!r} is there more than once")
     found = np.array([known.get(name, len(words)) for name in ids], dtype=np.int64)
     if (found == len(words)).all():
         raise DataError(

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from rankwise.data._text import WIDE
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.files import format_of, read_frame, require_columns
 
 
@@ -107,7 +107,7 @@ def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
 
 def atomic_frame(path: Path) -> pl.DataFrame:
     """All fields of one of RecBole's files, floats as numbers and the rest as text."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with parsing(path, "text"), path.open(encoding="utf-8", errors="replace") as file:
         header = file.readline().rstrip("\r\n").split("\t")
     kinds: dict[str, str] = {}
     for field in header:

@@ -89,16 +89,12 @@ def _located(path: Path, format: str) -> tuple[Path, str]:
         path = inside[0]
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
-    return path, _kind(path) if format == "auto" else format
-
-
-def _kind(path: Path) -> str:
     kind = "recbole" if path.suffix == ".inter" else _FILES.get(path.name, "columns")
     if kind == "ml-20m":  # a name that many files have
         with path.open(encoding="utf-8", errors="replace") as file:
             header = file.readline().strip().lower()
         kind = kind if header == _ML_20M else "columns"
-    return kind
+    return path, kind if format == "auto" else format
 
 
 def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +57,9 @@ class Letor:
 
     def columns(self, count: int) -> Matrix:
         """Return the features for a model of ``count`` columns; missing ones are 0."""
-        if self.width > count:
-            raise DataError(
-                f"{self.path}: has feature {self.width - 1}, the last of the model is {count - 1}"
-            )
         if self.width == count:
             return self.features
-        wide = sparse.csr_array(self.features)
-        wide.resize(len(self), count)
+        wide = lines.widened(self.path, sparse.csr_array(self.features), count)
         return wide if sparse.issparse(self.features) else wide.toarray()
 
     def place(self, row: int) -> str:
@@ -83,7 +77,6 @@ class Letor:
 
 
 _CHUNK = 1 << 25  # bytes of text at a time
-_DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 
 
 def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: bool = True) -> Letor:
@@ -140,7 +133,9 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
         )
     ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
     documents = tuple(names) if any(names) else None
-    return Letor(path, _joined(features), target, groups, ids, documents)
+    width = max(block.shape[1] for block in features)
+    whole = sparse.vstack([lines.widened(path, block, width) for block in features], format="csr")
+    return Letor(path, lines.compact(whole), target, groups, ids, documents)
 
 
 def _parsed(
@@ -162,15 +157,6 @@ def _parsed(
     return rows
 
 
-def _joined(blocks: Sequence[sparse.csr_array]) -> Matrix:
-    width = max(block.shape[1] for block in blocks)
-    for block in blocks:
-        block.resize(block.shape[0], width)
-    whole = sparse.csr_array(sparse.vstack(blocks, format="csr"))
-    dense = whole.nnz >= _DENSE * whole.shape[0] * whole.shape[1]
-    return cast(Matrix, whole.toarray() if dense else whole)
-
-
 def _queries(
     path: Path, ids: NDArray[np.int64], rows: int, sizes: str | Path | None, *, judged: bool
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -189,10 +175,9 @@ def _queries(
         lines.complain(path, judged=judged)
     first = np.flatnonzero(np.diff(ids, prepend=ids[0] - 1))
     runs = ids[first]
-    order = np.argsort(runs, kind="stable")
-    again = order[1:][np.diff(runs[order]) == 0]
+    again = np.delete(first, np.unique(runs, return_index=True)[1])
     if len(again):
-        row = int(first[again.min()])
+        row = int(again[0])
         before = int(np.flatnonzero(ids[:row] == ids[row])[-1])
         raise DataError(
             f"{path}: line {lines.line_of(path, row)}: the query {ids[row]} is back after another "

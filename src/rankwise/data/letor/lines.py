@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,9 +21,10 @@ from rankwise.extras import require
 LAST = 1_000_000
 """The greatest number of a feature: columns are held, or learned from, as wide as the last one."""
 
+_DENSE = 0.25  # share of entries from which a plain array is smaller and faster
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _PAIR = re.compile(rf"(\d+):({_NUMBER})")
-_DOCUMENT = re.compile(rb"docid\s*=\s*(\S+)")
+_DOCUMENT = re.compile(rb"#(?:.*?docid\s*=)?\s*(\S+)")
 _NO_LABEL = re.compile(rb"^[ \t]*(?=[^\s#:]+:)", re.MULTILINE)  # the first word is name:value
 _UNKNOWN_LABEL = re.compile(rb"^[ \t]*(?:\?|nan|na|none)(?=[ \t])", re.MULTILINE | re.IGNORECASE)
 _LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit numbers
@@ -41,6 +42,22 @@ def load_rows(
         file, query_id=True, zero_based=True, dtype=dtype
     )
     return sparse.csr_array(features), target, np.asarray(queries)
+
+
+def compact(features: sparse.csr_array) -> sparse.csr_array | NDArray[Any]:
+    """Return a plain array where it is smaller and faster: where few entries are zero."""
+    dense = features.nnz >= _DENSE * features.shape[0] * features.shape[1]
+    return features.toarray() if dense else features
+
+
+def widened(path: Path, features: sparse.csr_array, width: int) -> sparse.csr_array:
+    """Return features with the columns of a model, which are 0 where the file has none."""
+    if features.shape[1] > width:
+        last = features.shape[1] - 1
+        raise DataError(f"{path}: has feature {last}, the last of the model is {width - 1}")
+    wide = features.copy()
+    wide.resize(features.shape[0], width)
+    return wide
 
 
 def complain(path: Path, *, judged: bool = True) -> None:
@@ -76,12 +93,8 @@ def line_of(path: Path, row: int) -> int:
 
 def document_of(line: bytes) -> str:
     """The id of a document in the comment of its line: ``docid = …``, or its first word."""
-    _, mark, comment = line.partition(b"#")
-    if not mark:
-        return ""
-    named = _DOCUMENT.search(comment)
-    words = [named[1]] if named else comment.split()[:1]
-    return words[0].decode(errors="replace") if words else ""
+    found = _DOCUMENT.search(line)
+    return found[1].decode(errors="replace") if found else ""
 
 
 def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
