@@ -89,7 +89,7 @@ def test_splits_tell_what_was_amiss():
     [
         (lambda: images(pixels=None), "either paths or pixels"),
         (lambda: images(sizes=((6, 8),)), "each of 3 images, got 3 and 1"),
-        (lambda: images(classes=("red",)), "class ids 0 to 0, got 0 to 1"),
+        (lambda: images(classes=("red",)), "labels must be from 0 to 0, got 0 to 1"),
         (
             lambda: Objects(BOXES[:1], torch.zeros(2), torch.zeros(2), torch.zeros(2)),
             r"boxes must be of shape \(2, 4\)",

@@ -134,7 +134,7 @@ def test_a_set_checks_what_it_is_given():
     good = DetectionSet("x", ("a", "b"), (one,), ((8, 8),), pixels=pixels)
     assert good.counts.tolist() == [0, 1]
     assert good.called(0) == "image 0"
-    with pytest.raises(ValueError, match="class ids 0 to 0"):
+    with pytest.raises(ValueError, match="labels must be from 0 to 0"):
         DetectionSet("x", ("a",), (one,), ((8, 8),), pixels=pixels)
     with pytest.raises(ValueError, match="exactly one"):
         DetectionSet("x", ("a", "b"), (one,), ((8, 8),))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images.image_file import BrokenImage, describe_broken, read_image
+from rankwise.data.images.image_set import require_range
 
 _NAMED = 10  # boxes that one line names
 
@@ -141,13 +142,7 @@ class DetectionSet:
                 f"{len(self.objects)} and {len(self.sizes)}"
             )
         for one in self.objects:
-            if len(one) and not 0 <= int(one.labels.min()) <= int(one.labels.max()) < len(
-                self.classes
-            ):
-                raise ValueError(
-                    f"labels must be class ids 0 to {len(self.classes) - 1}, got "
-                    f"{int(one.labels.min())} to {int(one.labels.max())}"
-                )
+            require_range("labels", one.labels, len(self.classes))
 
     def __len__(self) -> int:
         return len(self.objects)

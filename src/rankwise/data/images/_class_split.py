@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import get_args
@@ -108,7 +109,6 @@ def as_class_listing(listing: Listing, order: Sequence[str] | None = None) -> Cl
 
 TEST_SHARE = 0.1
 
-Shares = tuple[float, float, float]
 Rows = dict[Part, Tensor]
 
 
@@ -137,15 +137,15 @@ def divide_classes(listed: ClassListing, how: ClassDraw, *, skip_broken: bool) -
     rows = torch.tensor([i for i in range(len(whole)) if i not in broken], dtype=torch.long)
     # A recorded division has the tail that was cut when it was made.
     final = listed.listing is not None and listed.listing.final
-    tail_in = "" if final or how.imbalance is None else how.tail_in
+    tail, labels = None if final else how.imbalance, whole.target
 
-    def tailed(rows: Tensor) -> Tensor:
-        target, classes = whole.target[rows], len(whole.classes)
-        return rows[long_tail_rows(target, classes, how.imbalance or 1, how.seed)]
+    def tailed(rows: Tensor, part: str) -> Tensor:
+        if tail is None or how.tail_in != part:
+            return rows
+        return rows[long_tail_rows(labels[rows], len(listed.classes), tail, how.seed)]
 
-    parts, remarks = _parts(listed, tailed(rows) if tail_in == "all" else rows, how)
-    if tail_in == "train":
-        parts["train"] = tailed(parts["train"])
+    parts, remarks = _parts(listed, tailed(rows, "all"), how)
+    parts["train"] = tailed(parts["train"], "train")
     if how.positive:
         try:
             target, names = as_binary(whole.target, whole.classes, how.positive)
@@ -177,11 +177,7 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
     labels = listed.images().images.labels  # a combination of labels is a kind of its own
     own = listed.listing
     drawn = f"drawn at random in every class (data.seed {how.seed})"
-
-    def draw(rows: Tensor, validation: float, test: float) -> Rows:
-        shares = (1 - validation - test, validation, test)
-        return _drawn(rows, labels[rows], shares, how.seed, least=0 if own is None else 1)
-
+    draw = partial(_drawn, labels=labels, seed=how.seed, least=0 if own is None else 1)
     if listed.parts is None:
         remarks = []
         if own is not None:
@@ -198,10 +194,9 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
             f"{listed.name}: has test images of its own, so that test_share {how.test_share} "
             "cannot be kept; leave it out, or give the images without parts"
         )
-    given: Rows = {
-        part: torch.tensor([i for i in rows.tolist() if listed.parts[i] == part], dtype=torch.long)
-        for part in get_args(Part)
-    }
+    of_part = [listed.parts[i] for i in rows.tolist()]
+    given: Rows = {part: rows[torch.tensor([own == part for own in of_part], dtype=torch.bool)]
+                   for part in get_args(Part)}  # fmt: skip
     remarks = []
     if "test" not in listed.parts and not final:
         given |= {**draw(given["train"], 0.0, test), "validation": given["validation"]}
@@ -217,7 +212,9 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
     return {**draw(given["train"], share, 0.0), "test": given["test"]}, remarks
 
 
-def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0) -> Rows:
+def _drawn(
+    rows: Tensor, validation: float, test: float, *, labels: Tensor, seed: int, least: int
+) -> Rows:
     """Draw the parts, every class in the same shares; two or more images leave one to train on.
 
     ``least`` images of a class are in every part with a share, as long as there are any left.
@@ -228,10 +225,11 @@ def _drawn(rows: Tensor, keys: Tensor, shares: Shares, seed: int, least: int = 0
         wanted = math.floor(images * share + 0.5)
         return min(left, max(wanted, least if share else 0))
 
-    for key in keys.unique().tolist():
-        own = np.random.default_rng((seed, key, 1)).permutation(rows[keys == key].numpy()).tolist()
-        n_test = count(len(own), len(own) - 1, shares[2])
-        n_both = n_test + count(len(own), len(own) - 1 - n_test, shares[1])
+    for key in labels[rows].unique().tolist():
+        own = rows[labels[rows] == key].numpy()
+        own = np.random.default_rng((seed, key, 1)).permutation(own).tolist()
+        n_test = count(len(own), len(own) - 1, test)
+        n_both = n_test + count(len(own), len(own) - 1 - n_test, validation)
         found["test"] += own[:n_test]
         found["validation"] += own[n_test:n_both]
         found["train"] += own[n_both:]

@@ -17,6 +17,13 @@ from rankwise.data.images.image_file import BrokenImage, image_size, read_image
 _LOOKED_AT = 100  # files whose size a description gives; opening all of a large set takes minutes
 
 
+def require_range(name: str, ids: Tensor, count: int) -> None:
+    """Raise unless all class ids are from 0 to ``count`` − 1."""
+    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+        low, high = int(ids.min()), int(ids.max())
+        raise ValueError(f"{name} must be from 0 to {count - 1}, got {low} to {high}")
+
+
 @dataclass(frozen=True, eq=False)
 class ImageSet:
     """Images with a class each: files that are read on demand, or pixels held in memory.
@@ -67,13 +74,7 @@ class ImageSet:
         held = len(self.paths or ()) if pixels is None else len(pixels)
         if held != len(self.labels):
             raise ValueError(f"there must be a label for each of {held} images, got {len(self)}")
-        if len(self) and not (
-            int(self.labels.min()) >= 0 and int(self.labels.max()) < len(self.classes)
-        ):
-            raise ValueError(
-                f"labels must be class ids 0 to {len(self.classes) - 1}, "
-                f"got {int(self.labels.min())} to {int(self.labels.max())}"
-            )
+        require_range("labels", self.labels, len(self.classes))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -176,16 +177,13 @@ class RetrievalSplits:
 
     def describe(self) -> str:
         """Return a line for every remark and part, then one for every gallery."""
-        lines = list(self.remarks)
-        lines += [part.describe() for part in (self.train, self.validation, self.test)]
+        lines = []
         for name, (queries, gallery) in (self.galleries or {}).items():
             asked = "" if queries is gallery else f", {len(queries)} queries"
             lines.append(f"gallery {name}: {gallery.describe()}{asked}")
         if seen := set(self.train.classes) & set(self.test.classes):
             lines.append(f"{len(seen)} of {len(self.test.classes)} test classes are trained on")
-        if self.dropped:
-            lines.append(f"left out: {len(self.dropped)} files that cannot be read")
-        return "\n".join(lines)
+        return _described(self, lines)
 
 
 _NAMED = 6  # classes whose sizes a description gives
@@ -227,10 +225,7 @@ class LabeledImages:
                 f"({len(self.images)}, {len(self.classes)}), got {self.target.dtype} of shape "
                 f"{tuple(self.target.shape)}"
             )
-        highest = 1 if several else len(self.classes) - 1
-        low, high = (int(v) for v in self.target.aminmax()) if len(self.images) else (0, 0)
-        if low < 0 or high > highest:
-            raise ValueError(f"target must be from 0 to {highest}, got {low} to {high}")
+        require_range("target", self.target, 2 if several else len(self.classes))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -308,11 +303,14 @@ class ClassSplits:
 
     def describe(self) -> str:
         """Return a line for every remark, then one for every part."""
-        lines = list(self.remarks)
-        lines += [part.describe() for part in (self.train, self.validation, self.test)]
-        if self.dropped:
-            lines.append(f"left out: {len(self.dropped)} files that cannot be read")
-        return "\n".join(lines)
+        return _described(self)
+
+
+def _described(splits: RetrievalSplits | ClassSplits, more: Sequence[str] = ()) -> str:
+    parts = [part.describe() for part in (splits.train, splits.validation, splits.test)]
+    count = len(splits.dropped)
+    left_out = [f"left out: {count} files that cannot be read"] if count else []
+    return "\n".join([*splits.remarks, *parts, *more, *left_out])
 
 
 def fingerprint(images: ImageSet) -> str:
