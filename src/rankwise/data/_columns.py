@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import polars as pl
 
@@ -34,8 +35,7 @@ class Wishes:
     roles: Mapping[str, str] = field(default_factory=dict)  # columns by role, those that are given
 
 
-@dataclass(frozen=True)
-class Decided:
+class Decided(NamedTuple):
     """The kind of a column, its rule (None where it is left out), and a warning about it."""
 
     info: ColumnInfo
@@ -46,9 +46,8 @@ class Decided:
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
     """Describe a column that has a role and is not a feature."""
     present = column.filter(formats.has_value(column))
-    return ColumnInfo(
-        column.name, role, present.n_unique(), len(column) - len(present), remark=remark
-    )
+    missing = len(column) - len(present)
+    return ColumnInfo(column.name, role, present.n_unique(), missing, remark=remark)
 
 
 def decide(column: pl.Series, wishes: Wishes) -> Decided:
@@ -60,12 +59,10 @@ def decide(column: pl.Series, wishes: Wishes) -> Decided:
         return Decided(ColumnInfo(name, "lists", len(present), missing, left_out=why), None)
     counts = (present.n_unique(), missing)
     rule, remark = _rule_of(present, wishes)
-    warning = None
-    if rule.kind == "categorical" and column.dtype == pl.String:
-        warning = suspect_number(column)
+    words = rule.kind == "categorical" and column.dtype == pl.String
+    warning = suspect_number(column) if words else None
     wanted = name in wishes.use or name in wishes.text
-    reason = None if wanted else _reason(column, present, rule.kind)
-    if reason is not None:
+    if not wanted and (reason := _reason(column, present, rule.kind)):
         what, why = reason
         return Decided(ColumnInfo(name, what, *counts, left_out=why), None, warning)
     if rule.kind == "text" and name not in wishes.text:  # --use, not --text

@@ -6,9 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,8 +29,7 @@ _SHOWN = 30  # columns that a message shows
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 
 
-@dataclass(frozen=True, eq=False)
-class Sparse:
+class Sparse(NamedTuple):
     """A file of svmlight: features by number, labels, and the query of each line."""
 
     features: sparse.csr_array
@@ -44,11 +43,9 @@ def format_of(path: Path) -> str:
         raise DataError(f"{path}: there is no such file")
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table")
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] == ".gz":
-        endings.pop()
-    if endings and endings[-1] in _ENDINGS:
-        return _ENDINGS[endings[-1]]
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
     with opened(path) as file:
         start = file.readline(1_000_000)
     if start.startswith(b"PAR1"):

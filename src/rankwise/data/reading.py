@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -117,15 +116,6 @@ class Reading:
                     f"{row + 1}; they count as missing"
                 )
         return tuple(found)
-
-    def as_json(self) -> list[dict[str, object]]:
-        """Return the rules as plain values."""
-        return [asdict(rule) for rule in self.rules]
-
-    @classmethod
-    def from_json(cls, rules: Sequence[Mapping[str, Any]]) -> Reading:
-        """Restore what :meth:`as_json` returned."""
-        return cls(tuple(Rule(**rule) for rule in rules))
 
 
 @dataclass(frozen=True)

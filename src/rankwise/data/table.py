@@ -113,10 +113,10 @@ class Table:
         ends = (self.time[rows].min(), self.time[rows].max())
         if not self.dated:
             return " to ".join(f"{end:g}" for end in ends)
-        instants = [np.datetime64(int(end), "us").astype("datetime64[s]") for end in ends]
-        whole = all(instant == instant.astype("datetime64[D]") for instant in instants)
-        shown = (str(each.astype("datetime64[D]") if whole else each) for each in instants)
-        return " to ".join(text.replace("T", " ") for text in shown)
+        instants = np.array(ends).astype("datetime64[us]").astype("datetime64[s]")
+        whole = bool((instants == instants.astype("datetime64[D]")).all())
+        shown = np.datetime_as_string(instants, unit="D" if whole else "s")
+        return " to ".join(shown).replace("T", " ")
 
     def of(self, rows: Rows) -> Features:
         """Return the features of some rows, by number."""

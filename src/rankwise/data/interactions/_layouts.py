@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -75,8 +75,7 @@ MOVIELENS: dict[str, tuple[str, int, str, tuple[float, float]]] = {
 _ATOMIC = ("token", "token_seq", "float", "float_seq")
 
 
-@dataclass(frozen=True, eq=False)
-class Raw:
+class Raw(NamedTuple):
     """Columns as a file has them: ``user``, ``item``, maybe ``rating`` and ``time``."""
 
     frame: pl.DataFrame

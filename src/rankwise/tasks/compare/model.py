@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -90,7 +90,7 @@ class Model:
                 "format": _FORMAT,
                 "version": _VERSION,
                 "about": self.about,
-                "reading": self.reading.as_json(),
+                "reading": [asdict(rule) for rule in self.reading.rules],
                 "members": len(self.members),
             }
             if self.training_rows is not None:
@@ -136,7 +136,7 @@ def load_model(path: Path) -> Model:
         counts = header.get("training_rows")
         return Model(
             members,
-            Reading.from_json(header["reading"]),
+            Reading(tuple(Rule(**rule) for rule in header["reading"])),
             header["about"],
             counts and TrainingRows(read_npz(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
