@@ -7,6 +7,7 @@ from reproductions.frame import Report, Setting, Study
 from reproductions.retrieval.cell import Cell, queries_of
 from reproductions.retrieval.collect import Measured, asked, collect
 from reproductions.retrieval.figures import convergence, effect_figure, precision_recall
+from reproductions.retrieval.fixed_mean import followed_table, followed_words
 from reproductions.retrieval.gallery import gallery
 from reproductions.retrieval.plan import Plan
 from reproductions.retrieval.published import published
@@ -40,7 +41,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
         Section("Who is first", conclusion(benches, ours), [], [duel]),
         Section("All methods", [untrained(measured.untrained, measured.cells)], [], tables),
         Section("Curves", [], [curves, steps]),
-        Section("Ablations", [_ABLATED], [], [ablation_table(measured.ablations)]),
+        _ablations(measured.ablations),
         Section("τ and the batch", [_EFFECTS], [effect], [effect_table(measured.effects)]),
         Section("What a step costs", [_TIMES], [], [time_table(measured.times, _net(plan))]),
         Section("What is found", [_FOUND], galleries),
@@ -55,6 +56,13 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
         figures=figures,
         table=_short(benches),
     )
+
+
+def _ablations(cells: list[Cell]) -> Section:
+    tables, words, followed = [ablation_table(cells)], [_ABLATED], followed_table(cells)
+    if followed.rows:
+        tables, words = [*tables, followed], [*words, followed_words(cells)]
+    return Section("Ablations", words, [], tables)
 
 
 _ABLATED = (

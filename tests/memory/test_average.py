@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from rankwise.memory import MovingAverage
+from rankwise.memory import FCCOAverage, MovingAverage
 
 
 def column(*values: float) -> torch.Tensor:
@@ -19,6 +19,24 @@ def test_first_visit_starts_it_and_later_ones_move_it():
     assert memory.update(torch.tensor([2]), column(8.0)).item() == 8
     assert memory.update(torch.tensor([2]), column(4.0)).item() == 0.75 * 8 + 0.25 * 4
     assert memory.seen.tolist() == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_rate_of_0_keeps_the_first_estimate_of_every_id(log):
+    memory = MovingAverage(2, ema_rate=0, log=log)
+    assert memory.update(torch.tensor([0, 0]), column(2.0, 2.0)).squeeze(1).tolist() == [2, 2]
+    for estimate in (-5.0, 70.0, math.inf):
+        assert memory.update(torch.tensor([0]), column(estimate)).item() == 2
+    assert memory.update(torch.tensor([1, 0]), column(7.0, 9.0)).squeeze(1).tolist() == [7, 2]
+    assert memory.value.squeeze(1).tolist() == [2, 7]
+
+
+def test_a_rate_of_0_is_fixed_also_where_the_model_moves_unless_it_is_corrected():
+    key = torch.zeros(1, dtype=torch.long)
+    fixed, moving = (MovingAverage(1, ema_rate=0, correction=c) for c in (None, 1.0))
+    for memory, expected in ((fixed, 1.0), (moving, 2.5)):
+        memory.update(key, column(1.0))
+        assert memory.update(key, torch.tensor([[3.5, 2.0]])).item() == expected
 
 
 def test_duplicates_in_a_batch_are_averaged():
@@ -76,7 +94,8 @@ def test_no_gradient_flows_and_empty_batches_pass():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: MovingAverage(3, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
+        (lambda: MovingAverage(3, ema_rate=-0.1), r"ema_rate must be in \[0, 1\], got -0.1"),
+        (lambda: FCCOAverage(3, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
         (lambda: MovingAverage(0, ema_rate=0.1), "num_items must be a whole number >= 1, got 0"),
         (
             lambda: MovingAverage(3, ema_rate=0.1).update(torch.tensor([3]), column(1.0)),

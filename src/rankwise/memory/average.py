@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -22,11 +22,12 @@ class MovingAverage(nn.Module):
     Args:
         num_items: Number of ids, 0 … num_items − 1.
         width: Numbers kept for each id.
-        ema_rate: Weight of the new estimate, in (0, 1].
+        ema_rate: Weight of the new estimate, in [0, 1]. 0 keeps the first estimate of every id: a
+            fixed value, for ablations.
         log: Whether estimates and state are logarithms of what is averaged, so that neither
             e^{10⁶} nor e^{−10⁶} is lost.
         correction: Factor of the change of the model itself, where :meth:`update` gets estimates
-            under the previous parameters; by default 1 − ema_rate (STORM).
+            under the previous parameters; by default 1 − ema_rate (STORM), and 0 for ema_rate=0.
 
     Example:
         >>> import torch
@@ -36,8 +37,12 @@ class MovingAverage(nn.Module):
         tensor([4., 1.])
         >>> memory.update(torch.tensor([2]), torch.tensor([[8.0]])).squeeze(1)
         tensor([6.])
+        >>> fixed = MovingAverage(1, ema_rate=0)
+        >>> [fixed.update(torch.tensor([0]), torch.tensor([[x]])).item() for x in (4.0, 8.0)]
+        [4.0, 4.0]
     """
 
+    may_be_fixed: ClassVar[bool] = True  # whether ema_rate=0 is allowed
     value: Tensor
     seen: Tensor
 
@@ -53,12 +58,14 @@ class MovingAverage(nn.Module):
         super().__init__()
         require_count("num_items", num_items)
         require_count("width", width)
-        if not 0 < ema_rate <= 1:
-            raise ValueError(f"ema_rate must be in (0, 1], got {ema_rate!r}")
+        if not 0 <= ema_rate <= 1 or (ema_rate == 0 and not self.may_be_fixed):
+            interval = "[0, 1]" if self.may_be_fixed else "(0, 1]"
+            raise ValueError(f"ema_rate must be in {interval}, got {ema_rate!r}")
         if correction is not None and not correction >= 0:
             raise ValueError(f"correction must not be negative, got {correction!r}")
         self.ema_rate, self.log = ema_rate, log
-        self.correction = 1 - ema_rate if correction is None else correction
+        moves = 1 - ema_rate if ema_rate > 0 else 0.0
+        self.correction = moves if correction is None else correction
         self.register_buffer("value", torch.zeros(num_items, width))
         self.register_buffer("seen", torch.zeros(num_items, dtype=torch.bool))
 
@@ -99,7 +106,7 @@ class MovingAverage(nn.Module):
         estimates = estimates.detach().to(self.value.dtype)
         estimate, previous = estimates[..., :width], estimates[..., width:]
         known, seen = self.value[ids], self.seen[ids].unsqueeze(-1)
-        if not self.learns:
+        if not self.learns or rate == self.correction == 0:
             moved = known
         elif self.log:
             if previous.shape[-1]:
@@ -108,7 +115,7 @@ class MovingAverage(nn.Module):
                     "a corrected sum may be negative"
                 )
             stays = known + math.log1p(-rate) if rate < 1 else torch.full_like(known, -torch.inf)
-            moved = torch.logaddexp(stays, estimate + math.log(rate))
+            moved = torch.logaddexp(stays, estimate + (math.log(rate) if rate > 0 else -math.inf))
         else:
             moved = known.lerp(estimate, rate)
             if previous.shape[-1]:

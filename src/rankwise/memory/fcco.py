@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -18,7 +19,8 @@ class FCCOAverage(DeferredAverage):
     value computed from :meth:`track` is f(u_i), with the gradient ∇f(u_i)·∇ĝ_i.
 
     Args:
-        num_items, width, ema_rate, log, correction: See :class:`MovingAverage`.
+        num_items, width, ema_rate, log, correction: See :class:`MovingAverage`. ``ema_rate`` must
+            not be 0: f of a fixed u_i is no risk.
 
     Example:
         >>> import torch
@@ -38,6 +40,8 @@ class FCCOAverage(DeferredAverage):
     Reference:
         EXM 2.3; Wang and Yang 2022, "Finite-sum coupled compositional stochastic optimization".
     """
+
+    may_be_fixed: ClassVar[bool] = False
 
     @property
     def update_width(self) -> int:

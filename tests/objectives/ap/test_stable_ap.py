@@ -131,6 +131,26 @@ def test_first_call_without_earlier_parameters_is_the_batch_mean():
     assert loss.mean.value.item() == 2
 
 
+@pytest.mark.parametrize("previous", [False, True])
+def test_a_rate_of_0_fixes_the_mean_at_its_first_value(previous):
+    """Table 4, lines 1 and 2: v̂ stays, whatever the model does, and the weights use it."""
+    loss, target = StableAP(0.5, ema_rate=0, gain="fixed", score_scale=1.0), torch.arange(4) < 2
+    first = torch.tensor([0.5, 0.3, 0.0, -0.2], dtype=torch.float64, requires_grad=True)
+    later = torch.tensor([0.9, 0.6, 0.1, 0.8], dtype=torch.float64, requires_grad=True)
+    loss(first, target)
+    beside = {"previous_scores": first.detach()} if previous else {}
+    value = loss(later, target, **beside)
+    assert loss.mean.value.item() == pytest.approx(0.4)
+    huber, largest = OneSidedHuber(0.1), 1 + 4 / 0.1
+    r = huber.value(later[:2].detach() - 0.4) / largest  # 0 both: .5 and .2 above the fixed mean
+    assert r.tolist() == [0, 0]
+    weights = (1.1 / (r + 0.1)) ** 2
+    x = (weights * huber.value(later[:2, None] - later[2:]).mean(1)).mean()
+    torch.testing.assert_close(value, (0.01 + x / (1 + x)).sqrt())
+    followed = StableAP(0.5, dynamic=False, gain="fixed", score_scale=1.0)(later, target)
+    assert abs((followed - value).item()) > 0.001  # .6 is below the mean of the batch
+
+
 def test_squash_takes_the_mean_of_squashed_scores():
     scores = torch.tensor([1.0, 3.0, 0.0], requires_grad=True)
     loss = StableAP(0.1, score_scale=1.0, squash=True)

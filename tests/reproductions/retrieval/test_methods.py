@@ -85,7 +85,8 @@ def test_an_ablation_changes_one_thing_of_the_published_loss() -> None:
     assert more("SOPRC 4: with v and L_var", soprc) == {"semi_variance": "[1, 5]"}
     assert more("SOPRC 3, gain not annealed", soprc) == {"gain": '"fixed"'}
     assert more("StableAP 3: μ̂ followed", stable) == {}
-    assert more("StableAP 1: mean of the batch", stable) == {"dynamic": "False"}
+    assert more("StableAP 1: μ̂ fixed", stable) == {"ema_rate": "0"}
+    assert more("StableAP 1, mean of the batch", stable) == {"dynamic": "False"}
     assert more("StableAP 3, t = 0: no weights", stable) == {"t": "0"}
     assert more("StableAP 5: t = 2, DFM", stable) == {}
     assert rankwise.objective("stable_ap", prior=0.1, num_items=8).t == 2  # what line 5 is called

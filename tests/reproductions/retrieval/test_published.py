@@ -71,7 +71,8 @@ def test_lines_of_stable_ap_are_what_the_paper_says_of_them():
         assert set(ours[number].name.partition(": ")[2].split(", ")) <= set(words.split(", "))
         assert ours[number].mixup == ("DFM" in words)
         assert ours[number].previous == ("μ̂ followed" in words)
-        assert ("dynamic=False" in objective) == (not ours[number].previous)
+        assert ("ema_rate=0" in objective) == ("μ̂ fixed" in words) == (not ours[number].previous)
+        assert "dynamic=False" not in objective
         assert ("t=1" in objective) == ("t = 1" in words)
 
 

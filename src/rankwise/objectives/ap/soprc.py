@@ -41,7 +41,8 @@ class SOPRC(PrecisionObjective):
         num_lists: Number of lists (classes, queries) of the data set, each with its own v; with
             more than one the call needs ``list_ids``.
         points: Number M of quantiles in v; None uses the positives of the batch in place of v.
-        ema_rate: β of Eq. 10, the rate at which v follows the batches.
+        ema_rate: β of Eq. 10, the rate at which v follows the batches, in [0, 1]; 0 keeps the first
+            v of every list.
         tau_fpr: Width τ of the one-sided Huber loss ℓ₁.
         tau_tpr: Width τ of the one-sided sigmoid ℓ₂.
         semi_variance: Weights of L_var for the positives below and the negatives above their mean.

@@ -42,8 +42,9 @@ class StableAP(PrecisionObjective):
         t: Exponent of the weights; 0 weighs all positives alike.
         epsilon: ε of h, the value of a ranking without errors.
         tau: Width of the one-sided Huber loss ℓ.
-        ema_rate: λ, the rate at which μ̂ follows the batches.
-        dynamic: False takes the mean of the batch in place of μ̂ (ablation, Table 4).
+        ema_rate: λ, the rate at which μ̂ follows the batches, in [0, 1]. 0 keeps the first μ̂ of
+            every list, also with ``previous_scores``: the fixed v̂ of Table 4, lines 1 and 2.
+        dynamic: False takes the mean of the batch in place of μ̂, which the paper does not ablate.
         squash: Whether scores pass through a sigmoid first, for unbounded scores; None does so
             where the scale is automatic, around the middle of the two classes.
         width: Largest difference of two scores, which sets B; None chooses it by ``squash`` and
