@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
-from rankwise.data.table import Table
-
-Rows: TypeAlias = NDArray[np.int64]
+from rankwise.data.table import Rows, Table
 
 FOLDS = 5
 FEW = 100  # positives (lists, where there are groups) below which one validation part is noise

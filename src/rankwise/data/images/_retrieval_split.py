@@ -78,44 +78,31 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
 
 
 def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
-    """Return the part of every image, and remarks on it."""
-    if listing.final:
-        return list(listing.parts), []
-    if not how.validation:
-        joined: list[Part] = ["test" if part == "test" else "train" for part in listing.parts]
-        listing = replace(listing, parts=joined)
-    if listing.base is not None:
-        return draw_parts(listing, how)
-    if how.test_share is not None or how.split is not None:
-        raise DataError(
-            f"{listing.name}: the test classes are those of the published protocol; test_share "
-            f"({how.test_share}) and split ({how.split}) are for folder and csv: leave them out"
-        )
-    if not how.validation or "validation" in listing.parts:
-        return list(listing.parts), []
-    pairs = list(zip(listing.labels, listing.parts, strict=True))
-    names = {label for label, part in pairs if part == "train"}
-    try:
-        chosen = validation_classes(names, listing.families, how.validation_share, how.seed)
-    except DataError as error:
-        raise DataError(f"{listing.name}: {error}") from None
-    drawn = [part == "train" and label in chosen for label, part in pairs]
-    return ["validation" if own else pair[1] for own, pair in zip(drawn, pairs, strict=True)], []
-
-
-def draw_parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
     """Return the part of every image, and remarks on how it came about.
 
     Images whose part the data set gives keep it. A class with a single image is trained on only.
     """
-    wanted = _wanted(listing, how)
+    parts = list(listing.parts)
+    if listing.final:
+        return parts, []
+    if not how.validation:
+        parts = ["test" if part == "test" else "train" for part in parts]
+    wanted = _wanted(listing, parts, how)
     if not wanted:
-        return list(listing.parts), []
+        return parts, []
     of_class: dict[str, list[int]] = defaultdict(list)
-    for i, (label, part) in enumerate(zip(listing.labels, listing.parts, strict=True)):
+    for i, (label, part) in enumerate(zip(listing.labels, parts, strict=True)):
         if part == "train":
             of_class[label].append(i)
     rows = {name: of_class[name] for name in in_order(of_class)}
+    if listing.base is None:
+        try:
+            chosen = validation_classes(rows, listing.families, how.validation_share, how.seed)
+        except DataError as error:
+            raise DataError(f"{listing.name}: {error}") from None
+        found: dict[int, Part] = {i: "validation" for name in chosen for i in rows[name]}
+        return [found.get(i, part) for i, part in enumerate(parts)], []
+    remarks = []
     drawable = [name for name, own in rows.items() if len(own) >= _FEW]
     least = _FEW * (1 + len(wanted))
     enough = len(drawable) >= least
@@ -125,7 +112,6 @@ def draw_parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
             f"{_FEW} for each of train{''.join(f', {part}' for part in wanted)}; got "
             f"{len(drawable)}; set split to images, or leave it out"
         )
-    remarks = []
     if how.split == "classes" or (how.split is None and enough):
         drawn = _classes(drawable, wanted, how)
         found = {i: part for name, part in drawn.items() for i in rows[name]}
@@ -148,7 +134,31 @@ def draw_parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
             "no validation: the classes have too few images to set some aside; the network of the "
             "last step is kept"
         )
-    return [found.get(i, part) for i, part in enumerate(listing.parts)], remarks
+    return [found.get(i, part) for i, part in enumerate(parts)], remarks
+
+
+def _wanted(listing: Listing, parts: list[Part], how: Draw) -> list[Part]:
+    """Return the parts that are to be drawn; raise for settings that would change nothing."""
+    published = listing.base is None
+    wanted: list[Part] = [] if published or "test" in parts else ["test"]
+    if how.validation and "validation" not in parts:
+        wanted.append("validation")
+    if published and (how.test_share is not None or how.split is not None):
+        raise DataError(
+            f"{listing.name}: the test classes are those of the published protocol; test_share "
+            f"({how.test_share}) and split ({how.split}) are for folder and csv: leave them out"
+        )
+    if "test" in parts and how.test_share is not None:
+        raise DataError(
+            f"{listing.name}: has test images of its own, so that test_share {how.test_share} "
+            "cannot be kept; leave it out, or give the images without parts"
+        )
+    if not wanted and how.split is not None:
+        raise DataError(
+            f"{listing.name}: has parts of its own, so that there is nothing to split by "
+            f"{how.split}; leave split out"
+        )
+    return wanted
 
 
 def validation_count(classes: int, share: float) -> int:
@@ -183,23 +193,6 @@ def validation_classes(
         drawn += shuffled[:count]
         others += shuffled[count:]
     return frozenset(drawn + others[: max(0, 2 - len(drawn))])
-
-
-def _wanted(listing: Listing, how: Draw) -> list[Part]:
-    """Return the parts that are to be drawn; raise for settings that would change nothing."""
-    parts: tuple[Part, ...] = ("test", "validation") if how.validation else ("test",)
-    wanted = [part for part in parts if part not in listing.parts]
-    if "test" in listing.parts and how.test_share is not None:
-        raise DataError(
-            f"{listing.name}: has test images of its own, so that test_share {how.test_share} "
-            "cannot be kept; leave it out, or give the images without parts"
-        )
-    if not wanted and how.split is not None:
-        raise DataError(
-            f"{listing.name}: has parts of its own, so that there is nothing to split by "
-            f"{how.split}; leave split out"
-        )
-    return wanted
 
 
 def _classes(drawable: list[str], wanted: list[Part], how: Draw) -> dict[str, Part]:
