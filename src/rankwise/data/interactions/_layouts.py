@@ -78,6 +78,7 @@ _ATOMIC = ("token", "token_seq", "float", "float_seq")
 class Raw(NamedTuple):
     """Columns as a file has them: ``user``, ``item``, maybe ``rating`` and ``time``."""
 
+    path: Path
     frame: pl.DataFrame
     first_line: int  # of the file, on which the first row stands; 0: rows are all there is
     limits: tuple[float, float] | None = None  # the ratings that the layout allows
@@ -85,6 +86,10 @@ class Raw(NamedTuple):
     def where(self, row: int) -> str:
         """Where a row of the frame is, in words."""
         return f"line {row + self.first_line}" if self.first_line else f"row {row + 1}"
+
+    def error(self, row: int, message: str) -> DataError:
+        """An error about a row, with its place."""
+        return DataError(f"{self.path}: {self.where(row)}: {message}")
 
 
 def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
@@ -95,13 +100,13 @@ def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
     if kind in MOVIELENS:
         separator, skip, layout, limits = MOVIELENS[kind]
         frame = read_delimited(path, separator, list(_USUAL), skip=skip, layout=layout)
-        return Raw(frame, skip + 1, limits)
+        return Raw(path, frame, skip + 1, limits)
     if kind == "recbole":
-        return Raw(_named(path, atomic_frame(path), given), 2)
+        return Raw(path, _named(path, atomic_frame(path), given), 2)
     form = format_of(path)
     if form == "svmlight":
         raise DataError(f"{path}: svmlight has no named columns; interactions need a user column")
-    return Raw(_named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
+    return Raw(path, _named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
 
 
 def atomic_frame(path: Path) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from rankwise.data.errors import DataError
 from rankwise.data.interactions._interactions import Interactions
 from rankwise.data.interactions._layouts import MOVIELENS, Raw, read_raw
 
+Codes: TypeAlias = NDArray[np.int64]
 Duplicates = Literal["error", "last"]
 FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns")
 
@@ -68,11 +69,11 @@ def read_interactions(
         role, name = next(iter(given.items()))
         raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
     raw = read_raw(path, kind, given)
-    value = _values(path, raw, rating_range or raw.limits)
-    when = _numbers(path, raw, "time") if "time" in raw.frame.columns else None
-    users, user_codes = _numbered(path, raw, "user")
-    items, item_codes = _numbered(path, raw, "item")
-    kept = _kept(path, raw, (user_codes, item_codes), when, duplicates)
+    value = _values(raw, rating_range or raw.limits)
+    when = _numbers(raw, "time") if "time" in raw.frame.columns else None
+    users, user_codes = _numbered(raw, "user")
+    items, item_codes = _numbered(raw, "item")
+    kept = _kept(raw, user_codes, item_codes, when, duplicates)
     rows = user_codes[kept], item_codes[kept], value[kept], None if when is None else when[kept]
     return Interactions(path, *rows, users, items, replaced=len(value) - len(rows[0]))
 
@@ -97,23 +98,21 @@ def _located(path: Path, format: str) -> tuple[Path, str]:
     return path, kind if format == "auto" else format
 
 
-def _values(path: Path, raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:
+def _values(raw: Raw, limits: tuple[float, float] | None) -> NDArray[np.float64]:
     if "rating" not in raw.frame.columns:
         if limits is not None:
-            raise DataError(f"{path}: has no rating column, so no range of ratings can be kept")
+            raise DataError(f"{raw.path}: has no rating column, so no range of ratings can be kept")
         return np.ones(raw.frame.height)
-    values = _numbers(path, raw, "rating")
+    values = _numbers(raw, "rating")
     low, high = limits or (-np.inf, np.inf)
     outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
-        raise DataError(
-            f"{path}: {raw.where(int(outside[0]))}: the rating {values[outside[0]]:g} is out of "
-            f"range, {low:g} to {high:g}; {len(outside)} of {len(values)} ratings are"
-        )
+        what = f"the rating {values[outside[0]]:g} is out of range, {low:g} to {high:g}"
+        raise raw.error(int(outside[0]), f"{what}; {len(outside)} of {len(values)} ratings are")
     return values
 
 
-def _numbers(path: Path, raw: Raw, role: str) -> NDArray[np.float64]:
+def _numbers(raw: Raw, role: str) -> NDArray[np.float64]:
     column = raw.frame[role]
     if column.dtype.is_temporal():
         column = column.cast(pl.Datetime("us")).dt.epoch("us") / 1e6
@@ -121,24 +120,20 @@ def _numbers(path: Path, raw: Raw, role: str) -> NDArray[np.float64]:
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         row = int(wrong[0])
-        raise DataError(
-            f"{path}: {raw.where(row)}: the {role} must be a number, got {column[row]!r}; "
-            f"{len(wrong)} of {len(numbers)} are none"
-        )
+        what = f"the {role} must be a number, got {column[row]!r}"
+        raise raw.error(row, f"{what}; {len(wrong)} of {len(numbers)} are none")
     return numbers
 
 
-def _numbered(path: Path, raw: Raw, role: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _numbered(raw: Raw, role: str) -> tuple[tuple[str, ...], Codes]:
     """The ids, whole numbers in their own order and text in that of text, and the codes."""
     column = raw.frame[role]
     if column.dtype.is_float() and bool((column == column.round()).all()):
         column = column.cast(pl.Int64)  # 7.0 is the id 7
     missing = column.is_null()
     if missing.any():
-        row = missing.arg_max() or 0
-        raise DataError(
-            f"{path}: {raw.where(row)}: the {role} is missing; {missing.sum()} of {len(column)} are"
-        )
+        what = f"the {role} is missing; {missing.sum()} of {len(column)} are"
+        raise raw.error(missing.arg_max() or 0, what)
     if column.dtype == pl.String:
         whole = column.cast(pl.Int64, strict=False)
         # "07" and "7" are two ids, so only numbers as they are usually written count as such.
@@ -150,14 +145,9 @@ def _numbered(path: Path, raw: Raw, role: str) -> tuple[tuple[str, ...], NDArray
 
 
 def _kept(
-    path: Path,
-    raw: Raw,
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
-    time: NDArray[np.float64] | None,
-    duplicates: str,
-) -> NDArray[np.int64] | slice:
+    raw: Raw, user: Codes, item: Codes, time: NDArray[np.float64] | None, duplicates: str
+) -> Codes | slice:
     """The rows that stay, ascending."""
-    user, item = pairs
     row = np.arange(len(user))
     order = np.lexsort((row, row if time is None else time, item, user))
     again = (np.diff(user[order]) == 0) & (np.diff(item[order]) == 0)
@@ -169,8 +159,9 @@ def _kept(
     both = np.sort(np.stack([order[places], order[places + 1]]), axis=0)
     first, second = both[:, np.argmin(both[1])]
     user_id, item_id = (raw.frame[role][int(second)] for role in ("user", "item"))
-    raise DataError(
-        f"{path}: {raw.where(int(second))}: the pair of user {user_id} and item {item_id} was "
-        f"already in {raw.where(int(first))}; {int(again.sum())} of {len(user)} rows are such; "
-        "the last one counts with --duplicates last"
+    raise raw.error(
+        int(second),
+        f"the pair of user {user_id} and item {item_id} was already in {raw.where(int(first))}; "
+        f"{int(again.sum())} of {len(user)} rows are such; the last one counts with "
+        "--duplicates last",
     )
