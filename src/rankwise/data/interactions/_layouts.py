@@ -25,16 +25,17 @@ def read_delimited(
     if len(separator) > 1:  # polars parts by one byte
         source = path.read_bytes().replace(separator.encode(), b"\t")
     try:
-        frame = pl.read_csv(
+        lines = pl.scan_csv(
             source,
             separator="\t" if len(separator) > 1 else separator,
             has_header=False,
             skip_rows=skip,
-            new_columns=names,
+            new_columns=list(names),
             infer_schema=False,
             quote_char=None,
             raise_if_empty=False,
-        ).select(pl.all().str.strip_chars().replace("", None))
+        )
+        frame = lines.select(pl.all().str.strip_chars().replace("", None)).collect()
     except pl.exceptions.PolarsError as error:
         _require_fields(path, separator, len(names), skip, layout)
         raise DataError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
