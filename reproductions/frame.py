@@ -47,8 +47,8 @@ from rankwise.report import (
     Figure,
     Section,
     Table,
-    render_report,
     write_csv,
+    write_html,
     write_json,
     write_whole,
 )
@@ -184,7 +184,7 @@ class Report:
         write_json(folder / "summary.json", _finite(self.summary, lambda _: None))
         for name, figure in self.figures.items():
             write_whole(folder / f"{name}.png", figure.png)
-        return write_whole(folder / "index.html", render_report(self.title, self.sections))
+        return write_html(folder / "index.html", self.title, self.sections)
 
 
 @dataclass(frozen=True)

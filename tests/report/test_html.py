@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rankwise.report import Figure, Mean, Section, Table, render_report
+from rankwise.report import Figure, Mean, Section, Table
+from rankwise.report.html import render_report
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 

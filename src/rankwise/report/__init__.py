@@ -1,16 +1,16 @@
 """Reports that stand on their own: text, tables and figures in one HTML file."""
 
 from rankwise.files import write_csv, write_json, write_whole
-from rankwise.report.html import Figure, Mean, Section, Table, render_report, settings_section
+from rankwise.report.html import Figure, Mean, Section, Table, settings_section, write_html
 
 __all__ = [
     "Figure",
     "Mean",
     "Section",
     "Table",
-    "render_report",
     "settings_section",
     "write_csv",
     "write_json",
+    "write_html",
     "write_whole",
 ]

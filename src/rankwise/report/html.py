@@ -7,6 +7,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+
+from rankwise.files import write_whole
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1d2730; --quiet: #5b6770; --line: #d9dfe3; --accent: #00796b; }
@@ -144,6 +147,11 @@ def settings_section(settings: Mapping[str, object]) -> Section:
 def render_report(title: str, sections: Iterable[Section]) -> str:
     """Return the report as one string of HTML; every text in it is escaped."""
     return fill(_PAGE, title=title, style=Markup(_STYLE), body=map(_section, sections))
+
+
+def write_html(path: Path, title: str, sections: Iterable[Section]) -> Path:
+    """Write a report, whole or not at all, and return its path."""
+    return write_whole(path, render_report(title, sections))
 
 
 def _section(section: Section) -> Markup:

@@ -14,7 +14,7 @@ from torch import nn
 
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
-from rankwise.report import Figure, Section, render_report, settings_section, write_whole
+from rankwise.report import Figure, Section, settings_section, write_html
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.report.verdict import Validation, Verdict, lower_rate
 from rankwise.settings import TaskSettings, require_choice
@@ -191,7 +191,7 @@ def write_report(
         Section("Data", list(data)),
         settings_section(settings_shown),
     ]
-    return write_whole(out / "index.html", render_report(title, sections))
+    return write_html(out / "index.html", title, sections)
 
 
 def curve_figure(trained: History) -> Figure:

@@ -17,6 +17,7 @@ from rankwise.errors import UsageError
 from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
+from rankwise.report import Mean
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
 
@@ -46,8 +47,7 @@ class QueryMetric:
         return without_nan(known | {"queries": self.over.count, "left_out": self.over.left_out})
 
     def __str__(self) -> str:
-        reach = 1.96 * self.over.standard_error
-        return f"{self.mean:.4f}" if math.isnan(reach) else f"{self.mean:.4f} ± {reach:.4f}"
+        return str(Mean(self.mean, self.over.standard_error, self.over.count))
 
 
 def without_nan(numbers: Mapping[str, object]) -> dict[str, object]:

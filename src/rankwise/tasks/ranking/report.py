@@ -13,15 +13,7 @@ from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded
 from rankwise.metrics import mean_over_lists
 from rankwise.naming import metric
-from rankwise.report import (
-    Figure,
-    Section,
-    Table,
-    render_report,
-    settings_section,
-    write_json,
-    write_whole,
-)
+from rankwise.report import Figure, Section, Table, settings_section, write_html, write_json
 from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists
@@ -91,7 +83,7 @@ def write_results(
         Section("Data", tables=[data]),
         settings_section(shown),
     ]
-    return write_whole(out / "index.html", render_report("Learning to rank", sections))
+    return write_html(out / "index.html", "Learning to rank", sections)
 
 
 def stops_by(settings: Settings, *parts: Letor) -> str:

@@ -12,15 +12,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from rankwise.errors import UsageError
-from rankwise.report import (
-    Figure,
-    Section,
-    Table,
-    render_report,
-    settings_section,
-    write_json,
-    write_whole,
-)
+from rankwise.files import write_json, write_whole
+from rankwise.report import Figure, Section, Table, settings_section, write_html
 from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.recommendation.evaluation import Evaluation
@@ -137,7 +130,7 @@ def write_results(
         ),
         settings_section(settings.model_dump()),
     ]
-    return write_whole(out / "index.html", render_report("Recommendations", sections))
+    return write_html(out / "index.html", "Recommendations", sections)
 
 
 def results_table(results: Mapping[str, Evaluation]) -> Table:
