@@ -14,7 +14,7 @@ from rankwise.commands.options import Out, Resume, Seed, add_config, names_of
 from rankwise.commands.options import Run as FinishedRun
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
-from rankwise.tasks.ranking.settings import Settings
+from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 
 if TYPE_CHECKING:
     from rankwise.data.letor import Qrels, Run
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 app = App()
 add_config(app, lambda: Settings)
 
-_METRICS = "ndcg@1,ndcg@5,ndcg@10,ap,mrr,precision@5"
-_TREC = "ndcg@10,ndcg@10(gain=linear),ap,mrr,precision@10,recall@100"  # metrics of a run file
+_METRICS, _TREC = ",".join(DEFAULT), ",".join(TREC)
 
 
 @app.callback()

@@ -55,8 +55,8 @@ def test_a_logarithmic_axis():
 def test_a_frame_is_valid_svg_with_its_texts_escaped():
     frame = Frame(Axis("x < y", 0, 1, ((0.5, "<b>"),)), linear_axis("y & z", 0, 1))
     assert frame.x(0) == frame.left
-    assert frame.x(1) == frame.width - frame.right
-    assert frame.y(0) == frame.height - frame.bottom
+    assert frame.x(1) == frame.end < frame.width
+    assert frame.y(0) == frame.floor < frame.height
     assert frame.y(1) == frame.top
     root = ET.fromstring(frame.render(label='a "b"', chart="pr"))
     texts = [each.text for each in root.iter("text")]
@@ -69,7 +69,7 @@ def test_a_frame_is_valid_svg_with_its_texts_escaped():
 # Ten pixels to the unit: 10 is at the right end and at the top.
 FRAME = Frame(
     linear_axis("", 0, 10), linear_axis("", 0, 10), width=100, height=100,
-    left=0, right=0, top=0, bottom=0,
+    left=0, end=100, top=0, floor=100,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tasks.ranking.cases import written
 
 from rankwise.data.letor import read_letor
-from rankwise.tasks.ranking import Settings, results_table, run
+from rankwise.tasks.ranking import Settings, evaluate_lists, results_table, run
 from rankwise.tasks.ranking.evaluate import QueryMetric
 from rankwise.tasks.ranking.report import compared_with_start, notes_of
 
@@ -20,7 +20,11 @@ SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
 def test_scores_are_compared_with_tied_documents(tmp_path, sign, word):
     lists = read_letor(written(tmp_path / "test.txt"))
     ranker = SimpleNamespace(learning_rate=0.5)
-    found = compared_with_start(SETTINGS, ranker, "test", lists, sign * lists.target)
+    start, results = (
+        evaluate_lists(scores, lists, [SETTINGS.metric])
+        for scores in (np.zeros(len(lists)), sign * lists.target)
+    )
+    found = compared_with_start(SETTINGS, ranker, "test", start, results)
     assert found.text.startswith(f"{word} than the start: test ndcg@3 went from 0.")
     tries = "; ".join(found.advice)
     assert tries == "" if sign == 1 else "learning_rate=0.05" in tries

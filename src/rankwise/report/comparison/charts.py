@@ -14,7 +14,13 @@ from rankwise.report.comparison.run import Estimate
 from rankwise.report.html import Child, Markup, element
 
 Written = Callable[[float], str]
-BROAD = {"width": 620, "height": 350, "top": 36, "bottom": 56}  # a frame with a column to itself
+BROAD = {
+    "width": 620,
+    "height": 350,
+    "end": 606,
+    "top": 36,
+    "floor": 294,
+}  # a frame with a column to itself
 
 
 @dataclass(frozen=True)
@@ -51,18 +57,16 @@ def linear_axis(
     return Axis(title, low, high, tuple((value, show(value)) for value in values))
 
 
-def log_axis(
-    title: str, low: float, high: float, values: Sequence[float], written: Written
-) -> Axis:
+def log_axis(title: str, low: float, high: float, ticks: Sequence[float], written: Written) -> Axis:
     """Return a logarithmic axis over a range above zero, with ticks where there is room.
 
-    Ticks are taken from ``values``, the highest first, an eighth of the length apart.
+    Of ``ticks`` the highest come first, an eighth of the length apart.
     """
     if not high > low * 1.01:
         low, high = low / 2, high * 2
     room = (high / low) ** (1 / 8)
     inside: list[float] = []
-    for value in sorted(values, reverse=True):
+    for value in sorted(ticks, reverse=True):
         if low * 0.999 <= value <= high * 1.001 and (not inside or value * room <= inside[0]):
             inside.insert(0, value)
     return Axis(title, low, high, tuple((value, written(value)) for value in inside), log=True)
@@ -76,20 +80,10 @@ class Frame:
     y_axis: Axis
     width: int = 460
     height: int = 330
-    left: int = 46
-    right: int = 14
+    left: int = 46  # the positions of the ends of both axes
+    end: int = 446
     top: int = 30
-    bottom: int = 46
-
-    @property
-    def end(self) -> int:
-        """The position of the right end."""
-        return self.width - self.right
-
-    @property
-    def floor(self) -> int:
-        """The position of the lower end."""
-        return self.height - self.bottom
+    floor: int = 284
 
     def x(self, value: float) -> float:
         """Return the horizontal position of a value."""
@@ -192,7 +186,7 @@ def interval(
     if min(scale) == max(scale):
         return words
     across = Axis("", min(scale), max(scale), ())
-    at, marks = Frame(across, across, width=width, left=4, right=4).x, []
+    at, marks = Frame(across, across, left=4, end=width - 4).x, []
     if not math.isnan(reference):
         marks.append(segment("reference", at(reference), 0, at(reference), 18))
     marks.append(segment("whisker", at(known.low), 9, at(known.high), 9))

@@ -180,11 +180,8 @@ def reliability(probability: Floats, target: Floats, weight: Floats) -> list[Bin
     # A level is in the bin of its middle, so that ties stay together.
     middle = expected - np.diff(expected, prepend=0.0) / 2
     number = np.minimum(BINS * middle / (expected[-1] or 1.0), BINS - 1).astype(int)[place]
-    return [
-        _bin(probability[at], target[at], weight[at])
-        for b in range(BINS)
-        if (at := number == b).any()
-    ]
+    bins = [number == n for n in range(BINS)]
+    return [_bin(probability[at], target[at], weight[at]) for at in bins if at.any()]
 
 
 def _bin(probability: Floats, target: Floats, weight: Floats) -> Bin:

@@ -241,13 +241,11 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
     target = arrays.get("target")
     if target is None or target.ndim != 1 or not len(target):
         raise missing(path, "target", "one value for each row of the test part")
-    rows = len(target)
+    n = len(target)
     for name, array in arrays.items():
         kept = name in ("target", "weight", "group") or name.startswith(("score_", "probability_"))
-        if kept and array.shape != (rows,):
-            raise UsageError(
-                f"{path}: {name} must have the {rows} rows of target, got {array.shape}"
-            )
+        if kept and array.shape != (n,):
+            raise UsageError(f"{path}: {name} must have the {n} rows of target, got {array.shape}")
 
     def column(name: str, low: float = -np.inf, high: float = np.inf, wanted: str = "") -> Floats:
         if arrays[name].dtype.kind not in "buif":
@@ -259,7 +257,7 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
             raise UsageError(f"{path}: {name} must be {wanted}, got {wrong[0]}")
         return floats
 
-    truth, group, weight = column("target"), arrays.get("group"), np.ones(rows)
+    truth, group, weight = column("target"), arrays.get("group"), np.ones(n)
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.int64)
     elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
@@ -269,15 +267,15 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
     if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
         raise UsageError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     scores, shares = (
-        {n: f"{kind}_{n}" for n in range(candidates) if f"{kind}_{n}" in arrays}
+        {place: f"{kind}_{place}" for place in range(candidates) if f"{kind}_{place}" in arrays}
         for kind in ("score", "probability")
     )
     return Predictions(
         truth,
         weight,
         group,
-        {n: column(name) for n, name in scores.items()},
-        {n: column(name, 0.0, 1.0, "from 0 to 1") for n, name in shares.items()},
+        {place: column(name) for place, name in scores.items()},
+        {place: column(name, 0.0, 1.0, "from 0 to 1") for place, name in shares.items()},
     )
 
 

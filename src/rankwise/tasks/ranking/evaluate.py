@@ -18,8 +18,7 @@ from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
 from rankwise.report import Mean
-
-DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
+from rankwise.tasks.ranking.settings import DEFAULT
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +71,6 @@ def require_relevant(relevant: float) -> None:
         )
 
 
-def gains_of(names: Sequence[str]) -> dict[str, object]:
-    """The gain of every metric, None of those that have none."""
-    return {name: metric(name).setting.options.get("gain") for name in names}
-
-
 def require_gains(data: Letor, gains: Mapping[str, object]) -> None:
     """Raise where a relevance is too large for the gain of a metric or an objective."""
     row = int(np.argmax(data.target))
@@ -99,7 +93,7 @@ def evaluate_lists(
     """
     names = known_metrics(names)
     require_relevant(relevant)
-    require_gains(data, gains_of(names))
+    require_gains(data, {name: metric(name).setting.options.get("gain") for name in names})
     binary = (data.target >= relevant).astype(np.float64)
     found = {}
     for name in names:

@@ -20,16 +20,9 @@ from rankwise.estimators.names import is_graded
 from rankwise.naming import metric
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.ranking.evaluate import (
-    DEFAULT,
-    QueryMetric,
-    evaluate_lists,
-    gains_of,
-    known_metrics,
-    require_gains,
-)
+from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, require_gains
 from rankwise.tasks.ranking.report import compared_with_start, write_results
-from rankwise.tasks.ranking.settings import Settings
+from rankwise.tasks.ranking.settings import DEFAULT, Settings
 from rankwise.training import RunFolder
 
 
@@ -105,14 +98,16 @@ def run(
     to the same model as without the stop; a finished one is evaluated again.
     """
     with RunFolder(out, "rank").opened(resume=resume) as folder:
-        names = known_metrics((*metrics, settings.metric))
         given = {"train": train, "validation": validation, "test": test}
         parts = {name: part for name, part in given.items() if part is not None}
-        width = max(part.width for part in (train, validation) if part is not None)
-        for part in parts.values():
-            require_gains(part, gains_of(names))
+        names, relevant = (*metrics, settings.metric), settings.relevant
+        # What cannot be evaluated, and a feature too many, is said before the work is done.
+        start = {
+            name: evaluate_lists(np.zeros(len(part)), part, names, relevant=relevant)
+            for name, part in parts.items()
+        }
         if test is not None:
-            test.columns(width)  # a feature too many is said before the work is done
+            test.columns(max(part.width for part in (train, validation) if part is not None))
         files = {name: str(part.path) for name, part in parts.items()}
         asked = {"data": files, "settings": settings.model_dump()}
         if (out / CONFIG).exists():
@@ -121,13 +116,12 @@ def run(
         else:
             ranker = fitted(settings, train, validation, checkpoint=out / CHECKPOINT)
             ranker.save(out / MODEL)
-        scores = {name: scores_of(ranker, part) for name, part in parts.items()}
         results = {
-            name: evaluate_lists(scores[name], part, names, relevant=settings.relevant)
+            name: evaluate_lists(scores_of(ranker, part), part, names, relevant=relevant)
             for name, part in parts.items()
         }
         last = list(parts)[-1]
-        said = compared_with_start(settings, ranker, last, parts[last], scores[last])
+        said = compared_with_start(settings, ranker, last, start[last], results[last])
         report = write_results(out, settings, ranker, parts, results, verdict=said)
         # Last: a folder without it holds no run that has ended.
         write_json(out / CONFIG, asked)

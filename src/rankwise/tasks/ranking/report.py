@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwise.data.letor import Letor
 from rankwise.estimators import Ranker
@@ -16,23 +15,24 @@ from rankwise.naming import metric
 from rankwise.report import Figure, Section, Table, settings_section, write_html, write_json
 from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict, lower_rate, verdict
-from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists
+from rankwise.tasks.ranking.evaluate import QueryMetric
 from rankwise.tasks.ranking.settings import Settings
 
 
 def compared_with_start(
-    settings: Settings, ranker: Ranker, name: str, data: Letor, scores: NDArray[np.float64]
+    settings: Settings,
+    ranker: Ranker,
+    part: str,
+    start: Mapping[str, QueryMetric],
+    results: Mapping[str, QueryMetric],
 ) -> Verdict:
-    """Return the verdict on the metric of the settings over the queries of the part ``name``."""
-    before, after = (
-        evaluate_lists(each, data, [settings.metric], relevant=settings.relevant)[settings.metric]
-        for each in (np.zeros(len(data)), scores)
-    )
+    """Return the verdict on the metric of the settings over the queries of a part."""
+    before, after = start[settings.metric], results[settings.metric]
     rate = getattr(ranker, "learning_rate", None)
     other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
     return verdict(
         settings.metric,
-        part=name,
+        part=part,
         test=(before.mean, after.mean),
         reach=1.96 * mean_over_lists(after.values - before.values).standard_error,
         advice=[
@@ -56,15 +56,12 @@ def write_results(
     history = [float(value) for value in getattr(ranker, "history_", [])]
     plain = {part: {n: m.plain for n, m in found.items()} for part, found in results.items()}
     write_json(out / "results.json", {"results": plain, "history": history})
-    words = "Every query ranks its own documents."
+    words = ["Every query ranks its own documents.", *notes_of(results)]
     if "validation" not in parts and settings.validation_share:
-        words += (
+        words[0] += (
             f" {settings.validation_share:.0%} of the training queries only said when to stop; "
             "they are in the column of train."
         )
-    ranking = Section(
-        "How good the ranking is", [words, *notes_of(results)], tables=[results_table(results)]
-    )
     learned = [part for name, part in parts.items() if name != "test"]
     curves = [_curve(stops_by(settings, *learned), history)] if history else []
     counts = [
@@ -78,7 +75,7 @@ def write_results(
     shown = {name: value or "–" for name, value in settings.model_dump().items()}
     sections = [
         verdict.section(),
-        ranking,
+        Section("How good the ranking is", words, tables=[results_table(results)]),
         *([Section("Training", figures=curves)] if curves else []),
         Section("Data", tables=[data]),
         settings_section(shown),

@@ -13,7 +13,9 @@ from rankwise.settings import Positive, Seed, TaskSettings
 if TYPE_CHECKING:
     from rankwise.estimators import Ranker
 
-
+# Metrics that are reported, of lists and of a run file of TREC.
+DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "ap", "mrr", "precision@5")
+TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _CLASSES = {"linear": "LinearRanker", "mlp": "NeuralRanker", "boosted": "BoostedRanker"}
 _SET_HERE = {"objective", "metric", "validation_fraction", "random_state"}
 _UNUSED = {"threshold", "calibration"}  # of two classes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
@@ -24,8 +23,8 @@ from rankwise.naming.table import read
 from rankwise.report import Table
 from rankwise.report.comparison.format import p_value
 from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant, without_nan
+from rankwise.tasks.ranking.settings import TREC
 
-TREC = ("ndcg@10", "ndcg@10(gain=linear)", "ap", "mrr", "precision@10", "recall@100")
 _WITH_K = ("precision", "recall", "hit")
 _WITHOUT_K = ("ndcg", "ap", "mrr")
 _Value = TypeVar("_Value", int, float)
@@ -120,14 +119,14 @@ def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
 
 
 def _require_gains(qrels: Qrels) -> None:
-    for query, documents in qrels.items():
-        for document, relevance in documents.items():
-            if relevance > LARGEST:
-                raise DataError(
-                    f"the relevance of document {document!r} for query {query!r} is too large for "
-                    f"an ndcg whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; "
-                    "or ask for ndcg(gain=linear)"
-                )
+    every = ((r, query, document) for query, own in qrels.items() for document, r in own.items())
+    relevance, query, document = max(every, default=(0, "", ""))
+    if relevance > LARGEST:
+        raise DataError(
+            f"the relevance of document {document!r} for query {query!r} is too large for an ndcg "
+            f"whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; or ask for "
+            "ndcg(gain=linear)"
+        )
 
 
 def _gain(relevance: Tensor, linear: bool) -> Tensor:
@@ -154,14 +153,12 @@ def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
 
 def tied_run_queries(run: Run, qrels: Qrels) -> int:
     """Count the judged queries with retrieved documents of different relevance and one score."""
-    found = 0
-    for query, judged in qrels.items():
-        relevances: dict[np.float32, set[int]] = defaultdict(set)
-        with np.errstate(over="ignore"):
-            for document, score in run.get(query, {}).items():
-                relevances[np.float32(score)].add(max(0, judged.get(document, 0)))
-        found += any(len(each) > 1 for each in relevances.values())
-    return found
+    with np.errstate(over="ignore"):
+        found = [
+            {(np.float32(score), max(0, judged.get(d, 0))) for d, score in run.get(q, {}).items()}
+            for q, judged in qrels.items()
+        ]
+    return sum(len({score for score, _ in pairs}) < len(pairs) for pairs in found)
 
 
 def run_remarks(run: Run, qrels: Qrels, name: object, judgments: object) -> list[str]:

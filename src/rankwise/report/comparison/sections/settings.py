@@ -63,10 +63,7 @@ def command_of(config: Mapping[str, object]) -> str:
 
 def _list(values: Mapping[str, object], *, folds: bool = False) -> Markup:
     """Return names and values; a long list inside another is folded."""
-    rows = [
-        element("div", element("dt", key), element("dd", _value(value)))
-        for key, value in values.items()
-    ]
+    rows = [element("div", element("dt", k), element("dd", _value(v))) for k, v in values.items()]
     made = element("dl", rows, class_="facts")
     if folds and len(rows) > _MAX_ROWS:
         return html.details(f"{fmt.count(len(rows))} values", made)
@@ -135,6 +132,5 @@ def columns(run: Run) -> html.Section | None:
     left_out = sum(bool(each.get("left_out")) for each in run.columns)
     caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
     made = html.table(caption, ["Column", "Type", "Levels", "Missing", "Remark"], rows)
-    return html.Section(
-        "columns", "Columns", made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
-    )
+    body = made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
+    return html.Section("columns", "Columns", body)

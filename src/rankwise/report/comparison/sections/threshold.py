@@ -155,10 +155,8 @@ def explorer(run: Run) -> Section:
         at=at,
         threshold=exact[at],
         numbers=[
-            element(
-                "div", element("dt", _NAMES.get(key, key)), element("dd", value, id=f"at-{key}")
-            )
-            for key, value in numbers.items()
+            element("div", element("dt", _NAMES.get(n, n)), element("dd", value, id=f"at-{n}"))
+            for n, value in numbers.items()
         ],
         costs=[
             fill(_COST, key=key, name=_NAMES[key][:-1], cost=cost, sum=count(cost * errors[at]))
