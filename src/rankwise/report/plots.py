@@ -32,13 +32,12 @@ def new_axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Canvas, A
 
 
 def history_axes(
-    values: Sequence[float], y_label: str, kept: tuple[int, float] | None = None
+    values: Sequence[float], y_label: str, kept: tuple[int, float]
 ) -> tuple[Canvas, Axes]:
     """Return a figure of one value per epoch, and its axes; ``kept`` is marked."""
     canvas, axes = new_axes("epoch", y_label, 3.2)
     axes.plot(range(1, len(values) + 1), values, ".-", color=COLORS[1], linewidth=1.1)
-    if kept is not None:
-        axes.plot(*kept, "o", color=COLORS[2], markersize=6)
+    axes.plot(*kept, "o", color=COLORS[2], markersize=6)
     return canvas, axes
 
 
