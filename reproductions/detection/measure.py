@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from rankwise.tasks.detection.dataset import Cache
-from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.inference import Detections
+from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
+from rankwise.tasks.detection.inference import Detections, detect_all
 from rankwise.tasks.detection.report import spaced
 from rankwise.tasks.detection.task import DetectionTask, train
 from reproductions.detection.plan import Choice, Head, Plan

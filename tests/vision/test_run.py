@@ -41,9 +41,7 @@ def test_fewer_steps_where_validation_was_best_before_the_end():
 
 
 def test_a_detector_can_warm_up_its_rate():
-    assert "training.warm_up=9000" in "; ".join(
-        image_advice(Detection(), trained(0), "focal loss", warm_up=0)
-    )
+    assert "training.warm_up=9000" in "; ".join(image_advice(Detection(), trained(0), "focal loss"))
 
 
 def test_the_values_of_a_training():

@@ -41,14 +41,14 @@ def evaluate(
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     from rankwise.report import write_json  # noqa: PLC0415
     from rankwise.tasks.detection import evaluate as coco  # noqa: PLC0415
-    from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415
+    from rankwise.tasks.detection import inference, pipeline, report  # noqa: PLC0415
 
     image_tasks.require_part(part)
     kept = pipeline.load_run(run, image_tasks.at_root(root))
     splits = pipeline.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
     say(splits.issues.lines(), error=True)
     images = getattr(splits, part)
-    result = coco.evaluate(images, coco.detect_all(kept.network, images, kept.settings))
+    result = coco.evaluate(images, inference.detect_all(kept.network, images, kept.settings))
     show(report.results_table({kept.settings.objective.short: result}))
     if out is not None:
         write_json(out, {part: result.as_json()})

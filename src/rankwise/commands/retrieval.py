@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rankwise.commands import image_tasks
 from rankwise.commands.console import say, show
 from rankwise.commands.options import Run
-
-if TYPE_CHECKING:
-    from rankwise.data.images import RetrievalSplits
-    from rankwise.tasks.retrieval.settings import Settings
-    from rankwise.tasks.retrieval.task import EmbeddingNet
 
 
 def _load() -> image_tasks.ImageTask:
@@ -49,8 +44,12 @@ def evaluate(  # noqa: PLR0917
     """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     from rankwise.report import write_json  # noqa: PLC0415
     from rankwise.tasks.retrieval import evaluate as metrics  # noqa: PLC0415
+    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
 
-    settings, network, splits = _opened(run, root, part, skip_broken)
+    image_tasks.require_part(part)
+    changes = image_tasks.at_root(root)
+    settings, network, splits = pipeline.open_run(run, changes, skip_broken=skip_broken)
+    say(splits.remarks, error=True)
     found = metrics.evaluate_splits(network, splits, settings, part, workers=workers)
     show(metrics.results_table({settings.objective.short: found}))
     if out is not None:
@@ -80,13 +79,16 @@ def index(  # noqa: PLR0917
 ) -> None:
     """Write the embeddings of a part of the data, or of a folder of images, to search in."""
     from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
-    from rankwise.tasks.retrieval.pipeline import load_run  # noqa: PLC0415
+    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
 
     if images is None:
-        settings, network, splits = _opened(run, root, part, skip_broken)
+        image_tasks.require_part(part)
+        changes = image_tasks.at_root(root)
+        settings, network, splits = pipeline.open_run(run, changes, skip_broken=skip_broken)
+        say(splits.remarks, error=True)
         chosen = getattr(splits, part)
     else:
-        settings, network = load_run(run)
+        settings, network = pipeline.load_run(run)
         chosen = indexing.images_in(images, image_tasks.report_once() if skip_broken else None)
     made = indexing.make_index(network, chosen, settings.augmentations, workers=workers)
     lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
@@ -131,16 +133,3 @@ def search(
     if known.cells is not None and not exact:
         caption += f"; looked for in {known.cells.probes} of {len(known.cells.centers)} cells"
     show(Table(("rank", "score", "class", "image"), rows, caption))
-
-
-def _opened(
-    run: Path, root: Path | None, part: str, skip_broken: bool
-) -> tuple[Settings, EmbeddingNet, RetrievalSplits]:
-    """Return the settings, network and images of a finished run."""
-    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
-
-    image_tasks.require_part(part)
-    settings, network = pipeline.load_run(run, image_tasks.at_root(root))
-    splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
-    say(splits.remarks, error=True)
-    return settings, network, splits

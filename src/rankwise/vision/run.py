@@ -142,19 +142,16 @@ def validation_of(trained: History, metric: str) -> Validation | None:
     return Validation(trained.start, values, trained.best_step) if values else None
 
 
-def image_advice(
-    settings: ImageSettings, trained: History, warm_start: str, *, warm_up: int | None = None
-) -> list[str]:
+def image_advice(settings: ImageSettings, trained: History, warm_start: str) -> list[str]:
     """Return changes of settings to try, the most likely one first.
 
-    ``warm_start`` is the loss of a warm start; ``warm_up`` is that of the learning rate, for a task
-    that has one.
+    ``warm_start`` is the loss of a warm start.
     """
     network, training, kept = settings.network, settings.training, trained.best_step
     steps = training.steps
     advice = [lower_rate("optimizer.learning_rate", settings.optimizer.learning_rate)]
     some = max(1, steps // 10)
-    if warm_up == 0:
+    if getattr(training, "warm_up", None) == 0:  # that not every task has
         advice.append(f"a warm-up of the rate, training.warm_up={some}")
     if settings.objective.warm_start == 0:
         advice.append(f"a warm start by {warm_start}, objective.warm_start={some}")

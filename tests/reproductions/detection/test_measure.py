@@ -15,7 +15,8 @@ import torch
 from tests.reproductions.detection.tiny import plan
 
 from rankwise.data import DataError
-from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
+from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
+from rankwise.tasks.detection.inference import detect_all
 from rankwise.tasks.detection.task import train
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import HEADS, Choice, Plan

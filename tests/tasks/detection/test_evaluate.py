@@ -14,8 +14,8 @@ from pycocotools.cocoeval import COCOeval
 from tests.tasks.detection.cases import pictures, settings
 
 from rankwise.data.detection import DetectionSet, Objects
-from rankwise.tasks.detection.evaluate import best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.inference import Detections
+from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
+from rankwise.tasks.detection.inference import Detections, detect_all
 from rankwise.tasks.detection.task import new_detector
 
 

@@ -15,7 +15,8 @@ from tests.vision.test_backbones_pretrained import TINY
 from tests.vision.test_mobilenet import random_state
 
 from rankwise.errors import UsageError
-from rankwise.tasks.detection.evaluate import detect_all, evaluate
+from rankwise.tasks.detection.evaluate import evaluate
+from rankwise.tasks.detection.inference import detect_all
 from rankwise.tasks.detection.pipeline import load_run, open_data, run, write_model
 from rankwise.tasks.detection.task import new_detector
 from rankwise.vision.backbones import TransformersBackbone

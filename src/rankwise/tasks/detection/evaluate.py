@@ -15,13 +15,9 @@ from numpy.typing import NDArray
 from rankwise.data.detection import DetectionSet, Objects
 from rankwise.extras import require
 from rankwise.files import nan_to_none
-from rankwise.tasks.detection.dataset import Cache, DetectionDataset, FeatureCache, can_cache
-from rankwise.tasks.detection.inference import Detections, detect, detect_cached
-from rankwise.tasks.detection.network import Detector
-from rankwise.tasks.detection.settings import Settings
+from rankwise.tasks.detection.inference import Detections
 from rankwise.vision.boxes import iou
 
-_BLOCK = 64  # images that are in memory
 Row = dict[str, object]
 
 
@@ -43,22 +39,6 @@ class Result:
     def as_json(self) -> object:
         """Return the values, None for NaN."""
         return nan_to_none(asdict(self))
-
-
-def detect_all(
-    network: Detector, images: DetectionSet, settings: Settings, *, cache: Cache | None = None
-) -> list[Detections]:
-    """Detect objects in every image of a set; ``cache`` has features of a frozen backbone."""
-    how, selection = settings.augmentations, settings.selection
-    if cache is not None and how.test_side is None and can_cache(network, how):
-        with network.evaluation():
-            features = FeatureCache(DetectionDataset(images, how), network, cache)
-            return detect_cached(features, network, selection)
-    results: list[Detections] = []
-    for start in range(0, len(images), _BLOCK):
-        some = range(start, min(start + _BLOCK, len(images)))
-        results += detect(network, [images.load(i) for i in some], how, selection)
-    return results
 
 
 def evaluate(images: DetectionSet, detections: Sequence[Detections]) -> Result:

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.tasks.detection.dataset import FeatureCache, evaluation_images
+from rankwise.data.detection import DetectionSet
+from rankwise.tasks.detection.dataset import (
+    Cache,
+    DetectionDataset,
+    FeatureCache,
+    can_cache,
+    evaluation_images,
+)
 from rankwise.tasks.detection.network import Dense, Detector
-from rankwise.tasks.detection.settings import Augmentations, Selection
+from rankwise.tasks.detection.settings import Augmentations, Selection, Settings
 from rankwise.vision.boxes import decode_boxes, nms
 
 _BLOCK = 16  # images
@@ -80,16 +87,23 @@ def _first(kept: Tensor, labels: Tensor, selection: Selection) -> Tensor:
     return kept[before < selection.maximum]
 
 
-@torch.no_grad()
-def detect_cached(maps: FeatureCache, network: Detector, selection: Selection) -> list[Detections]:
-    """Detect objects in all images with cached features; boxes are in pixels of the images."""
+def detect_all(
+    network: Detector, images: DetectionSet, settings: Settings, *, cache: Cache | None = None
+) -> list[Detections]:
+    """Detect objects in every image of a set; ``cache`` has features of a frozen backbone."""
+    how, selection = settings.augmentations, settings.selection
+    cached = cache is not None and how.test_side is None and can_cache(network, how)
+    features = FeatureCache(DetectionDataset(images, how), network, cache) if cached else None
     results: list[Detections] = []
-    how, sizes = maps.dataset.augmentations, maps.dataset.set.sizes
-    for start in range(0, len(sizes), _BLOCK):
-        some = sizes[start : start + _BLOCK]
-        dense = network(maps.stacked(list(range(start, start + len(some)))))
-        stretches = [(how.width / width, how.height / height) for width, height in some]
-        results += _in_pixels(dense, some, stretches, selection)
+    for start in range(0, len(images), _BLOCK):
+        rows = list(range(start, min(start + _BLOCK, len(images))))
+        if features is None:
+            results += detect(network, [images.load(i) for i in rows], how, selection)
+            continue
+        sizes = [images.sizes[i] for i in rows]
+        stretches = [(how.width / width, how.height / height) for width, height in sizes]
+        with network.evaluation():
+            results += _in_pixels(network(features.stacked(rows)), sizes, stretches, selection)
     return results
 
 

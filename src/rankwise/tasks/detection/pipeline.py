@@ -17,8 +17,8 @@ from rankwise.errors import UsageError
 from rankwise.report import Section, write_json, write_whole
 from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.dataset import Cache
-from rankwise.tasks.detection.evaluate import Result, best_thresholds, detect_all, evaluate
-from rankwise.tasks.detection.inference import detect
+from rankwise.tasks.detection.evaluate import Result, best_thresholds, evaluate
+from rankwise.tasks.detection.inference import detect, detect_all
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.report import drawn, history_table, report_sections, to_png
 from rankwise.tasks.detection.settings import Settings
@@ -100,33 +100,25 @@ def run(
         thresholds = best_thresholds(splits.validation, trained.detections)
         write_model(out, trained.network, splits.train.classes, thresholds)
         detections = detect_all(trained.network, splits.test, settings, cache=cache)
-        name, result = settings.objective.short, evaluate(splits.test, detections)
+        result = evaluate(splits.test, detections)
+        results = {settings.objective.short: result}
         write_json(out / "results.json", {"test": result.as_json(), "thresholds": thresholds})
         said = verdict(
             "AP",
             validation=image_runs.validation_of(trained, "ap"),
-            advice=image_runs.image_advice(
-                settings, trained, "focal loss", warm_up=settings.training.warm_up
-            ),
+            advice=image_runs.image_advice(settings, trained, "focal loss"),
         )
         report = image_runs.write_report(
             out,
             "Object detection",
-            report_sections(
-                name,
-                splits.test,
-                result,
-                detections,
-                thresholds=thresholds,
-                best_step=trained.best_step,
-            ),
+            report_sections(results, splits.test, detections, thresholds, trained.best_step),
             training=Section("Training", tables=[history_table(trained)]),
             data=splits.describe().splitlines(),
             settings=settings,
             verdict=said,
         )
         folder.finish()
-        return image_runs.RunResult({name: result}, trained, report, said)
+        return image_runs.RunResult(results, trained, report, said)
 
 
 def require_places(images: Sequence[Path], out: Path) -> None:

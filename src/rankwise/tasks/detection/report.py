@@ -30,15 +30,14 @@ _INK = (255, 255, 255)
 
 
 def report_sections(
-    name: str,
+    results: Mapping[str, Result],
     images: DetectionSet,
-    result: Result,
     detections: Sequence[Detections],
-    *,
     thresholds: Sequence[float],
     best_step: int,
 ) -> list[Section]:
-    """Return the sections of a detector and its detections in the test images."""
+    """Return the sections of one detector and its detections in the test images."""
+    ((name, result),) = results.items()
     shown = [
         image_figure(images, i, {name: detections[i].above(thresholds)})
         for i in spaced(len(images), _SHOWN)
@@ -56,7 +55,7 @@ def report_sections(
         Section(
             "Average precision on the test images",
             [f"The detector {kept}, the best of validation."],
-            tables=[results_table({name: result}), Table(("class", "AP", "AP50"), by_class)],
+            tables=[results_table(results), Table(("class", "AP", "AP50"), by_class)],
         ),
         Section(
             "Detections",

@@ -25,8 +25,8 @@ from rankwise.tasks.detection.dataset import (
     can_cache,
     training_batches,
 )
-from rankwise.tasks.detection.evaluate import detect_all, evaluate
-from rankwise.tasks.detection.inference import Detections
+from rankwise.tasks.detection.evaluate import evaluate
+from rankwise.tasks.detection.inference import Detections, detect_all
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Objective, Settings
 from rankwise.training import Moment, Place, RunFolder

@@ -158,7 +158,6 @@ def images_in(folder: Path, on_broken: OnBroken | None = None) -> ImageSet:
     if not paths:
         endings = " ".join(sorted(_ENDINGS))
         raise UsageError(f"{folder}: there are no images ({endings})")
-    names = [path.parent.name for path in paths]
-    classes = tuple(sorted(set(names)))
-    labels = torch.tensor([classes.index(name) for name in names])
-    return ImageSet(folder.name, labels, classes, paths=tuple(paths))
+    classes, labels = np.unique([path.parent.name for path in paths], return_inverse=True)
+    names = tuple(classes.tolist())
+    return ImageSet(folder.name, torch.from_numpy(labels), names, paths=tuple(paths))

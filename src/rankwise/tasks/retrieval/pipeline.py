@@ -125,6 +125,14 @@ def load_run(out: Path, changes: Sequence[str] = ()) -> tuple[Settings, Embeddin
     return settings, load_model(out, settings.network, lambda chosen, _: make_network(chosen))
 
 
+def open_run(
+    out: Path, changes: Sequence[str] = (), *, skip_broken: bool = False
+) -> tuple[Settings, EmbeddingNet, RetrievalSplits]:
+    """Load a finished run as :func:`load_run` does, and open its images."""
+    settings, network = load_run(out, changes)
+    return settings, network, open_data(settings, run=out, skip_broken=skip_broken)
+
+
 def _half_interval(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:
     """Half of the 95 % interval of the mean difference over the queries of a single gallery."""
     if len(before) != 1:
