@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 
 import numpy as np
 import pytest
 
-from rankwise.files import read_npz, write_csv, write_json, write_npz, write_whole
+from rankwise.files import nan_to_none, read_npz, write_csv, write_json, write_npz, write_whole
 
 
 def test_files_appear_whole_and_leave_nothing_beside_them(tmp_path):
@@ -64,3 +65,11 @@ def test_json_refuses_what_json_is_not(tmp_path):
     assert json.loads(write_json(tmp_path / "s.json", {"π": 0.1}).read_text()) == {"π": 0.1}
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(tmp_path / "s.json", {"x": float("nan")})
+
+
+def test_nan_is_none_at_any_depth():
+    assert nan_to_none({"a": {"b": math.nan, "c": 1.0}, "d": "e"}) == {
+        "a": {"b": None, "c": 1.0},
+        "d": "e",
+    }
+    assert nan_to_none(math.nan) is None

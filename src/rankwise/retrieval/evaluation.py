@@ -135,12 +135,21 @@ def evaluate(
         asked = asked_of(queries, gallery.shape[1], cosine)
         asked_labels = labels_of("query_labels", query_labels, len(asked))
         positives = Positives(known, asked_labels, None)
-    sums = _Sums(len(asked))
+    ap, first_rank, r_precision, map_at_r = by_query = np.full((4, len(asked)), np.nan)
+    curve = np.zeros(len(_GRID))
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
         for rows, ranks in _ranks(asked, gallery, positives, pool):
-            sums.update(rows, ranks, positives.count[rows])
-    return sums.result(hits, asked_labels, len(gallery))
+            count = positives.count[rows]
+            precision = np.arange(1, ranks.shape[1] + 1) / ranks
+            early = ranks <= count[:, None]
+            ap[rows] = precision.sum(1) / count
+            first_rank[rows] = ranks[:, 0]
+            r_precision[rows] = early.sum(1) / count
+            map_at_r[rows] = (precision * early).sum(1) / count
+            reached = np.maximum(1, np.ceil(_GRID * count[:, None] - 1e-9).astype(np.int64))
+            curve += np.take_along_axis(precision, reached - 1, axis=1).sum(0)
+    return _result(by_query, curve, hits, asked_labels, len(gallery))
 
 
 def _ranks(
@@ -183,48 +192,29 @@ def _from_counts(found: NDArray[np.float32], above: NDArray[np.int64]) -> NDArra
     return np.where(np.isneginf(found), np.inf, number + above - through)
 
 
-class _Sums:
-    """Sums over the ranks of all queries."""
-
-    def __init__(self, queries: int) -> None:
-        self.ap, self.first, self.r_precision, self.map_at_r = np.full((4, queries), np.nan)
-        self.precision = np.zeros(len(_GRID))
-
-    def update(
-        self, rows: NDArray[np.int64], ranks: NDArray[np.float64], count: NDArray[np.int64]
-    ) -> None:
-        number = np.arange(1, ranks.shape[1] + 1)
-        precision = number / ranks
-        early = ranks <= count[:, None]
-        self.ap[rows] = precision.sum(1) / count
-        self.first[rows] = ranks[:, 0]
-        self.r_precision[rows] = early.sum(1) / count
-        self.map_at_r[rows] = (precision * early).sum(1) / count
-        reached = np.maximum(1, np.ceil(_GRID * count[:, None] - 1e-9).astype(np.int64))
-        self.precision += np.take_along_axis(precision, reached - 1, axis=1).sum(0)
-
-    def result(
-        self, hits: Sequence[int], labels: NDArray[np.int64], gallery: int
-    ) -> RetrievalResult:
-        known = ~np.isnan(self.ap)
-        some = int(known.sum())
-        if some == 0:
-            raise ValueError(
-                "labels must have a class with two items, or one that a query shares: "
-                "there is nothing to find"
-            )
-        classes, which = np.unique(labels[known], return_inverse=True)
-        by_class = np.bincount(which, self.ap[known]) / np.bincount(which)
-        return RetrievalResult(
-            map=float(self.ap[known].mean()),
-            hit_at={k: float((self.first[known] <= k).mean()) for k in hits},
-            r_precision=float(self.r_precision[known].mean()),
-            map_at_r=float(self.map_at_r[known].mean()),
-            per_class=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
-            recall=_GRID.copy(),
-            precision=self.precision / some,
-            average_precision=self.ap,
-            first_rank=self.first,
-            gallery=gallery,
-            left_out=len(known) - some,
+def _result(
+    by_query: Floats, curve: Floats, hits: Sequence[int], labels: NDArray[np.int64], gallery: int
+) -> RetrievalResult:
+    """Return the means of the values by query, and of the sums of precisions of the curve."""
+    known = ~np.isnan(by_query[0])
+    ap, first_rank, r_precision, map_at_r = by_query[:, known]
+    if len(ap) == 0:
+        raise ValueError(
+            "labels must have a class with two items, or one that a query shares: "
+            "there is nothing to find"
         )
+    classes, which = np.unique(labels[known], return_inverse=True)
+    by_class = np.bincount(which, ap) / np.bincount(which)
+    return RetrievalResult(
+        map=float(ap.mean()),
+        hit_at={k: float((first_rank <= k).mean()) for k in hits},
+        r_precision=float(r_precision.mean()),
+        map_at_r=float(map_at_r.mean()),
+        per_class=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
+        recall=_GRID.copy(),
+        precision=curve / len(ap),
+        average_precision=by_query[0],
+        first_rank=by_query[1],
+        gallery=gallery,
+        left_out=len(known) - len(ap),
+    )

@@ -45,7 +45,12 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
             f"{path}: is not a checkpoint of this command ({type(e).__name__}); "
             "pass another folder with --out"
         ) from None
-    changed = _changes(settings, json.loads(now["settings"]))
+    was = dict(flat_settings(settings))
+    changed = [
+        f"{name} was {was.get(name)!r} and is {value!r}"
+        for name, value in flat_settings(json.loads(now["settings"]))
+        if name not in was or was[name] != value
+    ]
     if changed:
         raise UsageError(
             f"{path}: the run cannot be resumed with other settings: {', '.join(changed)}"
@@ -71,15 +76,6 @@ def _terms(task: Task[Batch]) -> StateDict:
         "world_size": world,
         "joined_batch": world * task.options.accumulate * task.record.batch,
     }
-
-
-def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    was, own = dict(flat_settings(before)), dict(flat_settings(now))
-    return [
-        f"{name} was {was.get(name)!r} and is {value!r}"
-        for name, value in own.items()
-        if name not in was or was[name] != value
-    ]
 
 
 def flat_settings(tree: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:

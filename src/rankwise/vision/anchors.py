@@ -85,13 +85,10 @@ def grid_anchors(
     levels = []
     for (height, width), stride in zip(shapes, strides, strict=True):
         require_positive("strides", stride)
-        y, x = torch.meshgrid(
-            (torch.arange(height) + 0.5) * stride,
-            (torch.arange(width) + 0.5) * stride,
-            indexing="ij",
-        )
+        rows, columns = ((torch.arange(side) + 0.5) * stride for side in (height, width))
+        y, x = torch.cartesian_prod(rows, columns).unbind(1)
         half = scale * stride / 2
-        levels.append(torch.stack([x - half, y - half, x + half, y + half], dim=-1).reshape(-1, 4))
+        levels.append(torch.stack([x - half, y - half, x + half, y + half], dim=1))
     boxes = torch.cat(levels) if levels else torch.zeros(0, 4)
     return Anchors(boxes, tuple(map(len, levels)))
 

@@ -20,13 +20,9 @@ Augment = Callable[[Images, torch.device], Tensor]
 
 def resize(image: Tensor, how: Augmentations) -> Tensor:
     """Resize images (…, 3, h, w), uint8: the shorter side, or both, to ``how.resize`` pixels."""
-    height, width = image.shape[-2:]
-    size = how.resize
-    wanted = (size, size)
-    if not how.square:
-        short = min(height, width)
-        wanted = (max(size, round(height * size / short)), max(size, round(width * size / short)))
-    if (height, width) == wanted:
+    sides, size = list(image.shape[-2:]), how.resize
+    wanted = [size if how.square else max(size, round(s * size / min(sides))) for s in sides]
+    if sides == wanted:
         return image
     # Without antialiasing a large photograph made small is noise.
     batch = image.reshape(-1, *image.shape[-3:])
@@ -116,12 +112,9 @@ def draw_mixing(classes: int, per_class: int, stages: int, like: Tensor) -> list
     Every mixing doubles the images of a class, so that the next is larger. They are drawn for a
     whole batch: chunks of it, class by class, are mixed as the whole is.
     """
-    weights = []
-    for stage in range(stages):
-        size = per_class * 2**stage
-        v = torch.rand(classes, size, size, device=like.device, dtype=torch.float32)
-        weights.append(v / v.sum(-1, keepdim=True))
-    return weights
+    sizes = [per_class * 2**stage for stage in range(stages)]
+    drawn = [torch.rand(classes, n, n, device=like.device, dtype=torch.float32) for n in sizes]
+    return [v / v.sum(-1, keepdim=True) for v in drawn]
 
 
 def mix_features(features: Tensor, weights: Tensor, u: float) -> Tensor:

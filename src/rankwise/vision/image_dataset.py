@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import torch
@@ -59,19 +60,14 @@ class ImageDataset(Dataset[Tensor]):
             if self.on_broken is None:
                 raise
             self.on_broken(broken)
-            return self._replacement(i, broken)
+            own = (self.labels == self.labels[i]).nonzero().flatten().tolist()
+            for other in own[own.index(i) + 1 :] + own[: own.index(i)]:
+                with suppress(BrokenImage):
+                    return self._load(other)
+            raise
 
     def _load(self, i: int) -> Tensor:
         return resize(self.images.load(i), self.augmentations)
-
-    def _replacement(self, i: int, broken: BrokenImage) -> Tensor:
-        others = (self.labels == self.labels[i]).nonzero().flatten().tolist()
-        for other in others[others.index(i) + 1 :] + others[: others.index(i)]:
-            try:
-                return self._load(other)
-            except BrokenImage:
-                continue
-        raise broken
 
     def center_crops(self, rows: Sequence[int], size: int, workers: int = 0) -> Iterator[Tensor]:
         """Yield center crops of some rows, ``size`` images at a time."""

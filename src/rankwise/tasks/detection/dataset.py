@@ -229,12 +229,7 @@ def _digest(dataset: DetectionDataset, network: Detector) -> str:
     size = (how.height, how.width, how.test_side)
     asked = (images.name, images.paths, size, network.settings.levels)
     seen = hashlib.sha256(repr(asked).encode())
-    for value in (*(images.pixels or ()), network.mean, network.deviation):
-        seen.update(_bytes(value))
-    for value in network.features.state_dict().values():
-        seen.update(_bytes(value))
+    weights = network.features.state_dict().values()
+    for value in (*(images.pixels or ()), network.mean, network.deviation, *weights):
+        seen.update(value.detach().cpu().contiguous().numpy().tobytes())
     return seen.hexdigest()[:16]
-
-
-def _bytes(value: Tensor) -> bytes:
-    return value.detach().cpu().contiguous().numpy().tobytes()

@@ -136,9 +136,7 @@ def _annotations(images: Sequence[Objects | Detections], **columns: str) -> list
 
 
 def _by_class(classes: Sequence[str], precision: NDArray[np.float64]) -> dict[str, float]:
-    found = {}
-    for number, name in enumerate(classes):
-        own = precision[:, :, number]
-        own = own[own > -1]
-        found[name] = float(own.mean()) if own.size else math.nan
-    return found
+    known = {
+        name: own[own > -1] for name, own in zip(classes, np.moveaxis(precision, 2, 0), strict=True)
+    }
+    return {name: float(own.mean()) if own.size else math.nan for name, own in known.items()}
