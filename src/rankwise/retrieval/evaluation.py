@@ -129,8 +129,8 @@ def evaluate(
     if (queries is None) != (query_labels is None):
         raise ValueError("queries and query_labels must be given together, or neither")
     if queries is None:
-        asked, positives = gallery, Positives(known, known, np.arange(len(known)))
-        asked_labels = known
+        asked, asked_labels = gallery, known
+        positives = Positives(known, known, np.arange(len(known)))
     else:
         asked = asked_of(queries, gallery.shape[1], cosine)
         asked_labels = labels_of("query_labels", query_labels, len(asked))

@@ -59,9 +59,8 @@ class ClassificationLoss(nn.Module):
             )
         if pooled and made.memory_by == "list" and made.memory_size > 1:
             raise ValueError(
-                f"objective {type(made).__name__} remembers {made.memory_size} lists "
-                "and there is one; "
-                "pass pooled=False for a list of every class"
+                f"objective {type(made).__name__} remembers {made.memory_size} lists and there is "
+                "one; pass pooled=False for a list of every class"
             )
         self.pooled = pooled or isinstance(made, PointwiseObjective)
         self.objective: Objective = made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -75,13 +75,15 @@ class ImageTask(Task[Batch]):
         warm_up: int = 0,
         previous: bool = False,
     ) -> None:
-        training = settings.training
+        training, known = settings.training, settings.plain()
+        assert isinstance(known["data"], dict)
+        del known["data"]["root"]  # the folder of the data may have been moved
         patience = training.patience if isinstance(training, EarlyStoppedTraining) else None
         super().__init__(
             network,
             loss,
             [Stage(training.steps, training.validate_every, patience)],
-            record=Record(without_root(settings.plain()), data, batch),
+            record=Record(known, data, batch),
             seed=training.seed,
             place=place,
             options=Options(training.precision, clip),
@@ -150,13 +152,6 @@ def _seeded(
     # The same random numbers in every pass over the same images (dropout, if any).
     moment.start(number)
     return run(network)
-
-
-def without_root(settings: Mapping[str, object]) -> dict[str, object]:
-    """Return settings without the folder of the data, which may have been moved."""
-    data = settings["data"]
-    assert isinstance(data, Mapping)
-    return {**settings, "data": {name: v for name, v in data.items() if name != "root"}}
 
 
 def require_validation(training: EarlyStoppedTraining, images: Sized, remedy: str) -> None:

@@ -17,8 +17,6 @@ from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
 
-Metric = Callable[..., Tensor]
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -76,7 +74,7 @@ def evaluate_scores(
     counts = hot.sum(1)
     there = (counts > 0) & (counts < hot.shape[1])
 
-    def by_class(metric: Metric, **options: float) -> tuple[float, ...]:
+    def by_class(metric: Callable[..., Tensor], **options: float) -> tuple[float, ...]:
         values = torch.full((len(classes),), math.nan, dtype=torch.float64)
         if bool(there.any()):
             values[there] = metric(scores[there], hot[there], average="none", **options)

@@ -20,7 +20,6 @@ from rankwise.tasks.classification.settings import Objective as Chosen
 
 _BALANCED = ("class_balanced", "classbalanced")
 _CROSS_ENTROPY = ("cross_entropy", "bce", "crossentropy")
-_LDAM = "ldam"
 _SCALE = 30.0  # of cosines, as LDAM's
 
 
@@ -85,7 +84,7 @@ class ClassificationLoss(nn.Module):
             prior = float(shares[1])
         elif "num_lists" not in entry.facts:  # one number for all: that of the mean class
             prior = float(shares.mean())
-        if short in (*_BALANCED, _LDAM) and "counts" not in name:
+        if short in (*_BALANCED, "ldam") and "counts" not in name:
             numbers = ", ".join(str(int(value)) for value in self.counts)
             inside = name.partition("(")[2].rstrip().removesuffix(")")
             name = f"{short}(counts=[{numbers}]{', ' + inside if inside.strip() else ''})"

@@ -141,10 +141,8 @@ class ClassificationTask(LabeledImageTask):
 
     def step_loss(self, batch: ImageBatch, moment: Moment) -> CachedLoss:
         self.loss.begin(moment.step // len(self.sampler))
-        images, rows = (
-            self.augment(batch.images, self.place.device),
-            batch.rows.to(self.place.device),
-        )
+        device = self.place.device
+        images, rows = self.augment(batch.images, device), batch.rows.to(device)
         known = {"target": self.target[rows], "rows": rows}
         return self.joint_loss([lambda network: network(images)], moment, **known)
 

@@ -124,10 +124,8 @@ def colored(image: Tensor, generator: torch.Generator) -> Tensor:
 
 def _turned(image: Tensor, degrees: float) -> Tensor:
     """Rotate the hues about the gray axis of YIQ: one matrix for all pixels."""
-    to_yiq = torch.tensor(
-        [colorsys.rgb_to_yiq(*row) for row in ((1, 0, 0), (0, 1, 0), (0, 0, 1))],
-        dtype=torch.float64,
-    ).T
+    columns = [colorsys.rgb_to_yiq(*row) for row in torch.eye(3).tolist()]
+    to_yiq = torch.tensor(columns, dtype=torch.float64).T
     angle = math.radians(degrees)
     turn = torch.eye(3, dtype=torch.float64)
     turn[1:, 1:] = torch.tensor(

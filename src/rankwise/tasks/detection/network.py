@@ -23,13 +23,11 @@ STRIDES = (4, 8, 16, 32)
 _RARE = 0.01  # the share of anchors with an object that a pointwise loss starts from
 _MOBILE = (0, 2, 5, 12, 16)  # layers of MobileNetV2 where a stage begins or ends
 
-Channels = tuple[int, ...]  # of the four strides
-
 
 class Features(nn.Module, ABC):
     """Standardized images (n, 3, h, w) to one map for each of the strides 4, 8, 16 and 32."""
 
-    channels: Channels
+    channels: tuple[int, ...]  # of the four strides
 
     @abstractmethod
     def parts(self) -> Sequence[nn.Module]:
@@ -54,7 +52,9 @@ class Features(nn.Module, ABC):
 class _Staged(Features):
     """A stem to half the size, and four stages that halve it again."""
 
-    def __init__(self, stem: nn.Module, stages: Iterable[nn.Module], channels: Channels) -> None:
+    def __init__(
+        self, stem: nn.Module, stages: Iterable[nn.Module], channels: tuple[int, ...]
+    ) -> None:
         super().__init__()
         self.stem, self.stages, self.channels = stem, nn.ModuleList(stages), channels
         channels_last(self)

@@ -156,8 +156,7 @@ def images_in(folder: Path, on_broken: OnBroken | None = None) -> ImageSet:
         else:
             paths.append(path)
     if not paths:
-        endings = " ".join(sorted(_ENDINGS))
-        raise UsageError(f"{folder}: there are no images ({endings})")
+        raise UsageError(f"{folder}: there are no images ({' '.join(sorted(_ENDINGS))})")
     classes, labels = np.unique([path.parent.name for path in paths], return_inverse=True)
     names = tuple(classes.tolist())
     return ImageSet(folder.name, torch.from_numpy(labels), names, paths=tuple(paths))

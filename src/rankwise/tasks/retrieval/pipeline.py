@@ -11,7 +11,7 @@ from typing import Unpack
 
 import torch
 
-from rankwise.data.images import KINDS, ImageSet, RetrievalSplits, open_images
+from rankwise.data.images import KINDS, RetrievalSplits, open_images
 from rankwise.errors import UsageError
 from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
@@ -42,7 +42,7 @@ def fit_settings(settings: Settings, splits: RetrievalSplits) -> tuple[Settings,
     A batch has at most as many classes as there are, and at most as many images of a class as the
     largest class has.
     """
-    train: ImageSet = splits.train
+    train = splits.train
     counts = train.counts[train.counts > 0]
     if len(counts) < 2:
         raise UsageError(
@@ -98,10 +98,15 @@ def run(
         numbers = {n: {g: as_json(r) for g, r in by.items()} for n, by in results.items()}
         write_json(out / "results.json", numbers)
         before, after = results.values()
+        reach = math.nan  # half of the interval of the difference, over queries of one gallery
+        if len(before) == 1:
+            (first,), (second,) = before.values(), after.values()
+            change = second.average_precision - first.average_precision
+            reach = 1.96 * replace(second, average_precision=change).standard_error
         said = verdict(
             "mAP",
             test=(mean(r.map for r in before.values()), mean(r.map for r in after.values())),
-            reach=_half_interval(before, after),
+            reach=reach,
             validation=image_runs.validation_of(trained, "map"),
             advice=image_runs.image_advice(settings, trained, "SupCon"),
         )
@@ -131,12 +136,3 @@ def open_run(
     """Load a finished run as :func:`load_run` does, and open its images."""
     settings, network = load_run(out, changes)
     return settings, network, open_data(settings, run=out, skip_broken=skip_broken)
-
-
-def _half_interval(before: dict[str, RetrievalResult], after: dict[str, RetrievalResult]) -> float:
-    """Half of the 95 % interval of the mean difference over the queries of a single gallery."""
-    if len(before) != 1:
-        return math.nan
-    (first,), (second,) = before.values(), after.values()
-    change = second.average_precision - first.average_precision
-    return 1.96 * replace(second, average_precision=change).standard_error
