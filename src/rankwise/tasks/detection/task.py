@@ -111,9 +111,7 @@ class DetectionTask(ImageTask[DetectionBatch]):
         loss = self.loss
         if self.warm is not None and moment.step < self.settings.objective.warm_start:
             loss = self.warm
-        targets = batch.targets
-        if self.place.world_size > 1:
-            targets = _joined(targets)
+        targets = batch.targets if self.place.world_size == 1 else _joined(batch.targets)
         logits, regression = map(gather_with_gradient, (dense.logits, dense.regression))
         losses: DetectionLosses = loss(logits, regression, dense.anchors, targets)
         return losses

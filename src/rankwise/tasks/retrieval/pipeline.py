@@ -54,9 +54,7 @@ def fit_settings(settings: Settings, splits: RetrievalSplits) -> tuple[Settings,
     per_class = min(asked.per_class, max(2, int(counts.max())))
     if (classes, per_class) == (asked.classes, asked.per_class):
         return settings, []
-    chunk = asked.chunk
-    if chunk is not None:
-        chunk = max(per_class, chunk // per_class * per_class)
+    chunk = asked.chunk and max(per_class, asked.chunk // per_class * per_class)
     fitted = asked.replace(classes=classes, per_class=per_class, chunk=chunk)
     line = (
         f"batches: {classes} classes × {per_class} images instead of {asked.classes} × "
