@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -70,14 +71,15 @@ def canonical_objective(name: str) -> str:
         >>> canonical_objective("average_precision"), canonical_objective("auroc")
         ('ap', 'auc')
     """
-    spec = read(name)
-    return canonical_text(name, spec, find_objective(spec).names[0])
+    return _canonical(name, find_objective)
 
 
-def canonical_text(name: str, spec: Spec, first: str) -> str:
+def _canonical(name: str, find: Callable[[Spec], ObjectiveEntry | MetricEntry]) -> str:
     """Return a name as typed if it is the first one of its entry, else rewritten."""
-    typed = parse(name)
-    return name.strip() if typed == spec and spec.name == first else str(replace(spec, name=first))
+    spec = read(name)
+    first = find(spec).names[0]
+    as_typed = parse(name) == spec and spec.name == first
+    return name.strip() if as_typed else str(replace(spec, name=first))
 
 
 def _made(spec: Spec, facts: dict[str, Any]) -> nn.Module:
@@ -164,8 +166,7 @@ def canonical_metric(name: str) -> str:
         >>> canonical_metric("P_5"), canonical_metric("roc_auc"), canonical_metric("ndcg@10")
         ('precision@5', 'auc', 'ndcg@10')
     """
-    spec = read(name)
-    return canonical_text(name, spec, find_metric(spec).names[0])
+    return _canonical(name, find_metric)
 
 
 def _metric_of(spec: Spec) -> Spec:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TypeVar
 
 from rankwise._grammar import Spec, Value, canonical, nearest, parse
@@ -47,10 +46,6 @@ class Alias:
         cut_missing = self.base.endswith("_cut") and spec.k is None
         return not own and not cut_missing
 
-    def applied(self, spec: Spec) -> Spec:
-        """Return the spec under the name of rankwise."""
-        return replace(spec, name=self.name, options={**self.options, **spec.options})
-
 
 ALIASES = (
     Alias("roc_auc", "auc", "scikit-learn"),
@@ -74,30 +69,11 @@ ALIASES = (
 """Every alias. Letter case, ``_`` and ``-`` do not matter, and ``name_10`` is ``name@10``."""
 
 
-def _by_form() -> Mapping[str, Alias]:
-    found: dict[str, Alias] = {}
-    for alias in ALIASES:
-        if canonical(alias.base) != canonical(alias.name):  # recall_k is recall itself
-            found.setdefault(canonical(alias.base), alias)
-    return MappingProxyType(found)
-
-
-_BY_FORM = _by_form()
-
-
-def alias_of(spec: Spec) -> Alias | None:
-    """Return the alias that a name is, if it is one."""
-    found = _BY_FORM.get(canonical(spec.name))
-    return found if found is not None and found.fits(spec) else None
-
-
-def split_cut(spec: Spec) -> Spec | None:
-    """Return ``name_10`` as ``name@10``; None for other names, or with a cut."""
-    found = re.fullmatch(r"(.*[^\W\d_])[_-](\d+)", spec.name)
-    if found is None or spec.k is not None:
-        return None
-    return replace(spec, name=found[1], k=int(found[2]))
-
+_ALIASES = {
+    canonical(alias.base): alias
+    for alias in reversed(ALIASES)  # the first of a form counts
+    if canonical(alias.base) != canonical(alias.name)  # recall_k is recall itself
+}
 
 _Entry = TypeVar("_Entry", ObjectiveEntry, MetricEntry)
 
@@ -111,7 +87,7 @@ def _by_name(entries: tuple[_Entry, ...]) -> Mapping[str, _Entry]:
     for entry in entries:
         for name in all_names(entry):
             names.setdefault(canonical(name), entry)
-    return MappingProxyType(names)
+    return names
 
 
 _OBJECTIVES, _METRICS = _by_name(ENTRIES), _by_name(METRICS)
@@ -124,13 +100,13 @@ def read(text: str) -> Spec:
 
 def resolve(spec: Spec) -> Spec:
     """Return the spec under the name of the tables if it is an alias or has a cut: ``P_5``."""
-    alias = alias_of(spec)
-    if alias is not None:
-        return alias.applied(spec)
-    cut = None if _is_known(spec) else split_cut(spec)
-    if cut is None:
+    alias = _ALIASES.get(canonical(spec.name))
+    if alias is not None and alias.fits(spec):
+        return replace(spec, name=alias.name, options={**alias.options, **spec.options})
+    cut = re.fullmatch(r"(.*[^\W\d_])[_-](\d+)", spec.name)
+    if cut is None or spec.k is not None or _is_known(spec):
         return spec
-    found = resolve(cut)
+    found = resolve(replace(spec, name=cut[1], k=int(cut[2])))
     return found if _is_known(found) else spec
 
 

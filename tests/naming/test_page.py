@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from tests.naming_page import PAGE, updated
 
 from rankwise.naming.entry import shown_names
-from rankwise.naming.markdown import main, updated
 from rankwise.naming.table import ALIASES, ENTRIES, METRICS
-
-PAGE = Path(__file__).parents[2] / "docs" / "naming.md"
 
 
 def test_the_tables_of_the_page_are_those_of_the_code():
     page = PAGE.read_text(encoding="utf-8")
-    assert updated(page) == page, "run: python -m rankwise.naming.markdown docs/naming.md"
+    assert updated(page) == page, "run: python -m tests.naming_page"
 
 
 def test_every_name_is_on_the_page():
@@ -24,15 +20,10 @@ def test_every_name_is_on_the_page():
         assert f"| `{alias.spelling}` | `{alias.shown}` |" in page
 
 
-def test_what_stands_between_the_marks_is_replaced(tmp_path, monkeypatch):
+def test_what_stands_between_the_marks_is_replaced():
     names = ("objectives", "baselines", "metrics", "aliases")
     blank = "".join(f"<!-- {name} -->\nold\n<!-- end -->\nkept\n" for name in names)
-    path = tmp_path / "page.md"
-    path.write_text(blank)
-    monkeypatch.setattr("sys.argv", ["markdown", str(path)])
-    main()
-    page = path.read_text()
-    assert page == updated(blank)
+    page = updated(blank)
     assert "old" not in page
     assert page.count("kept") == 4
     assert "| `soap` | `SOAP` | `ap` |" in page

@@ -1,14 +1,15 @@
-"""The tables of docs/naming.md: ``python -m rankwise.naming.markdown PAGE``."""
+"""The tables of docs/naming.md; ``python -m tests.naming_page`` writes them."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names, shown_names
 from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
 from rankwise.naming.table import ALIASES, Alias
+
+PAGE = Path(__file__).parents[1] / "docs" / "naming.md"
 
 
 def updated(page: str) -> str:
@@ -73,13 +74,5 @@ def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def main() -> None:
-    """Write the tables into a page."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m rankwise.naming.markdown PAGE")
-    path = Path(sys.argv[1])
-    path.write_text(updated(path.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
