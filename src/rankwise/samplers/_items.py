@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
 import numpy as np
 import torch
@@ -31,12 +30,6 @@ def read_ids(name: str, value: object) -> Ints:
         raise ValueError(f"{name} must be integer ids, one per item, got {vector.dtype}")
     ids: Ints = vector.long().cpu().numpy()
     return ids
-
-
-def require_whole(name: str, value: object) -> None:
-    """Raise unless a seed, epoch or rank is a whole number from zero on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
 
 
 def _read_vector(name: str, value: object) -> Tensor:

@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch.utils.data import Sampler
 
 from rankwise.checks import require_count
-from rankwise.samplers._items import Ints, require_whole
+from rankwise.samplers._items import Ints
 
 
 class EpochBatches(Sampler[list[int]], ABC):
@@ -56,7 +56,7 @@ class EpochBatches(Sampler[list[int]], ABC):
         world_size: int | None = None,
     ) -> None:
         super().__init__()
-        require_whole("seed", seed)
+        require_count("seed", seed, minimum=0)
         self.seed = seed
         self.rank, self.world_size = _place_among_processes(rank, world_size)
         self._batches = batches
@@ -88,7 +88,7 @@ class EpochBatches(Sampler[list[int]], ABC):
 
     def set_epoch(self, epoch: int) -> None:
         """Go to the start of an epoch; the epoch that is being resumed is not started over."""
-        require_whole("epoch", epoch)
+        require_count("epoch", epoch, minimum=0)
         if epoch != self.epoch:
             self._go_to(epoch, 0)
 
@@ -104,8 +104,8 @@ class EpochBatches(Sampler[list[int]], ABC):
         """Resume: the next iteration gives exactly the batches that were left."""
         if set(state) != {"epoch", "given"}:
             raise ValueError(f"state must have the keys 'epoch' and 'given', got {sorted(state)}")
-        require_whole("state['epoch']", state["epoch"])
-        require_whole("state['given']", state["given"])
+        require_count("state['epoch']", state["epoch"], minimum=0)
+        require_count("state['given']", state["given"], minimum=0)
         if state["given"] > len(self):
             raise ValueError(
                 f"state['given'] must be at most the {len(self)} batches of an epoch, got "
@@ -127,7 +127,7 @@ def _place_among_processes(rank: int | None, world_size: int | None) -> tuple[in
             f"rank and world_size go together, got rank={rank!r} and world_size={world_size!r}; "
             "give both, or neither to take those of torch.distributed"
         )
-    require_whole("rank", rank)
+    require_count("rank", rank, minimum=0)
     require_count("world_size", world_size)
     if rank >= world_size:
         raise ValueError(f"rank must be below world_size={world_size}, got rank={rank}")
