@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.boosting.gradient import Mixed, log_loss_gradient
-from rankwise.boosting.objectives import gradient_of
+from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.objectives import Mixed, gradient_of
 
 from .cases import ranked
 

@@ -141,8 +141,8 @@ def test_another_models_scores_are_where_it_starts() -> None:
         ("soprc", '"ap"'),
         ("stable_ap", '"ap"'),
         ("aucm", '"auc"'),
-        ("sopa(max_fpr=.1)", '"opauc"'),
-        ("sota_s(.5, .5)", '"tpauc"'),
+        ("sopa(max_fpr=.1)", r'"opauc\(max_fpr=0.1\)"'),
+        ("sota_s(.5, .5)", r'"tpauc\(min_tpr=0.5, max_fpr=0.5\)"'),
         ("song", '"ndcg"'),
     ],
 )

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from rankwise.boosting.gradient import first_score
 from rankwise.boosting.objectives import stateless_objective
-from rankwise.boosting.training import first_score
 
 PRIORS = [0.02, 0.5, 0.9]
 

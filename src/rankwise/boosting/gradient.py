@@ -1,26 +1,36 @@
-"""Gradient and curvature of an objective at every row, alone or blended with log-loss."""
+"""Gradient of an objective at every row, and a positive curvature, which boosters divide by."""
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rankwise.baselines.pointwise import PointwiseObjective
-from rankwise.boosting.curvature import curved, expected, floored
 from rankwise.boosting.rows import Floats, Rows, merge
 from rankwise.checks import require_one_of
 from rankwise.objectives import Objective
 from rankwise.objectives._batch import CallArguments, read_batch
+from rankwise.pairs import Surrogate
+from rankwise.pairs.forms import Piece
 
 Curvature = Literal["expected", "bound"]
 
 FLOOR = 0.01
 """The minimum curvature of a row, as a share of the mean."""
+
+Gradient = Callable[[Floats, Rows], tuple[Floats, Floats]]
+"""(scores, rows) → (gradient, curvature) of every row."""
+
+_TOP_CELL, _GROWTH = 20, 1.15  # rows in the highest cell; how much larger the next one is
+_TINY = 1e-16  # boosters want a number above zero even for a row of no weight
 
 
 class ObjectiveGradient:
@@ -31,7 +41,7 @@ class ObjectiveGradient:
     A leaf moves by −G/H, on which the factor has no influence.
 
     ``curvature="bound"`` is each row's own: Σ_i g_i ℓ'' over its pairs, g the derivative of the
-    outer function. Where an objective has no such form (:func:`rankwise.boosting.curvature.curved`)
+    outer function. Where an objective has no such form (:func:`curved`)
     it is the absolute gradient, by which a leaf moves at most one unit of the scale; for a mean
     over items (focal loss) that of a log-loss weighted to have this gradient, p_y times its
     absolute value, p_y the probability of the right answer: it is never negative, as the second
@@ -84,8 +94,7 @@ class ObjectiveGradient:
 
     def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
         target, options = _arguments(rows)
-        everything = CallArguments(groups=options["groups"], weight=options["weight"])
-        _, scale = self.objective.rescale(read_batch(scores, target, everything))
+        _, scale = self.objective.rescale(read_batch(scores, target, CallArguments(**options)))
         return torch.as_tensor(scale)
 
 
@@ -129,33 +138,113 @@ def _of_items(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor,
     return gradient, gradient.abs() * right
 
 
-Gradient = Callable[[Floats, Rows], tuple[Floats, Floats]]
-"""(scores, rows) → (gradient, curvature) of every row."""
+@dataclass(frozen=True)
+class CurvedSurrogate(Surrogate):
+    """Surrogate ℓ with ℓ'' in place of its derivative.
 
-
-class Mixed:
-    """Gradient of (1 − ``share``) log-loss and ``share`` of an objective.
-
-    The objective is scaled until the absolute gradients of both add up to the same, so that a
-    share means the same for every objective and in every round.
+    An objective F(A) of pair sums A_i = Σ_j w_j ℓ(s_i − s_j) has the gradient Σ_i g_i ∇A_i with
+    g = ∂F/∂A. With ℓ'' for ℓ' the same backward pass gives g_i Σ_j w_j ℓ''(s_i − s_j) for the
+    upper side and −w_j Σ_i g_i ℓ''(s_i − s_j) for the lower: up to the sign what
+    :func:`rankwise.pairs.pair_curvature` gives for the weights g, without any objective having to
+    say what its g are.
     """
 
-    def __init__(self, gradient: Gradient, share: float) -> None:
-        if not 0 <= share <= 1:
-            raise ValueError(f"blend must be in [0, 1], got {share!r}")
-        self.gradient, self.share = gradient, share
+    surrogate: Surrogate
+    _positive: ClassVar[bool] = False
 
-    def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Return gradient and curvature of all rows of a data set."""
-        if self.share == 1:
-            return self.gradient(scores, rows)
-        plain = log_loss_gradient(scores, rows)
-        if self.share == 0:
-            return plain
-        own = self.gradient(scores, rows)
-        size = float(np.abs(own[0]).sum())
-        factor = self.share * float(np.abs(plain[0]).sum()) / size if size > 0 else 0.0
-        gradient, curvature = (
-            (1 - self.share) * a + factor * b for a, b in zip(plain, own, strict=True)
-        )
-        return gradient, curvature
+    def value(self, x: Tensor) -> Tensor:
+        still = x.detach()
+        return self.surrogate.value(still) + self.surrogate.curvature(still) * (x - still)
+
+    def pieces(self, order: int = 0) -> tuple[Piece, ...]:
+        if order > 1:
+            raise ValueError(f"order must be 0 or 1, got {order!r}")
+        return self.surrogate.pieces(2 if order else 0)
+
+
+def curved(objective: Objective) -> Objective | None:
+    """Return a copy whose gradient is, up to signs, the diagonal of the Hessian given ∂F/∂A.
+
+    That bounds the true diagonal from above where F is concave and ℓ convex, as for average
+    precision, and is the true one where F is linear, as for the AUCs. None where an objective is
+    not a function of sums of positives against negatives with a curved ℓ: a hinge has no curvature,
+    a graded objective has its items on both sides of the pairs, which cancel.
+    """
+    if objective.graded:
+        return None
+    twin = copy.deepcopy(objective)
+    changed = [_swap(part) for part in twin.modules()]
+    return twin if any(changed) else None
+
+
+def _swap(part: nn.Module) -> bool:
+    found = {name: value for name, value in vars(part).items() if _is_curved(value)}
+    for name, surrogate in found.items():
+        setattr(part, name, CurvedSurrogate(surrogate))
+    return bool(found)
+
+
+def _is_curved(value: object) -> bool:
+    if not isinstance(value, Surrogate):
+        return False
+    pieces = value.pieces(2)
+    return any(any(p.polynomial) or any(p.decay) or any(p.rise) or p.growth for p in pieces)
+
+
+def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
+    """Return the mean curvature of the rows with about the same score.
+
+    In log-loss p(1−p) is that of a row whatever its label, so that a leaf of positives divides by
+    what the model expected there, little, and is found early and moved far. The curvature of pairs
+    is large for a positive and small for a negative: a leaf of positives would divide by its own
+    number, as with balanced classes, and trees would look for other leaves. The mean over labels
+    makes the denominator one of scores again.
+
+    Cells are cut by rank: the highest rows first, each cell larger than the one above, since that
+    is where scores differ; equal scores are in one cell. ``curvature`` is that of items of
+    the given ``mass``.
+    """
+    mass = np.ones_like(scores) if mass is None else mass
+    order = np.argsort(-scores, kind="stable")
+    descending = scores[order]
+    above = np.concatenate([[0.0], np.cumsum(mass[order])])
+    above = above[np.searchsorted(-descending, -descending, side="left")]
+    growth = np.log1p(above * (_GROWTH - 1) / _TOP_CELL) / np.log(_GROWTH)
+    cell = np.empty(len(scores), dtype=np.int64)
+    cell[order] = growth.astype(np.int64)
+    total, size = np.bincount(cell, curvature), np.bincount(cell, mass)
+    mean = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+    result: Floats = mean[cell] * mass
+    return result
+
+
+def floored(curvature: Floats, weight: Floats | None, share: float) -> Floats:
+    """Return the curvature, at least a share of its mean, so that no leaf diverges."""
+    mean = float(np.mean(curvature))
+    if weight is None:
+        return np.maximum(curvature, share * mean)
+    # In proportion to the weight, so that a row of weight 2 is still the row twice.
+    least = share * mean * len(weight) / float(weight.sum()) * weight
+    return np.maximum(curvature, np.maximum(least, _TINY))
+
+
+def first_score(objective: Objective | None, prior: float) -> float:
+    """Return the best constant of a mean over items, else the log-odds of the prior.
+
+    A ranking objective is the same for every constant; its scores are taken as logits. The best
+    one of the focal loss is nearer to 0 than the log-odds, where its first tree would leap.
+    """
+    if not isinstance(objective, PointwiseObjective):
+        return math.log(prior / (1 - prior))
+    low, high = -50.0, 50.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _slope(objective, middle, prior) < 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _slope(objective: Objective, score: float, prior: float) -> float:
+    scores = torch.full((2,), score, dtype=torch.float64, requires_grad=True)
+    weight = torch.tensor([1 - prior, prior], dtype=torch.float64)
+    risk = objective(scores, torch.tensor([0.0, 1.0]), weight=weight)
+    return float(torch.autograd.grad(risk, scores)[0].sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,8 +10,10 @@ import torch
 from numpy.typing import ArrayLike
 
 from rankwise._grammar import Spec, Value, canonical
-from rankwise.boosting.gradient import Curvature, Mixed, ObjectiveGradient, log_loss_gradient
-from rankwise.boosting.rows import BoosterData, Floats, rows_of
+from rankwise.boosting.gradient import Curvature, Gradient, ObjectiveGradient, log_loss_gradient
+from rankwise.boosting.rows import BoosterData, Floats, Rows, rows_of
+from rankwise.checks import require_count
+from rankwise.naming import metric_of
 from rankwise.naming import objective as named_objective
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
@@ -35,9 +37,38 @@ Through the true positive rate there is no gradient, so it is counted exactly.
 
 _RANGE = ("max_fpr", "min_fpr")  # what of a partial AUC is no option of its loss
 
-_STATELESS = {"ap": "ap", "auc": "auc", "opauc": "opauc", "tpauc": "tpauc", "ndcg": "ndcg"}
+_STATELESS = ("ap", "auc", "opauc", "tpauc", "ndcg")  # metrics with an objective without a memory
 
 
+class Mixed:
+    """Gradient of (1 − ``share``) log-loss and ``share`` of an objective.
+
+    The objective is scaled until the absolute gradients of both add up to the same, so that a
+    share means the same for every objective and in every round.
+    """
+
+    def __init__(self, gradient: Gradient, share: float) -> None:
+        if not 0 <= share <= 1:
+            raise ValueError(f"blend must be in [0, 1], got {share!r}")
+        self.gradient, self.share = gradient, share
+
+    def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Return gradient and curvature of all rows of a data set."""
+        if self.share == 1:
+            return self.gradient(scores, rows)
+        plain = log_loss_gradient(scores, rows)
+        if self.share == 0:
+            return plain
+        own = self.gradient(scores, rows)
+        size = float(np.abs(own[0]).sum())
+        factor = self.share * float(np.abs(plain[0]).sum()) / size if size > 0 else 0.0
+        gradient, curvature = (
+            (1 - self.share) * a + factor * b for a, b in zip(plain, own, strict=True)
+        )
+        return gradient, curvature
+
+
+@dataclass(eq=False)
 class BoosterObjective:
     """Function (scores, data set) → (gradient, curvature), which LightGBM and XGBoost call.
 
@@ -45,20 +76,10 @@ class BoosterObjective:
     one for every training.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        warm_rounds: int = 0,
-        blend: float = 1.0,
-        curvature: Curvature = "expected",
-        prior: float | None = None,
-    ) -> None:
-        if isinstance(warm_rounds, bool) or warm_rounds < 0:
-            raise ValueError(f"warm_rounds must be a whole number >= 0, got {warm_rounds!r}")
-        self.name, self.warm_rounds = name, warm_rounds
-        self.mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
-        self._rounds: WeakKeyDictionary[BoosterData, int] = WeakKeyDictionary()
+    name: str
+    warm_rounds: int
+    mixed: Mixed
+    _rounds: WeakKeyDictionary[BoosterData, int] = field(default_factory=WeakKeyDictionary)
 
     def __repr__(self) -> str:
         """Return the objective and its share of the gradient."""
@@ -106,9 +127,9 @@ def lightgbm_objective(
         >>> params["objective"]  # lightgbm.train(params, data, feval=lightgbm_metric("ap"))
         BoosterObjective('ap', blend=1.0)
     """
-    return BoosterObjective(
-        name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
-    )
+    require_count("warm_rounds", warm_rounds, minimum=0)
+    mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
+    return BoosterObjective(name, warm_rounds, mixed)
 
 
 def xgboost_objective(
@@ -137,7 +158,7 @@ def xgboost_objective(
         >>> options["obj"]  # xgboost.train(params, data, **options)
         BoosterObjective('ap', blend=0.5)
     """
-    return BoosterObjective(
+    return lightgbm_objective(
         name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
     )
 
@@ -149,11 +170,14 @@ def gradient_of(
     return ObjectiveGradient(stateless_objective(name, prior=prior), curvature)
 
 
-def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
-    """Return the objective of a name, if it is one of single scores and without a memory."""
+def stateless_objective(name: str, *, prior: float | None = None, logits: bool = True) -> Objective:
+    """Return the objective of a name, if it is one of single scores and without a memory.
+
+    ``logits``: with the options that :data:`LOGITS` has for the name.
+    """
     spec = read(name)
     entry = find_objective(spec)
-    own = LOGITS.get(canonical(spec.name), {})
+    own = LOGITS.get(canonical(spec.name), {}) if logits else {}
     if own and len(spec.args) <= len(_RANGE) and set(spec.options) <= set(_RANGE):
         name = str(replace(spec, options={**spec.options, **own}))
     # With the smallest memory, so that an objective that needs one can be made and refused.
@@ -163,10 +187,11 @@ def stateless_objective(name: str, *, prior: float | None = None) -> Objective:
     made = named_objective(name, prior=prior, num_items=1 if needs_items else None)
     remembers = made.state_dict() or getattr(made, "memory_by", None) is not None
     if remembers:
-        instead = _STATELESS.get((entry.metric or "").partition("(")[0], "ap")
+        metric = metric_of(name)
+        instead = metric if read(metric).name in _STATELESS else "ap"
         raise ValueError(
-            f'objective "{name}" remembers earlier batches, and a booster shows all rows in every '
-            f'round; use "{instead}", which has no memory'
+            f'objective "{name}" remembers earlier batches, and here every batch has all rows; '
+            f'use "{instead}", which has no memory'
         )
     if not isinstance(made, Objective) or not _scores_rows(made):
         raise ValueError(

@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from rankwise.boosting.engines import Engine
-from rankwise.boosting.engines.base import engine_of
+from rankwise.boosting.engines import Engine, engine_of
 
 
 @pytest.mark.parametrize("name", ["lightgbm", "xgboost"])

@@ -9,8 +9,9 @@ import lightgbm as lgb
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
-from rankwise.boosting.rows import Floats, Rows
+from rankwise.boosting.engines import Engine, EngineName, Matrix, Table, Trees
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats
 
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 
@@ -42,7 +43,7 @@ class LightGBM(Engine):
     def rounds(self) -> int:
         return self._rounds
 
-    def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
+    def grow(self, gradient: Gradient) -> bool:
         try:
             finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
         except lgb.basic.LightGBMError as error:
@@ -66,25 +67,29 @@ class LightGBM(Engine):
 
     @classmethod
     def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
-        try:
-            booster = lgb.Booster(model_str=text)
-        except lgb.basic.LightGBMError as error:
-            raise ValueError(f"the trees are not LightGBM's: {error}") from error
+        booster = _booster(text)
 
         def scores(rows: Matrix) -> Floats:
             if booster.num_trees() == 0:
                 return np.zeros(rows.shape[0])
-            found = booster.predict(_matrix(rows), raw_score=True, num_threads=threads(n_jobs))
+            found = booster.predict(_matrix(rows), raw_score=True, num_threads=n_jobs)
             return np.asarray(found, dtype=np.float64)
 
         return scores
 
     @classmethod
     def gains(cls, text: str, columns: int) -> Floats:
-        booster = lgb.Booster(model_str=text)
+        booster = _booster(text)
         if booster.num_trees() == 0:
             return np.zeros(columns)
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
+
+
+def _booster(text: str) -> lgb.Booster:
+    try:
+        return lgb.Booster(model_str=text)
+    except lgb.basic.LightGBMError as error:
+        raise ValueError(f"the trees are not LightGBM's: {error}") from error
 
 
 def _matrix(rows: Matrix) -> Matrix:
@@ -102,7 +107,7 @@ def _params(trees: Trees) -> dict[str, object]:
         "bagging_freq": int(trees.subsample < 1),
         "feature_fraction": trees.colsample,
         "lambda_l2": trees.reg,
-        "num_threads": threads(trees.n_jobs),
+        "num_threads": trees.n_jobs,
         "seed": trees.seed,
         "deterministic": True,
         "force_row_wise": True,  # or LightGBM measures which is faster, which is not repeatable

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 import xgboost as xgb
 
-from rankwise.boosting.engines.base import Engine, EngineName, Matrix, Table, Trees, threads
-from rankwise.boosting.rows import Floats, Rows
+from rankwise.boosting.engines import Engine, EngineName, Matrix, Table, Trees
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats
 
 
 class XGBoost(Engine):
@@ -24,13 +25,12 @@ class XGBoost(Engine):
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
         rate = 1 / (1 + np.exp(-start))
         self.params = _params(trees, float(trees.min_child_samples * rate * (1 - rate)))
-        self.rows, self.categories, self.n_jobs = train.rows, trees.categories, trees.n_jobs
-        self.data = _matrix(train.X, trees.categories, trees.n_jobs)
-        self.data.set_info(label=train.rows.positive, base_margin=_start(train.X, start))
+        self.rows = train.rows
+        self.data = _matrix(train.X, start, trees.categories, trees.n_jobs)
+        self.data.set_info(label=train.rows.positive)
         self.held_out = None
         if held_out is not None:
-            self.held_out = _matrix(held_out.X, trees.categories, trees.n_jobs)
-            self.held_out.set_info(base_margin=_start(held_out.X, start))
+            self.held_out = _matrix(held_out.X, start, trees.categories, trees.n_jobs)
         self.booster = self._empty()
 
     def _empty(self) -> xgb.Booster:
@@ -40,7 +40,7 @@ class XGBoost(Engine):
     def rounds(self) -> int:
         return self.booster.num_boosted_rounds()
 
-    def grow(self, gradient: Callable[[Floats, Rows], tuple[Floats, Floats]]) -> bool:
+    def grow(self, gradient: Gradient) -> bool:
         scores = self.booster.predict(self.data, output_margin=True, training=True)
         values = gradient(scores.astype(np.float64), self.rows)
         slope, curvature = (part.astype(np.float32) for part in values)
@@ -64,46 +64,45 @@ class XGBoost(Engine):
 
     @classmethod
     def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
-        booster = xgb.Booster()
-        try:
-            booster.load_model(bytearray(text.encode()))
-        except xgb.core.XGBoostError as error:
-            first = str(error).strip().partition("\n")[0]
-            raise ValueError(f"the trees are not XGBoost's: {first}") from error
-        booster.set_param({"nthread": threads(n_jobs)})
+        booster = _booster(text)
+        booster.set_param({"nthread": n_jobs})
         kinds = booster.feature_types or []
         categories = tuple(place for place, kind in enumerate(kinds) if kind == "c")
 
         def scores(rows: Matrix) -> Floats:
-            data = _matrix(rows, categories, n_jobs)
-            data.set_info(base_margin=_start(rows, 0.0))
+            data = _matrix(rows, 0.0, categories, n_jobs)
             return booster.predict(data, output_margin=True).astype(np.float64)
 
         return scores
 
     @classmethod
     def gains(cls, text: str, columns: int) -> Floats:
-        booster = xgb.Booster()
-        booster.load_model(bytearray(text.encode()))
         found = np.zeros(columns)
-        for name, gain in booster.get_score(importance_type="total_gain").items():
+        for name, gain in _booster(text).get_score(importance_type="total_gain").items():
             assert not isinstance(gain, list)  # that is of linear boosters
             found[int(name.removeprefix("f"))] = gain
         return found
 
 
-def _matrix(rows: Matrix, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
+def _booster(text: str) -> xgb.Booster:
+    booster = xgb.Booster()
+    try:
+        booster.load_model(bytearray(text.encode()))
+    except xgb.core.XGBoostError as error:
+        first = str(error).strip().partition("\n")[0]
+        raise ValueError(f"the trees are not XGBoost's: {first}") from error
+    return booster
+
+
+def _matrix(rows: Matrix, start: float, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
     kinds = ["c" if place in categories else "q" for place in range(rows.shape[1])]
     return xgb.DMatrix(
         rows,
+        base_margin=np.full(rows.shape[0], start),
         feature_types=kinds if categories else None,
         enable_categorical=bool(categories),
-        nthread=threads(n_jobs),
+        nthread=n_jobs,
     )
-
-
-def _start(rows: Matrix, start: float) -> Floats:
-    return np.full(rows.shape[0], start)
 
 
 def _params(trees: Trees, least_curvature: float) -> dict[str, object]:
@@ -119,7 +118,7 @@ def _params(trees: Trees, least_curvature: float) -> dict[str, object]:
         "subsample": trees.subsample,
         "colsample_bytree": trees.colsample,
         "reg_lambda": trees.reg,
-        "nthread": threads(trees.n_jobs),
+        "nthread": trees.n_jobs,
         "seed": trees.seed,
         "verbosity": 0,
     }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.boosting.training import Stage, boost
+from rankwise.boosting.engines import Stage, boost
 
 
 class Scripted:
