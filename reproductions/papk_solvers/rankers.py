@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 
 from rankwise.checks import require_count
 from rankwise.estimators import PApAtKRanker
-from rankwise.estimators._threshold import Rule
 from rankwise.estimators.base import Calibration
 from rankwise.estimators.papk.descent import Found, Problem
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
@@ -163,9 +162,9 @@ class SelectPApAtKRanker(DescentRanker):
         )
         self.inner = inner
 
-    def _check_options(self) -> Rule:
+    def _check_options(self) -> None:
         require_count("inner", self.inner)
-        return super()._check_options()
+        super()._check_options()
 
     def _gradient(self) -> Gradient:
         return SelectedGradient(self.k, self.inner)
@@ -208,11 +207,11 @@ class GreedyPApAtKRanker(PApAtKRanker):
         self.angles = angles
         self.max_columns = max_columns
 
-    def _check_options(self) -> Rule:
+    def _check_options(self) -> None:
         require_count("angles", self.angles)
         if self.max_columns is not None:
             require_count("max_columns", self.max_columns)
-        return super()._check_options()
+        super()._check_options()
 
     def _search(self, problem: Problem, grid: Sequence[tuple[float, float]]) -> Found:
         return combine_greedily(problem, self.k, self.angles, self.max_columns)

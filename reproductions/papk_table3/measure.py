@@ -159,11 +159,11 @@ def _cell(
     single = named[0] not in WITHOUT_DESCENT
     grid = settings(plan.etas, plan.lams)
     found = search_grid(ranker, train, validation, grid, single=single)
-    best, k = found.best, ranker.k
-    scores = np.asarray(test.X @ found.coefficients[:, best])
+    best, k = int(np.argmax(found.values)), ranker.k
+    scores = np.asarray(test.X @ found.weights[:, best])
     whole, full = _gains(test, scores, k)
     # No setting was chosen where a method has none.
-    eta, lam = found.settings[best] if len(found.settings) > 1 else (0.0, 0.0)
+    eta, lam = grid[best] if len(found.values) > 1 else (0.0, 0.0)
     return Cell(
         named[0],
         named[1],

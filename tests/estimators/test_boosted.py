@@ -251,7 +251,7 @@ def test_works_where_scikit_learn_puts_it(rows) -> None:
         ({"learning_rate": 0}, "learning_rate must be a finite number > 0"),
         ({"subsample": 0}, r"subsample must be in \(0, 1\]"),
         ({"colsample": 1.5}, r"colsample must be in \(0, 1\]"),
-        ({"reg": -1}, "reg must be a number >= 0"),
+        ({"reg": -1}, "reg must be a finite number >= 0"),
         ({"blend": 2}, r"blend must be in \[0, 1\]"),
         ({"warm_rounds": -3}, "warm_rounds must be a whole number"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be a whole number >= 1"),

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from rankwise.estimators._calibration import Calibrator, calibrate, platt
+from rankwise.estimators._decisions import Calibrator, calibrate, platt
 
 
 def _sample(n: int = 4000) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from rankwise.estimators import BoostedRanker, LinearRanker, NeuralRanker
-from rankwise.estimators._checkpoint import Checkpoint, fingerprint
+from rankwise.estimators._files import Checkpoint, fingerprint
 from rankwise.estimators.data import Part
 
 NEURAL = {"hidden": (6,), "epochs": 6, "warm_start_epochs": 2, "batch_size": 64}

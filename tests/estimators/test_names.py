@@ -12,6 +12,7 @@ from rankwise.estimators.names import (
     is_graded,
     is_log_loss,
     make_objective,
+    make_stateless,
     metric_name,
     metric_value,
 )
@@ -58,3 +59,27 @@ def test_lists_of_positives_alone_count_as_in_trec_eval() -> None:
     # One list of rows has nothing to rank without a negative.
     with pytest.warns(RuntimeWarning, match="only one class"):
         assert np.isnan(metric_value("ap", scores[2:], Part(None, part.target[2:])))
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("soprc", "ap"),
+        ("stable_ap", "ap"),
+        ("soap", "ap"),
+        ("sopa(.2)", r"opauc\(max_fpr=0.2\)"),
+        ("sopa_s(max_fpr=.1)", r"opauc\(max_fpr=0.1\)"),
+        ("song", "ndcg"),
+        ("aucm", "auc"),
+    ],
+)
+def test_objectives_with_a_memory_are_refused(name: str, instead: str) -> None:
+    with pytest.raises(ValueError, match=f'use "{instead}"'):
+        make_stateless(name, 0.1)
+
+
+@pytest.mark.parametrize(
+    "name", ["ap", "auc", "opauc(.1)", "opauc(.1, form=kl)", "ndcg@5", "pap@3"]
+)
+def test_objectives_without_one_are_taken(name: str) -> None:
+    assert not list(make_stateless(name, 0.1).parameters())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.estimators._significance import clearly_better
+from rankwise.estimators._holdout import clearly_better
 from rankwise.estimators.data import Part
 from rankwise.estimators.names import metric_value
 

@@ -1,18 +1,23 @@
-"""The rows held out of a fit. Equal rows stay together; the order of the rows does not matter.
+"""The rows held out of a fit, and whether one model ranks them better than another.
 
-The hash of its values decides where a row goes. So a row of weight 2 is the row twice here, too,
-and no copy of a training row is among the rows that shall be new to the model.
+The hash of its values decides where a row goes: equal rows stay together, and the order of the rows
+does not matter. So a row of weight 2 is the row twice here, too, and no copy of a training row is
+among the rows that shall be new to the model.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.estimators.data import Floats, Matrix, Part, Vector
+from rankwise.estimators.limits import time_is_up
 
 _Keys = NDArray[np.uint64]
 _BLOCK = 1 << 14  # rows hashed at a time
+_RESAMPLES, _CONFIDENCE = 100, 0.95
 
 
 def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
@@ -97,3 +102,32 @@ def _mixed(keys: _Keys) -> _Keys:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
     return keys ^ (keys >> np.uint64(31))
+
+
+def clearly_better(
+    first: Floats, second: Floats, part: Part, metric: Callable[[Floats, Part], float], seed: int
+) -> bool:
+    """Return whether ``first`` has the higher metric on the rows and on 95 of 100 resamples.
+
+    A resample draws as many positives and negatives as there are, or as many lists, with
+    replacement; both models are evaluated on the same ones. If the time is up before, the answer
+    is False.
+    """
+    if not metric(first, part) > metric(second, part):
+        return False
+    rng, wins = np.random.default_rng(seed), 0
+    for done in range(1, _RESAMPLES + 1):
+        if part.groups is None:
+            classes = [np.flatnonzero(part.target == value) for value in np.unique(part.target)]
+            rows = np.concatenate([rng.choice(members, len(members)) for members in classes])
+        else:
+            lists = np.unique(part.groups)
+            # A list drawn twice would become one of twice its length: it counts once.
+            rows = np.flatnonzero(np.isin(part.groups, rng.choice(lists, len(lists))))
+        resample = part.rows(rows)
+        wins += metric(first[rows], resample) > metric(second[rows], resample)
+        if done - wins > (1 - _CONFIDENCE) * _RESAMPLES:  # the rest cannot change the answer
+            return False
+        if done < _RESAMPLES and time_is_up():
+            return False
+    return True

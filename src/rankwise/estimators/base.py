@@ -15,9 +15,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from rankwise.checks import require_one_of
-from rankwise.estimators._calibration import Calibrator, calibrate
-from rankwise.estimators._checkpoint import Checkpoint, fingerprint
-from rankwise.estimators._files import load_ranker, save_ranker
+from rankwise.estimators._decisions import Calibrator, calibrate, parse_rule
+from rankwise.estimators._files import Checkpoint, fingerprint, load_ranker, save_ranker
 from rankwise.estimators._holdout import hold_out
 from rankwise.estimators._inputs import (
     learn_features,
@@ -28,7 +27,6 @@ from rankwise.estimators._inputs import (
     read_weight,
     with_two_targets,
 )
-from rankwise.estimators._threshold import Rule, parse_rule
 from rankwise.estimators.data import (
     Floats,
     Loaded,
@@ -46,12 +44,6 @@ from rankwise.naming import metric as named_metric
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
-
-
-def require_non_negative(name: str, value: float) -> None:
-    """Check a parameter that is a finite number >= 0."""
-    if not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be a number >= 0, got {value!r}")
 
 
 @dataclass(eq=False, repr=False)
@@ -167,14 +159,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Estimate the number of multiplications of a training step."""
         return float(np.prod(data.train.X.shape, dtype=np.float64))
 
-    def _require(self, check: Callable[[str, int], None], *names: str) -> None:
+    def _require(self, check: Callable[..., None], *names: str, **bounds: float) -> None:
         """Check parameters that are not None."""
         for name in names:
             if getattr(self, name) is not None:
-                check(name, getattr(self, name))
+                check(name, getattr(self, name), **bounds)
 
-    def _check_options(self) -> Rule:
-        """Check the parameters; return the parsed rule of the threshold."""
+    def _check_options(self) -> None:
+        """Check the parameters."""
         entry_of(self.objective)
         named_metric(self._metric_name)
         if self.calibration is not None:
@@ -182,7 +174,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         fraction = self.validation_fraction
         if not (isinstance(fraction, (int, float)) and 0 <= fraction < 1):
             raise ValueError(f"validation_fraction must be in [0, 1), got {fraction!r}")
-        return parse_rule(self.threshold)
+        parse_rule(self.threshold)
 
     def fit(
         self,
@@ -212,7 +204,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns:
             The fitted ranker itself.
         """
-        rule = self._check_options()
+        self._check_options()
         rows, labels, weight = learn_features(self, X, y, sample_weight)
         count, lists = len(labels), read_groups(groups, len(labels))
         graded = lists is not None and is_graded(self.objective)
@@ -232,6 +224,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         scores = self._checked_scores(data.held_out.X)
         positive, weight = data.held_out.target > 0, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
+        rule = parse_rule(self.threshold)
         self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
         return self
 

@@ -10,15 +10,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.baselines.pointwise import PointwiseObjective
-from rankwise.boosting.engines import EngineName, Table, Trees, engine_of
-from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.engines import EngineName, Stage, Table, Trees, boost, engine_of
+from rankwise.boosting.gradient import first_score, log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import Rows
-from rankwise.boosting.training import Stage, boost, first_score
-from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.estimators._significance import clearly_better
-from rankwise.estimators._threshold import Rule
-from rankwise.estimators.base import Ranker, require_non_negative
+from rankwise.checks import require_count, require_number, require_one_of, require_positive
+from rankwise.estimators._holdout import clearly_better
+from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import is_log_loss
@@ -94,23 +92,22 @@ class BoostedRanker(Ranker):
     _predictors: dict[str, Callable[[Matrix], Floats]] | None = field(init=False, default=None)
     _texts: dict[str, str] = field(init=False)  # "trees" and "log_loss_trees", or one of them
 
-    def _check_options(self) -> Rule:
+    def _check_options(self) -> None:
         require_one_of("engine", self.engine, get_args(EngineName))
         self._require(require_count, "n_estimators", "min_child_samples", "early_stopping_rounds")
-        if self.warm_rounds:
-            require_count("warm_rounds", self.warm_rounds)
+        self._require(require_count, "warm_rounds", minimum=0)
         require_count("num_leaves", self.num_leaves, minimum=2)
         require_positive("learning_rate", self.learning_rate)
         for name in ("subsample", "colsample"):
             if not 0 < getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in (0, 1], got {getattr(self, name)!r}")
-        require_non_negative("reg", self.reg)
+        require_number("reg", self.reg, minimum=0)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must be -1 or a number of threads >= 1, got 0")
         if self.blend is not None and not 0 <= self.blend <= 1:
             raise ValueError(f"blend must be in [0, 1], got {self.blend!r}")
         self._stages(True)  # refuses an objective with a memory
-        return super()._check_options()
+        super()._check_options()
 
     @property
     def _share(self) -> float:
@@ -133,7 +130,7 @@ class BoostedRanker(Ranker):
         metric = Stage(gradient_of(self.objective), total)
         first = [Stage(log_loss_gradient, min(warm, total))] if warm else []
         found = {"trees": [*first, metric], "log_loss_trees": [plain]}
-        return {name: found[name] for name, share in _weights(self._share).items() if share > 0}
+        return {name: found[name] for name in _weights(self._share)}
 
     def _fit_scores(self, data: Training) -> None:
         objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
@@ -183,10 +180,15 @@ class BoostedRanker(Ranker):
             subsample=self.subsample,
             colsample=self.colsample,
             reg=self.reg,
-            n_jobs=self.n_jobs,
+            n_jobs=self._threads,
             seed=data.seed,
             categories=tuple(self.preparation_.categories),
         )
+
+    @property
+    def _threads(self) -> int:
+        """Return the number of threads in the boosters' terms: 0 for all processors."""
+        return max(0, self.n_jobs)
 
     @property
     def texts_(self) -> dict[str, str]:
@@ -205,9 +207,8 @@ class BoostedRanker(Ranker):
         check_is_fitted(self)
         found = np.zeros(self.n_features_in_)
         for name, share in _weights(self.blend_).items():
-            if share > 0:
-                gains = engine_of(self.engine).gains(self._texts[name], self.n_features_in_)
-                found += share * gains / (gains.sum() or 1.0)
+            gains = engine_of(self.engine).gains(self._texts[name], self.n_features_in_)
+            found += share * gains / (gains.sum() or 1.0)
         return found / (found.sum() or 1.0)
 
     def _scores(self, X: Matrix) -> Floats:
@@ -216,13 +217,12 @@ class BoostedRanker(Ranker):
             self._predictors = self._read()
         scores = np.full(X.shape[0], self._start)
         for name, share in _weights(self.blend_).items():
-            if share > 0:
-                scores += share * self._predictors[name](X)
+            scores += share * self._predictors[name](X)
         return scores
 
     def _read(self) -> dict[str, Callable[[Matrix], Floats]]:
         read = engine_of(self.engine).read
-        return {name: read(text, self.n_jobs) for name, text in self._texts.items()}
+        return {name: read(text, self._threads) for name, text in self._texts.items()}
 
     def __getstate__(self) -> dict[str, object]:
         state = super().__getstate__()
@@ -238,15 +238,15 @@ class BoostedRanker(Ranker):
     def _restore(self, state: Loaded) -> None:
         self._start, self.n_trees_ = float(state["start"]), int(state["n_trees"])
         self.blend_ = float(state["blend"])
-        self._texts = {name: state[name] for name in _weights(self.blend_) if name in state}
+        self._texts = {name: state[name] for name in _weights(self.blend_)}
         best = state.get("best_value")
         self.best_value_ = None if best is None else float(best)
         self._predictors = self._read()
 
 
 def _weights(share: float) -> dict[str, float]:
-    """Return the weights of both sets of trees, given that of the objective's."""
-    return {"trees": share, "log_loss_trees": 1 - share}
+    """Return the weights above 0 of the sets of trees, given that of the objective's."""
+    return {n: w for n, w in {"trees": share, "log_loss_trees": 1 - share}.items() if w > 0}
 
 
 def _table(part: Part) -> Table:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 if TYPE_CHECKING:
-    from rankwise.estimators._checkpoint import Checkpoint
+    from rankwise.estimators._files import Checkpoint
 
 Floats: TypeAlias = NDArray[np.floating]
 Vector: TypeAlias = NDArray[np.float64]

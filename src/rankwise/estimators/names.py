@@ -9,10 +9,12 @@ import numpy as np
 from torch import nn
 
 from rankwise._grammar import canonical
+from rankwise.boosting.objectives import stateless_objective
 from rankwise.estimators.data import Floats, Part
 from rankwise.naming import metric, metric_of, objective
 from rankwise.naming.entry import ObjectiveEntry, load
 from rankwise.naming.table import find_objective, read
+from rankwise.objectives import Objective
 
 _LOG_LOSS = ("logloss", "crossentropy", "bce")
 
@@ -23,8 +25,8 @@ def is_log_loss(name: str) -> bool:
 
 
 def entry_of(name: str) -> ObjectiveEntry:
-    """Return the entry of an objective in the table of names; ``log_loss`` is cross-entropy."""
-    return find_objective(read("cross_entropy" if is_log_loss(name) else name))
+    """Return the entry of an objective in the table of names."""
+    return find_objective(read(_known(name)))
 
 
 def is_graded(name: str) -> bool:
@@ -40,8 +42,17 @@ def make_objective(
     num_lists: int | None = None,
 ) -> nn.Module:
     """Make the objective of a name, given what is known of the data."""
-    name = "cross_entropy" if is_log_loss(name) else name
-    return objective(name, prior=prior, num_items=num_items, num_lists=num_lists)
+    return objective(_known(name), prior=prior, num_items=num_items, num_lists=num_lists)
+
+
+def make_stateless(name: str, prior: float | None = None) -> Objective:
+    """Make the objective of a name for one batch of all rows; refuse one with a memory."""
+    return stateless_objective(_known(name), prior=prior, logits=False)
+
+
+def _known(name: str) -> str:
+    """Return the name of an objective; ``log_loss`` is cross-entropy."""
+    return "cross_entropy" if is_log_loss(name) else name
 
 
 def metric_name(name: str) -> str:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rankwise.estimators.linear._design import Design
-from rankwise.estimators.linear._search import fixed_at, search, stateless, weighted_median
+from rankwise.estimators.linear._search import fixed_at, search, weighted_median
 from rankwise.objectives import AveragePrecision, PairwiseAUC
 
 
@@ -27,30 +27,6 @@ def test_least_squares_with_a_ridge_about_a_point(ridge: float) -> None:
     solution = np.linalg.solve(A.T @ A + R, A.T @ wanted + R @ np.append(about, 0))
     np.testing.assert_allclose(found, solution, rtol=1e-5, atol=1e-7)
     assert steps >= 1
-
-
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
-        ("soprc", "ap"),
-        ("stable_ap", "ap"),
-        ("soap", "ap"),
-        ("sopa(.2)", r"opauc\(max_fpr=0.2\)"),
-        ("sopa_s(max_fpr=.1)", r"opauc\(max_fpr=0.1\)"),
-        ("song", "ndcg"),
-        ("aucm", "auc"),
-    ],
-)
-def test_objectives_with_a_memory_are_refused(name: str, instead: str) -> None:
-    with pytest.raises(ValueError, match=f"use '{instead}'"):
-        stateless(name, 0.1)
-
-
-@pytest.mark.parametrize(
-    "name", ["ap", "auc", "opauc(.1)", "opauc(.1, form=kl)", "ndcg@5", "pap@3"]
-)
-def test_objectives_without_one_are_taken(name: str) -> None:
-    assert not list(stateless(name, 0.1).parameters())
 
 
 def _data(groups: bool) -> tuple[torch.Tensor, ...]:

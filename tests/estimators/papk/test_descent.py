@@ -5,8 +5,9 @@ import pytest
 import torch
 from tests.estimators.papk.generated import part
 
+from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.linear._design import Design
-from rankwise.estimators.papk.descent import Plan, Problem, descend, logistic_start
+from rankwise.estimators.papk.descent import Problem, descend, logistic_start
 from rankwise.estimators.papk.subgradients import RiskGradient
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
@@ -51,8 +52,8 @@ def test_every_setting_walks_as_algorithm_1_says(radius):
     last_counts.evaluations = 0
     given = problem(last_counts)
     etas, lams = np.array([0.1, 0.5, 0.1]), np.array([0.0, 0.01, 1.0])
-    plan = Plan(steps=12, every=5, radius=radius)
-    found = descend(given, RiskGradient(PApAtK(5, score_scale=1)), etas, lams, plan)
+    options = PApAtKRanker(max_iter=12, radius=radius)
+    found = descend(given, RiskGradient(PApAtK(5, score_scale=1)), etas, lams, options)
     for place, (eta, lam) in enumerate(zip(etas, lams, strict=True)):
         expected = algorithm_1(given, eta, lam, 12, radius)
         np.testing.assert_allclose(found.weights[:, place], expected, atol=1e-10)
@@ -83,7 +84,7 @@ def own_gradient(objective):
 )
 def test_all_settings_at_once_walk_as_one_by_one(objective, start):
     etas, lams = np.array([0.05, 0.5, 0.2]), np.array([0.01, 0.1, 1.0])
-    plan = Plan(steps=25, every=5, start=start)
+    options = PApAtKRanker(max_iter=25)
     walks = []
     for follow in (RiskGradient(objective), own_gradient(objective)):
         seen = []
@@ -92,7 +93,7 @@ def test_all_settings_at_once_walk_as_one_by_one(objective, start):
             seen.append(weights.copy())
             return np.full(weights.shape[1], float(len(seen)))
 
-        descend(problem(evaluate), follow, etas, lams, plan)
+        descend(problem(evaluate), follow, etas, lams, options, start=start)
         walks.append(np.stack(seen))
     assert np.abs(walks[0]).max() > 0.05
     np.testing.assert_allclose(walks[0], walks[1], atol=1e-9)
@@ -106,9 +107,9 @@ def test_the_best_iterate_is_kept_and_patience_ends_the_walk():
         seen.append(weights[:, 0].copy())
         return np.array([next(values)])
 
-    plan = Plan(steps=100, every=2, patience=2)
-    one = np.array([0.1])
-    found = descend(problem(evaluate), RiskGradient(PApAtK(5, score_scale=1)), one, 0 * one, plan)
+    options = PApAtKRanker(max_iter=100, patience=2)
+    one, follow = np.array([0.1]), RiskGradient(PApAtK(5, score_scale=1))
+    found = descend(problem(evaluate), follow, one, 0 * one, options, every=2)
     assert found.values.tolist() == [0.9]
     np.testing.assert_array_equal(found.weights[:, 0], seen[1])
     assert found.steps.tolist() == [8]  # two evaluations that were no better
@@ -116,8 +117,9 @@ def test_the_best_iterate_is_kept_and_patience_ends_the_walk():
 
 def test_a_setting_that_settles_or_diverges_ends_alone():
     etas, lams = np.array([1e-3, 1e-9, 1e9]), np.array([0.0, 0.0, 1e30])
-    plan = Plan(steps=6, every=1, tolerance=1e-3)
-    found = descend(problem(), RiskGradient(PApAtK(5, score_scale=1)), etas, lams, plan)
+    options = PApAtKRanker(max_iter=6, tolerance=1e-3)
+    follow = RiskGradient(PApAtK(5, score_scale=1))
+    found = descend(problem(), follow, etas, lams, options, every=1)
     assert found.steps[0] == 6
     assert found.steps[2] < 6
     assert np.isfinite(found.weights).all()
@@ -132,23 +134,23 @@ def test_users_in_turn_see_everybody_and_the_seed_repeats():
         return RiskGradient(PApAtK(5, score_scale=1))(users, scores)
 
     one = np.array([0.1])
-    plan = Plan(steps=6, batch_users=5)
-    first = descend(problem(seed=3), follow, one, 0 * one, plan)
+    options = PApAtKRanker(max_iter=6, batch_users=5)
+    first = descend(problem(seed=3), follow, one, 0 * one, options)
     assert sizes == [5, 5, 2, 5, 5, 2]
-    again, other = (descend(problem(seed=s), follow, one, 0 * one, plan) for s in (3, 4))
+    again, other = (descend(problem(seed=s), follow, one, 0 * one, options) for s in (3, 4))
     np.testing.assert_array_equal(first.weights, again.weights)
     assert (first.weights != other.weights).any()
 
 
 def test_a_start_counts_as_an_iterate():
     begin = np.linspace(1, -1, 6)
-    plan = Plan(steps=3, start=(begin, 0.5))
     found = descend(
         problem(lambda w: -np.abs(w - begin[:, None]).sum(0)),
         RiskGradient(PApAtK(5, score_scale=1)),
         np.array([0.1]),
         np.array([0.0]),
-        plan,
+        PApAtKRanker(max_iter=3),
+        start=(begin, 0.5),
     )
     assert found.values.tolist() == [0]
     np.testing.assert_array_equal(found.weights[:, 0], begin)

@@ -7,7 +7,8 @@ from tests.estimators.papk.generated import part
 from tests.estimators.papk.test_descent import own_gradient, problem
 from tests.estimators.papk.test_subgradients import same_as_autograd, scored
 
-from rankwise.estimators.papk.descent import Plan, descend
+from rankwise.estimators import PApAtKRanker
+from rankwise.estimators.papk.descent import descend
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PrecisionAtK
 from reproductions.papk_solvers.gradients import (
@@ -55,7 +56,7 @@ def test_kinks_have_slope_zero_as_the_hinge_has():
 @pytest.mark.parametrize("name", list(FORMS))
 def test_all_settings_in_one_descent_walk_as_one_by_one(name, start):
     etas, lams = np.array([0.05, 0.5, 0.2]), np.array([0.01, 0.1, 1.0])
-    plan = Plan(steps=25, every=5, start=start)
+    options = PApAtKRanker(max_iter=25)
     gradient = FORMS[name](5)
     walks = []
     for follow in (gradient, own_gradient(gradient.objective)):
@@ -65,7 +66,7 @@ def test_all_settings_in_one_descent_walk_as_one_by_one(name, start):
             seen.append(weights.copy())
             return np.full(weights.shape[1], float(len(seen)))
 
-        descend(problem(evaluate), follow, etas, lams, plan)
+        descend(problem(evaluate), follow, etas, lams, options, start=start)
         walks.append(np.stack(seen))
     assert np.abs(walks[0]).max() > 0.05
     np.testing.assert_allclose(walks[0], walks[1], atol=1e-9)

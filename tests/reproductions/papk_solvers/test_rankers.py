@@ -77,7 +77,7 @@ def test_a_setting_of_a_grid_is_the_ranker_alone(ranker):
     whole = search_grid(ranker, train, held, grid)
     for place, setting in enumerate(grid):
         alone = search_grid(ranker, train, held, [setting])
-        np.testing.assert_allclose(alone.coefficients[:, 0], whole.coefficients[:, place])
+        np.testing.assert_allclose(alone.weights[:, 0], whole.weights[:, place])
         assert alone.values[0] == pytest.approx(whole.values[place])
 
 
@@ -88,11 +88,11 @@ def test_the_order_of_the_rows_and_single_precision_change_only_rounding():
     ranker = LogisticAtKRanker(4, max_iter=20)
     plain = search_grid(ranker, train, held, grid)
     other = search_grid(ranker, mixed, held, grid)
-    np.testing.assert_allclose(other.coefficients, plain.coefficients, atol=1e-10)
+    np.testing.assert_allclose(other.weights, plain.weights, atol=1e-10)
     single = search_grid(ranker, train, held, grid, single=True)
     np.testing.assert_allclose(single.values, plain.values, atol=0.02)
-    np.testing.assert_allclose(single.coefficients, plain.coefficients, atol=0.02)
-    assert (single.coefficients != plain.coefficients).any()
+    np.testing.assert_allclose(single.weights, plain.weights, atol=0.02)
+    assert (single.weights != plain.weights).any()
 
 
 def test_a_ranker_without_settings_has_one():

@@ -12,7 +12,7 @@ from tests.tasks.ranking.cases import written
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor
 from rankwise.estimators import Ranker
-from rankwise.estimators._checkpoint import Checkpoint
+from rankwise.estimators._files import Checkpoint
 from rankwise.tasks.ranking import (
     Settings,
     UsageError,

@@ -9,19 +9,41 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.estimators._threshold import Rule
-from rankwise.estimators.base import Ranker, require_non_negative
+from rankwise.checks import require_count, require_number, require_one_of, require_positive
+from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time
 from rankwise.estimators.linear._design import Design, spread_of
-from rankwise.estimators.linear._search import Loss, fixed_at, mean_log_loss, search, stateless
-from rankwise.estimators.names import is_graded, is_log_loss
+from rankwise.estimators.linear._search import Loss, fixed_at, mean_log_loss, search
+from rankwise.estimators.names import is_graded, is_log_loss, make_stateless
 from rankwise.objectives import AveragePrecision
 
 
+@dataclass(eq=False, repr=False)
+class LinearModel(Ranker):
+    """A ranker whose scores are linear in the columns."""
+
+    coef_: Vector = field(init=False)
+    intercept_: Vector = field(init=False)
+    n_iter_: int = field(init=False)
+
+    def _keep_weights(self, design: Design, weights: Vector, intercept: float) -> None:
+        coefficients, intercept = design.unscaled(weights, intercept)
+        self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+
+    def _scores(self, X: Matrix) -> Floats:
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    def _state(self) -> State:
+        return {"coef": self.coef_, "intercept": self.intercept_, "n_iter": np.array(self.n_iter_)}
+
+    def _restore(self, state: Loaded) -> None:
+        self.coef_, self.intercept_ = state["coef"], state["intercept"]
+        self.n_iter_ = int(state["n_iter"])
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRanker(Ranker):
+class LinearRanker(LinearModel):
     """A linear model fitted by L-BFGS to the objective of all rows, from the logistic solution.
 
     The same rows and ``random_state`` give the same model. A logistic regression with the ridge
@@ -65,17 +87,13 @@ class LinearRanker(Ranker):
     tolerance: float = 1e-6
     standardize: bool = True
 
-    coef_: Vector = field(init=False)
-    intercept_: Vector = field(init=False)
-    n_iter_: int = field(init=False)
-
-    def _check_options(self) -> Rule:
+    def _check_options(self) -> None:
         require_one_of("start", self.start, ("log_loss", "zero"))
         require_count("max_iter", self.max_iter)
         require_positive("tolerance", self.tolerance)
-        self._require(require_non_negative, "alpha", "proximity")
-        stateless(self.objective, 0.5)
-        return super()._check_options()
+        self._require(require_number, "alpha", "proximity", minimum=0)
+        make_stateless(self.objective)  # refuses an objective with a memory
+        super()._check_options()
 
     def _fit_scores(self, data: Training) -> None:
         train = data.train
@@ -105,8 +123,7 @@ class LinearRanker(Ranker):
                 weights = started
             else:
                 intercept = 0.0
-        coefficients, intercept = design.unscaled(weights, intercept)
-        self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+        self._keep_weights(design, weights, intercept)
 
     def _keep(
         self, data: Training, started: Vector, weights: Vector, intercept: float, done: int
@@ -129,7 +146,7 @@ class LinearRanker(Ranker):
         target, weight, groups = _tensors(data.train)
         if not is_graded(self.objective):
             target = target > 0  # booleans need no check in every call
-        objective = stateless(self.objective, data.prior if groups is None else None)
+        objective = make_stateless(self.objective, data.prior if groups is None else None)
         scores = design.scores(weights)
         if isinstance(objective, AveragePrecision) and objective.score_scale == "auto":
             spread = spread_of(scores, data.train.weight)
@@ -143,16 +160,6 @@ class LinearRanker(Ranker):
         )
         self.n_iter_ += max(1, steps)
         return found
-
-    def _scores(self, X: Matrix) -> Floats:
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
-
-    def _state(self) -> State:
-        return {"coef": self.coef_, "intercept": self.intercept_, "n_iter": np.array(self.n_iter_)}
-
-    def _restore(self, state: Loaded) -> None:
-        self.coef_, self.intercept_ = state["coef"], state["intercept"]
-        self.n_iter_ = int(state["n_iter"])
 
 
 def _tensors(part: Part) -> tuple[Tensor, Tensor | None, Tensor | None]:

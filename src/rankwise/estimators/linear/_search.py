@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -11,16 +10,11 @@ from scipy.optimize import OptimizeResult, minimize
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from rankwise.estimators._placed_lists import placed_lists
 from rankwise.estimators.data import Vector
 from rankwise.estimators.limits import time_is_up
 from rankwise.estimators.linear._design import Design
-from rankwise.estimators.names import entry_of, make_objective, metric_name
-from rankwise.lists import Lists
-from rankwise.memory import MovingAverage
-from rankwise.naming.lookup import signature_of_objective
-from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import AveragePrecision, Objective
-from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 
 Loss = Callable[[Tensor], Tensor]
@@ -90,23 +84,6 @@ def _end_in_time(intermediate_result: OptimizeResult) -> None:
         raise StopIteration
 
 
-def stateless(name: str, prior: float | None) -> Objective:
-    """Make the objective of a name; refuse one that remembers batches, and suggest another."""
-    entry = entry_of(name)
-    by_item = signature_of_objective(entry).defaults.get("num_items") is EMPTY
-    if not (by_item or "num_items" in entry.needs):
-        module = make_objective(name, prior=prior)
-        memories = any(isinstance(part, MovingAverage) for part in module.modules())
-        if not isinstance(module, Objective):
-            raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
-        if not memories and not any(p.requires_grad for p in module.parameters()):
-            return module
-    raise ValueError(
-        f"objective {name!r} learns from batch to batch, and here all rows are one batch; "
-        f"use {metric_name(name)!r}, which stands for the same metric"
-    )
-
-
 def fixed_at(
     objective: Objective,
     scores: Tensor,
@@ -126,8 +103,8 @@ def fixed_at(
         return lambda now: objective(now, target, weight=weight, groups=groups)
     scale = 1.0 if objective.score_scale == "auto" else float(objective.score_scale)
     kept = []
-    for part in _parts(scores, target, weight, groups):
-        lists = part.at(scores.detach() / scale)
+    for part in placed_lists(target, groups, weight):
+        lists = part.at(scores[None].detach() / scale)
         found = true_positive_rate(objective.true_positives, lists)
         gain = objective.full_gain(lists)
         if objective.gain == "annealed":
@@ -139,39 +116,12 @@ def fixed_at(
     def loss(now: Tensor) -> Tensor:
         risks = []
         for part, factor in kept:
-            lists = part.at(now / scale)
+            lists = part.at(now[None] / scale)
             errors = factor * false_positive_rate(objective.false_positives, lists)
             risks.append(lists.mean_over_positives(saturating(errors)))
         return torch.cat(risks).mean()
 
     return loss
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Lists without their scores: the place of each of their items in a vector of scores."""
-
-    lists: Lists
-    positives: Tensor
-    negatives: Tensor
-
-    def at(self, scores: Tensor) -> Lists:
-        """Return the lists with these scores; nothing is checked or split again."""
-        above, below = (
-            scores.index_select(0, rows.flatten()).view_as(rows)
-            for rows in (self.positives, self.negatives)
-        )
-        return replace(self.lists, positives=above, negatives=below)
-
-
-def _parts(
-    scores: Tensor, target: Tensor, weight: Tensor | None, groups: Tensor | None
-) -> Iterator[_Part]:
-    """Split the lists by size once, with places in place of scores."""
-    for lists in lists_of_rows(target, CallArguments(groups=groups, weight=weight)):
-        above, below = (w.to(scores.dtype) for w in (lists.positive_weight, lists.negative_weight))
-        part = replace(lists, positive_weight=above, negative_weight=below)
-        yield _Part(part, lists.positives.long(), lists.negatives.long())
 
 
 def weighted_median(values: Tensor, weight: Tensor) -> Tensor:

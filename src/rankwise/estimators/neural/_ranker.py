@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_positive
-from rankwise.estimators._threshold import Rule
-from rankwise.estimators.base import Ranker, require_non_negative
+from rankwise.checks import require_count, require_number, require_positive
+from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
 from rankwise.estimators.neural._network import Encoding, Network, learn_encoding
 from rankwise.estimators.neural._training import Rows, train_network
@@ -79,16 +78,16 @@ class NeuralRanker(Ranker):
     history_: list[float] = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _check_options(self) -> Rule:
+    def _check_options(self) -> None:
         self._require(require_count, "epochs", "patience", "batch_size", "positives")
         if isinstance(self.hidden, str) or not isinstance(self.hidden, Sequence):
             raise ValueError(f"hidden must be units of layers as (64, 32), got {self.hidden!r}")
         for units in self.hidden:
             require_count("hidden", units)
         require_positive("learning_rate", self.learning_rate)
-        self._require(require_non_negative, "warm_start_epochs", "weight_decay")
+        self._require(require_number, "warm_start_epochs", "weight_decay", minimum=0)
         self._device()
-        return super()._check_options()
+        super()._check_options()
 
     def _device(self) -> torch.device:
         try:

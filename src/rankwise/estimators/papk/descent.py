@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,6 +14,9 @@ from rankwise.estimators.linear._design import Design
 from rankwise.estimators.linear._search import mean_log_loss, search
 from rankwise.estimators.papk.subgradients import Gradient
 from rankwise.estimators.papk.users import Users
+
+if TYPE_CHECKING:
+    from rankwise.estimators.papk.ranker import PApAtKRanker
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array], Array]
@@ -32,25 +36,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Length of a descent, and when it stops.
-
-    The iterate is evaluated every ``every`` steps, and the best one is kept. A setting ends after
-    ``patience`` evaluations without improvement, when a step moves the weights by less than
-    ``tolerance`` of their length, or when they diverge.
-    """
-
-    steps: int = 300
-    every: int = 5
-    patience: int = 20
-    tolerance: float = 1e-6
-    radius: float | None = None
-    batch_users: int | None = None
-    intercept: bool = False
-    start: tuple[Array, float] | None = None  # weights and intercept; None: zero, never the best
-
-
-@dataclass(frozen=True)
 class Found:
     """The best iterate of every setting, (columns, settings), its metric, and the steps taken."""
 
@@ -65,45 +50,52 @@ def descend(
     gradient: Gradient,
     etas: Array,
     lams: Array,
-    plan: Plan,
+    options: PApAtKRanker,
+    *,
+    start: tuple[Array, float] | None = None,
+    every: int = 5,
 ) -> Found:
     """Iterate w ← Π[w − η/√(t+1) · (g + 2λw)], g a subgradient of the mean over users.
 
-    w₀ is ``plan.start``, 0 by default. The ridge is λ‖w‖². Π projects on the ball of
-    ``plan.radius``. With ``plan.batch_users`` every step sees that many users, drawn without
-    replacement until all were seen.
+    ``start`` is w₀ with its intercept; None: zero, which is never the best. The ridge is λ‖w‖². Π
+    projects on the ball of ``options.radius``. With ``options.batch_users`` every step sees that
+    many users, drawn without replacement until all were seen.
+
+    The iterate is evaluated every ``every`` steps, and the best one is kept. A setting ends after
+    ``options.patience`` evaluations without improvement, when a step moves the weights by less than
+    ``options.tolerance`` of their length, or when they diverge.
     """
     iterates = _Iterates(problem.design.columns, len(etas))
-    if plan.start is not None:
-        iterates.weights += plan.start[0][:, None]
-        iterates.intercepts += plan.start[1] if plan.intercept else 0.0
+    if start is not None:
+        iterates.weights += start[0][:, None]
+        iterates.intercepts += start[1] if options.intercept else 0.0
         iterates.evaluate(problem.evaluate)
-    draws = _draws(problem.users, plan.batch_users, problem.seed)
-    for step in range(plan.steps):
+    draws = _draws(problem.users, options.batch_users, problem.seed)
+    for step in range(options.max_iter):
         running = iterates.running
         rows, users = next(draws)
         matrix = problem.design.matrix if rows is None else problem.design.matrix[rows]
         now = iterates.weights[:, running]
         scores = np.ascontiguousarray(now.T.astype(matrix.dtype) @ matrix.T)
-        if plan.intercept:
+        if options.intercept:
             scores += iterates.intercepts[running, None].astype(matrix.dtype)
         by_score = gradient(users, torch.from_numpy(scores)).numpy()
         size = etas[running] / np.sqrt(step + 1)
         whole = np.asarray(by_score.astype(matrix.dtype, copy=False) @ matrix, np.float64).T
         moved = now - size * (whole + 2 * lams[running] * now)
-        if plan.radius is not None:
-            moved *= plan.radius / np.maximum(np.sqrt((moved**2).sum(0)), plan.radius)
+        if options.radius is not None:
+            moved *= options.radius / np.maximum(np.sqrt((moved**2).sum(0)), options.radius)
         iterates.weights[:, running] = moved
-        if plan.intercept:
+        if options.intercept:
             iterates.intercepts[running] -= size * by_score.sum(1, dtype=np.float64)
         iterates.best.steps[running] = step + 1
         # With NaN both comparisons are False.
         length = np.sqrt((moved**2).sum(0))
-        settled = np.sqrt(((moved - now) ** 2).sum(0)) <= plan.tolerance * length
+        settled = np.sqrt(((moved - now) ** 2).sum(0)) <= options.tolerance * length
         ended = (settled & (rows is None)) | ~(length < _DIVERGED)
-        if (step + 1) % plan.every == 0 or step + 1 == plan.steps or ended.any():
+        if (step + 1) % every == 0 or step + 1 == options.max_iter or ended.any():
             iterates.evaluate(problem.evaluate)
-            ended |= iterates.since[running] >= plan.patience
+            ended |= iterates.since[running] >= options.patience
         iterates.running = running[~ended]
         if not len(iterates.running):
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, astuple, dataclass, field
+from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import product
 from typing import ClassVar, Literal, Self, get_args
 
@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from rankwise.checks import require_count, require_one_of, require_positive
+from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.estimators._inputs import learn_features, read_groups, read_target
-from rankwise.estimators._threshold import Rule
-from rankwise.estimators.base import Ranker, require_non_negative
-from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, TableLike, Training
+from rankwise.estimators.data import Loaded, Part, State, TableLike, Training
 from rankwise.estimators.linear._design import Design
-from rankwise.estimators.papk.descent import Found, Plan, Problem, descend, logistic_start
+from rankwise.estimators.linear._ranker import LinearModel
+from rankwise.estimators.papk.descent import Found, Problem, descend, logistic_start
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
 from rankwise.estimators.papk.users import UserCounts, Users
 from rankwise.objectives import PApAtK
@@ -34,7 +33,7 @@ LAMS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 @dataclass(eq=False, repr=False)
-class PApAtKRanker(Ranker):
+class PApAtKRanker(LinearModel):
     """Linear ranker of the items of many users, trained on a surrogate of pAp@k (GD-pAp@k).
 
     Scores are x·w. Starting from w₀, each step moves w by η/√(t+1) against a subgradient of the
@@ -106,22 +105,17 @@ class PApAtKRanker(Ranker):
     text: Sequence[str] | None = field(init=False, default=None)
     intercept: ClassVar[bool] = False  # whether the loss depends on more than score differences
 
-    coef_: Array = field(init=False)
-    intercept_: Array = field(init=False)
-    n_iter_: int = field(init=False)
     users_: UserCounts = field(init=False)
     cv_results_: dict[str, Array] = field(init=False)
 
-    def _check_options(self) -> Rule:
-        for name in ("k", "max_iter", "patience"):
-            require_count(name, getattr(self, name))
-        self._require(require_count, "batch_users")
+    def _check_options(self) -> None:
+        self._require(require_count, "k", "max_iter", "patience", "batch_users")
         require_one_of("form", self.form, get_args(_Form))
         require_one_of("start", self.start, ("zero", "log_loss"))
         require_positive("eta", self.eta)
         self._require(require_positive, "radius")
-        self._require(require_non_negative, "lam", "alpha", "tolerance")
-        return super()._check_options()
+        self._require(require_number, "lam", "alpha", "tolerance", minimum=0)
+        super()._check_options()
 
     def _gradient(self) -> Gradient:
         """Return what one descent follows."""
@@ -134,16 +128,7 @@ class PApAtKRanker(Ranker):
         if self.start == "log_loss":
             unit = not self.intercept
             start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=unit)
-        plan = Plan(
-            steps=self.max_iter,
-            patience=self.patience,
-            tolerance=self.tolerance,
-            radius=self.radius,
-            batch_users=self.batch_users,
-            intercept=self.intercept,
-            start=start,
-        )
-        return descend(problem, self._gradient(), etas, lams, plan)
+        return descend(problem, self._gradient(), etas, lams, self, start=start)
 
     def _fit_scores(self, data: Training) -> None:
         problem = _problem(self, data.train, data.held_out, data.seed)
@@ -153,10 +138,7 @@ class PApAtKRanker(Ranker):
         found = self._search(problem, [(self.eta, self.lam)])
         if not np.isfinite(found.values[0]):
             raise ValueError(f"{type(self).__name__} has diverged: take a smaller eta, or scale X")
-        coefficients, intercept = problem.design.unscaled(
-            found.weights[:, 0], float(found.intercepts[0])
-        )
-        self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
+        self._keep_weights(problem.design, found.weights[:, 0], float(found.intercepts[0]))
         self.n_iter_ = int(found.steps[0])
 
     def cv(
@@ -201,36 +183,12 @@ class PApAtKRanker(Ranker):
         self.set_params(eta=eta, lam=lam)
         return self
 
-    def _scores(self, X: Matrix) -> Floats:
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
-
     def _state(self) -> State:
-        return {
-            "coef": self.coef_,
-            "intercept": self.intercept_,
-            "n_iter": np.array(self.n_iter_),
-            "users": np.array(astuple(self.users_)),
-        }
+        return {**super()._state(), "users": np.array(astuple(self.users_))}
 
     def _restore(self, state: Loaded) -> None:
-        self.coef_, self.intercept_ = state["coef"], state["intercept"]
-        self.n_iter_ = int(state["n_iter"])
+        super()._restore(state)
         self.users_ = UserCounts(*(int(count) for count in state["users"]))
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Metric of each (η, λ) on the held-out rows, and its coefficients for X as given."""
-
-    settings: tuple[tuple[float, float], ...]
-    values: Array  # (settings,)
-    coefficients: Array  # (columns, settings)
-    steps: NDArray[np.int64]
-
-    @property
-    def best(self) -> int:
-        """The setting with the highest metric, the first of equals."""
-        return int(np.argmax(self.values))
 
 
 def settings(etas: Sequence[float], lams: Sequence[float]) -> tuple[tuple[float, float], ...]:
@@ -248,15 +206,15 @@ def search_grid(
     seed: int = 0,
     *,
     single: bool = False,
-) -> Grid:
+) -> Found:
     """Train every setting on ``train``, and keep its best iterate on ``held_out``.
 
-    ``single``: products with X in single precision, in about two thirds of the time.
+    The weights are for X as given. ``single``: products with X in single precision, in about two
+    thirds of the time.
     """
     problem = _problem(ranker, train, held_out, seed, single=single)
     found = ranker._search(problem, grid)
-    coefficients = found.weights / problem.design.spread[:, None]
-    return Grid(tuple(grid)[: len(found.values)], found.values, coefficients, found.steps)
+    return replace(found, weights=found.weights / problem.design.spread[:, None])
 
 
 def _problem(

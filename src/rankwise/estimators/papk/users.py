@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rankwise.estimators._placed_lists import PlacedLists, placed_lists
 from rankwise.estimators.data import Floats, Part
 from rankwise.estimators.linear._design import spread_of
-from rankwise.lists import Lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
-from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.base import Risk
 
 _MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
@@ -58,14 +57,13 @@ class Sides:
     n_negatives: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Rectangle:
+class _Rectangle(PlacedLists):
     """Users with lists of similar length, and the rows of their items, (users, items)."""
 
-    lists: Lists
-    positives: Tensor
-    negatives: Tensor
-    users: Tensor
+    @property
+    def users(self) -> Tensor:
+        """The number of each user."""
+        return self.lists.ids
 
     @cached_property
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -80,27 +78,11 @@ class _Rectangle:
         values = [scores[:, rows] for rows in self.rows]
         return Sides(values[0], values[1], sizes[0], sizes[1])
 
-    def at(self, scores: Tensor) -> Lists:
-        """Return the lists under every row of ``scores``, one setting after another."""
-        times = len(scores)
-        above, below = (scores[:, rows].flatten(0, 1) for rows in (self.positives, self.negatives))
-        return replace(
-            self.lists,
-            positives=above,
-            negatives=below,
-            positive_weight=self.lists.positive_weight.to(scores.dtype).repeat(times, 1),
-            negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(times, 1),
-            list_ids=None,
-        )
-
     def of(self, chosen: Tensor, places: Tensor) -> _Rectangle:
         """Select the users for whom ``chosen`` is True, their items at new ``places``."""
         rows = chosen[self.users]
         return _Rectangle(
-            self.lists.select(rows),
-            places[self.positives[rows]],
-            places[self.negatives[rows]],
-            self.users[rows],
+            self.lists.select(rows), places[self.positives[rows]], places[self.negatives[rows]]
         )
 
 
@@ -130,12 +112,8 @@ class Users:
         labels, users = torch.from_numpy(np.asarray(target)), torch.from_numpy(groups)
         masses = None if weight is None else torch.from_numpy(weight)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
-        arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
-        rectangles = []
-        for lists in lists_of_rows(labels, arguments, "list"):
-            assert lists.list_ids is not None
-            found = lists.positives.long(), lists.negatives.long(), lists.list_ids
-            rectangles.append(_Rectangle(lists, *found))
+        placed = placed_lists(labels, users, masses, ids)
+        rectangles = (_Rectangle(p.lists, p.positives, p.negatives) for p in placed)
         return cls(labels, masses, users, tuple(rectangles))
 
     @property
@@ -203,13 +181,12 @@ class Users:
             return total / max(1, self.ranked)
         for part in self.rectangles:
             lists = part.at(scores)
-            target = torch.cat([lists.positives * 0 + 1, lists.negatives * 0], -1)
             with warnings.catch_warnings():
                 # UserCounts.warn reports these users once, before the descent.
                 warnings.filterwarnings("ignore", "some lists have fewer than k", RuntimeWarning)
                 values = pap_at_k(
                     lists.scores,
-                    target,
+                    lists.relevances,
                     k=k,
                     weight=lists.weight,
                     mask=lists.weight > 0,

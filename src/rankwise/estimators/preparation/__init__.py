@@ -1,9 +1,175 @@
-"""The columns of a table as numbers: missing values, words, booleans, dates and text."""
+"""The columns of a table as one numeric matrix, as learned from the rows of a fit."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.estimators.data import Floats, Loaded, Matrix
 from rankwise.estimators.preparation._columns import Column, columns_of
-from rankwise.estimators.preparation._learned import Learned
-from rankwise.estimators.preparation._preparation import Preparation, learn_preparation
+from rankwise.estimators.preparation._learned import Category, Learned, Number, Text, Time, Weight
 
 __all__ = ["Column", "Learned", "Preparation", "columns_of", "learn_preparation"]
+
+_KINDS: dict[str, type[Learned]] = {kind.kind: kind for kind in (Number, Category, Time, Text)}
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What every column of the input becomes.
+
+    A model that takes missing values and categories gets NaN and the numbers of the levels. For
+    any other, gaps are filled by the median and marked, and categories become indicators.
+    """
+
+    columns: tuple[Learned, ...]
+    inputs: tuple[str, ...]  # the names of the columns, or their numbers
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the prepared columns, such as ``"color=red"`` and ``"when: month"``."""
+        pairs = zip(self.columns, self.inputs, strict=True)
+        return [name for column, given in pairs for name in column.names(given)]
+
+    @cached_property
+    def sources(self) -> NDArray[np.int64]:
+        """For every prepared column the number of the input column that it was made from."""
+        widths = [place.stop - place.start for place in self._places]
+        return np.repeat(np.arange(len(widths)), widths)
+
+    @cached_property
+    def _places(self) -> list[slice]:
+        """The prepared columns of every input column."""
+        ends = accumulate((column.width for column in self.columns), initial=0)
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    @cached_property
+    def categories(self) -> dict[int, NDArray[np.str_]]:
+        """The levels of the prepared columns that hold numbers of levels, by their place."""
+        return {
+            place.start: np.array(column.levels, dtype=str)
+            for place, column in zip(self._places, self.columns, strict=True)
+            if isinstance(column, Category) and not column.indicators
+        }
+
+    @property
+    def levels(self) -> dict[int, NDArray[np.str_]]:
+        """The levels of all columns of words, in order, by the number of the input column."""
+        return {
+            place: np.array(sorted(column.levels), dtype=str)
+            for place, column in enumerate(self.columns)
+            if isinstance(column, Category)
+        }
+
+    def __call__(self, rows: Matrix | list[Column]) -> Matrix:
+        """Prepare a numeric matrix (unchanged where nothing is to be done) or columns.
+
+        Raises:
+            ValueError: A column holds another kind of values than in fit.
+        """
+        if isinstance(rows, np.ndarray):
+            if self._leaves(rows):
+                return rows
+            values = rows.astype(np.float64)
+            rows = [Column(n, "number", v) for n, v in zip(self.inputs, values.T, strict=True)]
+        if not isinstance(rows, list):
+            return rows  # sparse
+        prepared = np.zeros((len(rows[0]), len(self.sources)))
+        for learned, column, place in zip(self.columns, rows, self._places, strict=True):
+            learned.write(_of_kind(learned, column), prepared[:, place])
+        return prepared
+
+    def _leaves(self, matrix: Floats) -> bool:
+        """Return whether a matrix needs no preparation."""
+        numbers = [each for each in self.columns if isinstance(each, Number) and not each.marked]
+        if len(numbers) < len(self.columns):
+            return False
+        return all(each.fill is None for each in numbers) or not np.isnan(matrix).any()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the preparation as plain values."""
+        return {
+            "inputs": list(self.inputs),
+            "columns": [column.as_json() for column in self.columns],
+        }
+
+    @classmethod
+    def from_json(cls, known: Loaded) -> Preparation:
+        """Restore what :meth:`as_json` returned."""
+        columns = []
+        for each in known["columns"]:
+            plain = {n: tuple(v) if isinstance(v, list) else v for n, v in each.items()}
+            del plain["kind"]
+            columns.append(_KINDS[each["kind"]](**plain))
+        return cls(tuple(columns), tuple(known["inputs"]))
+
+
+def learn_preparation(
+    rows: Matrix | list[Column],
+    names: Sequence[str],
+    weight: Weight,
+    *,
+    takes_missing: bool,
+    takes_categories: bool,
+    text: Collection[str] = (),
+) -> Preparation:
+    """Learn from a matrix or columns, without the rows of weight 0.
+
+    ``text`` names the columns of words that are free text.
+    """
+    if not isinstance(rows, list):
+        if takes_missing or not isinstance(rows, np.ndarray):
+            return Preparation((Number(),) * rows.shape[1], tuple(names))
+        rows = [Column(name, "number", rows[:, n]) for n, name in enumerate(names)]
+    if weight is not None and not weight.all():
+        rows, weight = [_of_rows(column, weight > 0) for column in rows], weight[weight > 0]
+    found: list[Learned] = []
+    for column in rows:
+        if column.name in text:
+            if column.kind != "category":
+                raise ValueError(
+                    f"text must name columns of words, got {column.name!r}, which holds "
+                    f"{column.kind}s; leave it out of text"
+                )
+            found.append(Text.learn(column.values, weight))
+        elif column.kind == "category":
+            indicators = not takes_categories
+            found.append(Category.learn(column.values, weight, indicators=indicators))
+        elif column.kind == "time":
+            found.append(Time.learn(column.values, weight, complete=not takes_missing))
+        else:
+            found.append(Number.learn(column.values, weight, complete=not takes_missing))
+    return Preparation(tuple(found), tuple(names))
+
+
+def _of_rows(column: Column, chosen: NDArray[np.bool_]) -> Column:
+    if isinstance(column.values, list):
+        values = [v for v, kept in zip(column.values, chosen, strict=True) if kept]
+        return Column(column.name, column.kind, values)
+    return Column(column.name, column.kind, column.values[chosen])
+
+
+_FITS = {
+    "number": ("number",),
+    "category": ("category", "number"),  # words may be written as numbers
+    "time": ("time",),
+    "text": ("category",),
+}
+_HOLDS = {"number": "numbers", "category": "words", "time": "dates", "text": "text"}
+
+
+def _of_kind(learned: Learned, column: Column) -> Column:
+    """Return the column, if its values are of the kind that was learned or all missing."""
+    if column.kind in _FITS[learned.kind]:
+        return column
+    if column.is_empty:
+        return Column(column.name, "number", np.full(len(column), np.nan))
+    raise ValueError(
+        f"column {column.name!r} of X held {_HOLDS[learned.kind]} in fit, now it holds "
+        f"{_HOLDS[column.kind]}; give it as it was in fit"
+    )

@@ -9,6 +9,9 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 
 from rankwise.estimators.preparation._columns import Column, is_gap
 
@@ -16,6 +19,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None
 
 LEVELS = 64  # categories of a column that get an indicator each, the most frequent first
+_TERMS = 256  # terms of a column of text that get a column each, the most frequent first
+_RARE, _COMMON = 2, 0.5  # least rows, and largest share of the rows, of a term
 _DAY_US = 86_400_000_000
 
 
@@ -25,14 +30,14 @@ class Learned(ABC):
 
     kind: ClassVar[str]
 
-    @property
-    @abstractmethod
-    def width(self) -> int:
-        """Number of columns it becomes."""
-
     @abstractmethod
     def names(self, name: str) -> list[str]:
-        """Return the names of these columns, given that of the original."""
+        """Return the names of the columns it becomes, given that of the original."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns it becomes."""
+        return len(self.names(""))
 
     @abstractmethod
     def write(self, column: Column, out: Floats) -> None:
@@ -62,12 +67,8 @@ class Number(Learned):
             return cls()
         return cls(median_of(values, weight), bool(np.isnan(values).any()))
 
-    @property
-    def width(self) -> int:
-        return 1 + self.marked
-
     def names(self, name: str) -> list[str]:
-        return [name, f"{name} is missing"][: self.width]
+        return [name, f"{name} is missing"] if self.marked else [name]
 
     def write(self, column: Column, out: Floats) -> None:
         out[:] = _filled(column.values[:, None], (self.fill,), self.marked)
@@ -97,10 +98,6 @@ class Category(Learned):
         by_count = sorted(zip(-counts, levels, strict=True))
         return cls(tuple(word for _, word in by_count[:LEVELS]), True)
 
-    @property
-    def width(self) -> int:
-        return len(self.levels) if self.indicators else 1
-
     def names(self, name: str) -> list[str]:
         return [f"{name}={level}" for level in self.levels] if self.indicators else [name]
 
@@ -127,17 +124,12 @@ class Time(Learned):
     @classmethod
     def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
         """Learn the parts that vary among the rows."""
-        found = {part: _part(values, part) for part in ("day", "month", "monthday", "weekday")}
-        found["hour"] = _part(values, "hour")
+        found = _parts(values)
         parts = tuple(name for name, each in found.items() if name == "day" or _varies(each))
         if not complete:
             return cls(parts, (None,) * len(parts))
         fills = tuple(median_of(found[name], weight) for name in parts)
         return cls(parts, fills, bool(np.isnat(values).any()))
-
-    @property
-    def width(self) -> int:
-        return len(self.parts) + self.marked
 
     def names(self, name: str) -> list[str]:
         found = [f"{name}: {_PARTS[part]}" for part in self.parts]
@@ -147,8 +139,48 @@ class Time(Learned):
         values = column.values
         if column.kind != "time":  # nothing but gaps
             values = np.full(len(values), np.datetime64("NaT", "us"))
-        parts = np.stack([_part(values, part) for part in self.parts], axis=1)
-        out[:] = _filled(parts, self.fills, self.marked)
+        found = _parts(values)
+        columns = np.stack([found[part] for part in self.parts], axis=1)
+        out[:] = _filled(columns, self.fills, self.marked)
+
+
+@dataclass(frozen=True)
+class Text(Learned):
+    """Terms with their inverse document frequencies; rows have length 1, or 0 without a term."""
+
+    terms: tuple[str, ...]
+    idf: tuple[float, ...]
+
+    kind: ClassVar[str] = "text"
+
+    @classmethod
+    def learn(cls, values: Sequence[object], weight: Weight) -> Text:
+        """Learn the most frequent terms that are in 2 rows at least and in half of them at most."""
+        vectorizer = CountVectorizer()
+        try:
+            counts = vectorizer.fit_transform([word_of(value) for value in values])
+        except ValueError:  # not a single term in all the rows
+            return cls((), ())
+        rows = np.ones(len(values)) if weight is None else weight
+        frequency = rows @ (counts > 0)
+        total, terms = float(rows.sum()), vectorizer.get_feature_names_out()
+        useful = np.flatnonzero((frequency >= _RARE) & (frequency <= _COMMON * total))
+        kept = sorted(useful, key=lambda place: (-frequency[place], terms[place]))[:_TERMS]
+        idf = np.log((1 + total) / (1 + frequency[kept])) + 1
+        return cls(tuple(map(str, terms[kept])), tuple(idf.tolist()))
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name}: {term!r}" for term in self.terms]
+
+    def write(self, column: Column, out: Floats) -> None:
+        if not self.terms:
+            return
+        values = [word_of(value) for value in column.values]
+        counts = CountVectorizer(vocabulary=self.terms).transform(values)
+        often = csr_array(counts, dtype=np.float64)
+        often.data = 1 + np.log(often.data)
+        scaled = normalize(often * np.asarray(self.idf), copy=False).tocoo()
+        out[scaled.coords] = scaled.data
 
 
 _PARTS = {
@@ -203,23 +235,19 @@ def _filled(values: Floats, fills: Sequence[float | None], marked: bool) -> Floa
     return np.insert(filled, 1, gaps[:, 0], axis=1) if marked else filled
 
 
-def _part(values: NDArray[np.datetime64], part: str) -> Floats:
+def _parts(values: NDArray[np.datetime64]) -> dict[str, Floats]:
     gone = np.isnat(values)
     instants = np.where(gone, np.datetime64(0, "us"), values)
     since = instants.astype(np.int64)
     days, months = since // _DAY_US, instants.astype("datetime64[M]")
-    found: NDArray[np.floating]
-    if part == "day":
-        found = since / _DAY_US
-    elif part == "month":
-        found = months.astype(np.int64) % 12 + 1.0
-    elif part == "monthday":
-        found = days - months.astype("datetime64[D]").astype(np.int64) + 1.0
-    elif part == "weekday":
-        found = (days + 3) % 7 + 0.0  # Monday 0: 1970 began on a Thursday
-    else:
-        found = since % _DAY_US / 3.6e9
-    return np.where(gone, np.nan, found)
+    found = {
+        "day": since / _DAY_US,
+        "month": months.astype(np.int64) % 12 + 1.0,
+        "monthday": days - months.astype("datetime64[D]").astype(np.int64) + 1.0,
+        "weekday": (days + 3) % 7 + 0.0,  # Monday 0: 1970 began on a Thursday
+        "hour": since % _DAY_US / 3.6e9,
+    }
+    return {name: np.where(gone, np.nan, part) for name, part in found.items()}
 
 
 def _varies(values: Floats) -> bool:

@@ -1,0 +1,204 @@
+"""Scores as probabilities and as decisions, by rows the model has not learned from."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+
+from rankwise.estimators.data import Vector
+
+_SHARE = 1e-3  # of the sigmoid in an isotonic calibration
+_LEAST = 1e-3  # slope of the sigmoid over one spread of the scores, at least
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """The map from scores to probabilities.
+
+    p(s) = (1 − share) · line through (knots, values) + share · σ(slope · s + intercept).
+
+    The sigmoid alone has a share of 1. An isotonic line is flat in places; its small share of a
+    sigmoid keeps p strictly increasing, so that probabilities rank as the scores do.
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    share: float = 1.0
+    knots: Vector = field(default_factory=lambda: np.zeros(0))
+    values: Vector = field(default_factory=lambda: np.zeros(0))
+
+    def probability(self, scores: Vector) -> Vector:
+        """Return the probability of the positive class at every score."""
+        smooth: Vector = expit(self.slope * scores + self.intercept)
+        if not len(self.knots):
+            return smooth
+        return (1 - self.share) * np.interp(scores, self.knots, self.values) + self.share * smooth
+
+    def score(self, probability: float) -> float:
+        """Return the score that has a probability; a far end where none has."""
+        middle = -self.intercept / self.slope
+        if not len(self.knots):
+            return float(middle + logit(probability) / self.slope)
+        reach = 700 / self.slope + np.ptp(self.knots) + abs(self.knots[0] - middle)
+        low, high = middle - reach, middle + reach
+        for _ in range(100):
+            between = (low + high) / 2
+            above = self.probability(np.array([between]))[0] > probability
+            low, high = (low, between) if above else (between, high)
+        return float(high)
+
+
+def calibrate(
+    kind: str | None, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None
+) -> Calibrator:
+    """Fit the calibration of a kind to scores of rows with known classes."""
+    if kind is None:
+        return Calibrator()
+    weight = np.ones(len(scores)) if weight is None else weight
+    slope, intercept = platt(scores, positive, weight)
+    if kind == "sigmoid":
+        return Calibrator(slope, intercept)
+    line = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    line.fit(scores, positive.astype(np.float64), sample_weight=weight)
+    knots, values = (np.asarray(a, np.float64) for a in (line.X_thresholds_, line.y_thresholds_))
+    return Calibrator(slope, intercept, _SHARE, knots, values)
+
+
+def platt(scores: Vector, positive: NDArray[np.bool_], weight: Vector) -> tuple[float, float]:
+    """Return slope > 0 and intercept of the logistic regression on the score (Platt 1999).
+
+    The targets are Platt's (n⁺ + 1)/(n⁺ + 2) and 1/(n⁻ + 2), which keep the slope finite where the
+    classes are separated.
+    """
+    n_positives, n_negatives = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
+    mean = np.average(scores, weights=weight)
+    spread = np.sqrt(np.average((scores - mean) ** 2, weights=weight)) or 1.0
+    scaled, share = (scores - mean) / spread, weight / weight.sum()
+
+    def log_loss(line: Vector) -> tuple[float, Vector]:
+        logits = line[0] * scaled + line[1]
+        errors = share * (expit(logits) - target)
+        value = share @ (np.logaddexp(0, logits) - target * logits)
+        return float(value), np.array([errors @ scaled, errors.sum()])
+
+    found = minimize(
+        log_loss,
+        np.array([_LEAST, 0.0]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(_LEAST, None), (None, None)],  # a model that ranks backwards is not turned round
+        options={"ftol": 0, "gtol": 1e-12, "maxiter": 1000},
+    )
+    slope = found.x[0] / spread
+    return float(slope), float(found.x[1] - slope * mean)
+
+
+_HOW = "use 'f1', 'precision>=0.9', 'fpr<=0.05', 'top=100' or a probability such as 0.5"
+_SHAPES = (
+    (re.compile(r"(precision)\s*>=\s*([0-9.eE+-]+)"), 0.0, 1.0),
+    (re.compile(r"(fpr)\s*<=\s*([0-9.eE+-]+)"), 0.0, 1.0),
+    (re.compile(r"(top)\s*=\s*([0-9]+)"), 1.0, np.inf),
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a kind (f1, precision, fpr, top, probability) and its number."""
+
+    kind: str
+    value: float = 0.0
+
+    def score(
+        self, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None, by: Calibrator
+    ) -> float:
+        """Return the score above which a row is positive, chosen on rows with known classes.
+
+        It lies in the middle between two scores of these rows, so that neither rounding nor ties
+        decide. ``top`` depends on the rows that are predicted and takes none: 0.
+        """
+        if self.kind == "top":
+            return 0.0
+        if self.kind == "probability":
+            return by.score(self.value)
+        weight = np.ones(len(scores)) if weight is None else weight
+        levels, which = np.unique(-scores, return_inverse=True)
+        levels = -levels  # from the highest score down
+        found = np.cumsum(np.bincount(which, weight * positive, len(levels)))
+        alarms = np.cumsum(np.bincount(which, weight * ~positive, len(levels)))
+        if self.kind == "f1":
+            return _below(levels, int(np.argmax(2 * found / (found + alarms + found[-1]))))
+        if self.kind == "precision":
+            precision = found / (found + alarms)
+            allowed = precision >= self.value - _ROUNDING
+            if not allowed.any():
+                warnings.warn(
+                    f"no threshold has the precision {self.value} on the rows held out, the best "
+                    f"has {precision.max():.3g}: only rows above all of them will be positive",
+                    UserWarning,
+                    stacklevel=3,
+                )
+        else:
+            allowed = alarms <= (self.value + _ROUNDING) * alarms[-1]
+        if not allowed.any():
+            return float(levels[0])
+        # The most found; of several such thresholds the highest, which has the fewest alarms.
+        return _below(levels, int(np.argmax(np.where(allowed, found, -1.0))))
+
+    def positive(self, decision: Vector) -> NDArray[np.bool_]:
+        """Return which rows are positive, by their scores less the threshold."""
+        if self.kind != "top":
+            return decision > 0
+        k = int(self.value)
+        if k >= len(decision):
+            return np.ones(len(decision), dtype=bool)
+        # At most k: rows tied over the edge are left out, since their order would be chance.
+        first_out = np.partition(decision, len(decision) - k - 1)[len(decision) - k - 1]
+        return np.asarray(decision > first_out)
+
+
+def parse_rule(rule: str | float) -> Rule:
+    """Parse a rule as a caller writes it."""
+    if isinstance(rule, bool) or not isinstance(rule, (str, Real)):
+        raise ValueError(f"threshold must be a rule or a number, got {rule!r}; {_HOW}")
+    text = str(rule).strip().lower()
+    if text == "f1":
+        return Rule("f1")
+    for shape, low, high in _SHAPES:
+        match = shape.fullmatch(text)
+        if match:
+            value = _number(match[2], rule)
+            if not low <= value <= high:
+                raise ValueError(f"threshold {rule!r} must have a number in [{low:g}, {high:g}]")
+            return Rule(match[1], value)
+    value = _number(text, rule)
+    if not 0 < value < 1:
+        raise ValueError(f"threshold as a probability must lie between 0 and 1, got {value!r}")
+    return Rule("probability", value)
+
+
+def _number(text: str, rule: str | float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"threshold {rule!r} is not a rule; {_HOW}") from None
+
+
+def _below(levels: Vector, last: int) -> float:
+    """Return a threshold between the last positive level and the next."""
+    here = float(levels[last])
+    if last + 1 == len(levels):
+        spread = float(levels[0] - levels[-1])
+        return here - (spread or 1.0)
+    after = float(levels[last + 1])
+    middle = after + (here - after) / 2
+    return middle if middle < here else after
