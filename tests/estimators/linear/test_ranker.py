@@ -127,7 +127,7 @@ def test_a_constant_table_has_a_model(rows) -> None:
         ({"start": "one"}, "start must be one of"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tolerance": 0.0}, "tolerance must be"),
-        ({"objective": "soap"}, "use 'ap'"),
+        ({"objective": "soap"}, 'use "ap"'),
     ],
 )
 def test_options_that_are_refused(options: dict, message: str, rows) -> None:
