@@ -127,7 +127,7 @@ def test_weight_two_is_the_row_twice(name) -> None:
 def test_curvatures_add_up_to_those_of_log_loss_at_its_start(name, weighted) -> None:
     scores, rows = ranked(60, weight=weighted)
     _, curvature = ObjectiveGradient(stateless_objective(name), floor=0.0)(scores, rows)
-    rate = rows.mass_of_positives / rows.mass
+    rate = np.average(rows.positive, weights=rows.weight)
     _, start = log_loss_gradient(np.full(60, np.log(rate / (1 - rate))), rows)
     assert curvature.sum() == pytest.approx(start.sum())
 

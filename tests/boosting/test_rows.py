@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rankwise.boosting.rows import Rows, rows_of
+from rankwise.boosting.rows import rows_of
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 0, 2, 1])
@@ -56,8 +56,3 @@ def test_lists_must_cover_the_rows() -> None:
 
     with pytest.raises(ValueError, match="must have 6 rows together, one per label, got 5"):
         rows_of(Data())
-
-
-def test_positives_are_counted_by_weight() -> None:
-    assert Rows(np.array([0.0, 1, 2])).mass_of_positives == 2
-    assert Rows(np.array([0.0, 1, 2]), np.array([5.0, 2, 0.5])).mass_of_positives == 2.5

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, TypeGuard, get_args
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.rows import Floats, Rows, merge
@@ -65,7 +65,8 @@ class ObjectiveGradient:
         total = float(curvature.sum())
         if not total > 0:
             return gradient, np.ones_like(curvature)
-        positives, mass = rows.mass_of_positives, rows.mass
+        weight = np.ones_like(scores) if rows.weight is None else rows.weight
+        positives, mass = float(weight[rows.positive].sum()), float(weight.sum())
         times = positives * (mass - positives) / mass / total
         return times * gradient, floored(times * curvature, rows.weight, self.floor)
 
@@ -73,7 +74,7 @@ class ObjectiveGradient:
         """Return the gradient of the risk, and its curvature before scaling, which may be 0."""
         merged = merge(scores, rows, graded=self.objective.graded)
         with _one_thread():
-            parts = self._of(torch.tensor(merged.scores), merged.rows)
+            parts = self._of(torch.tensor(merged.scores, requires_grad=True), merged.rows)
         gradient, curvature = (part.numpy() for part in parts)
         curvature = curvature.clip(0)
         if self.curvature == "expected" and not isinstance(self.objective, PointwiseObjective):
@@ -82,20 +83,22 @@ class ObjectiveGradient:
         return gradient, curvature
 
     def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
-        scores = scores.requires_grad_()
-        if isinstance(self.objective, PointwiseObjective):
-            return _of_items(self.objective, scores, rows)
-        gradient = _gradient(self.objective, scores, rows)
-        scale = self._scale(scores.detach(), rows)
-        if self.curved is None:
-            return gradient, gradient.abs() / scale
-        # The chain rule divides a second derivative by the scale twice, the backward pass did once.
-        return gradient, _gradient(self.curved, scores, rows).abs() / scale
+        given = {"groups": rows.groups, "weight": rows.weight}
+        options = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
+        target = torch.from_numpy(rows.target)
 
-    def _scale(self, scores: Tensor, rows: Rows) -> Tensor:
-        target, options = _arguments(rows)
-        _, scale = self.objective.rescale(read_batch(scores, target, CallArguments(**options)))
-        return torch.as_tensor(scale)
+        def gradient_of(objective: Objective) -> Tensor:
+            return torch.autograd.grad(objective(scores, target, **options), scores)[0]
+
+        gradient, logits = gradient_of(self.objective), scores.detach()
+        if isinstance(self.objective, PointwiseObjective):
+            # In log-loss: gradient p_y − 1 toward the right answer, curvature p_y (1 − p_y).
+            right = torch.where(target > 0, logits, -logits).sigmoid()
+            return gradient, gradient.abs() * right
+        _, scale = self.objective.rescale(read_batch(logits, target, CallArguments(**options)))
+        # The chain rule divides a second derivative by the scale twice, the backward pass did once.
+        bent = gradient if self.curved is None else gradient_of(self.curved)
+        return gradient, bent.abs() / torch.as_tensor(scale)
 
 
 @contextmanager
@@ -116,26 +119,6 @@ def log_loss_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
     if rows.weight is not None:
         gradient, curvature = gradient * rows.weight, curvature * rows.weight
     return gradient, np.maximum(curvature, 1e-16)
-
-
-def _arguments(rows: Rows) -> tuple[Tensor, dict[str, Tensor | None]]:
-    given = {"groups": rows.groups, "weight": rows.weight}
-    options = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
-    return torch.from_numpy(rows.target), options
-
-
-def _gradient(objective: Objective, scores: Tensor, rows: Rows) -> Tensor:
-    target, options = _arguments(rows)
-    (gradient,) = torch.autograd.grad(objective(scores, target, **options), scores)
-    return gradient
-
-
-def _of_items(objective: Objective, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Of log-loss the gradient is p_y − 1 toward the right answer, the curvature p_y (1 − p_y)."""
-    gradient = _gradient(objective, scores, rows)
-    logits = scores.detach()
-    right = torch.where(torch.from_numpy(rows.positive), logits, -logits).sigmoid()
-    return gradient, gradient.abs() * right
 
 
 @dataclass(frozen=True)
@@ -172,19 +155,16 @@ def curved(objective: Objective) -> Objective | None:
     """
     if objective.graded:
         return None
-    twin = copy.deepcopy(objective)
-    changed = [_swap(part) for part in twin.modules()]
-    return twin if any(changed) else None
+    twin, changed = copy.deepcopy(objective), False
+    for part in twin.modules():
+        for name, value in list(vars(part).items()):
+            if _is_curved(value):
+                setattr(part, name, CurvedSurrogate(value))
+                changed = True
+    return twin if changed else None
 
 
-def _swap(part: nn.Module) -> bool:
-    found = {name: value for name, value in vars(part).items() if _is_curved(value)}
-    for name, surrogate in found.items():
-        setattr(part, name, CurvedSurrogate(surrogate))
-    return bool(found)
-
-
-def _is_curved(value: object) -> bool:
+def _is_curved(value: object) -> TypeGuard[Surrogate]:
     if not isinstance(value, Surrogate):
         return False
     pieces = value.pieces(2)
@@ -236,15 +216,12 @@ def first_score(objective: Objective | None, prior: float) -> float:
     """
     if not isinstance(objective, PointwiseObjective):
         return math.log(prior / (1 - prior))
+    target = torch.tensor([0.0, 1.0])
+    weight = torch.tensor([1 - prior, prior], dtype=torch.float64)
     low, high = -50.0, 50.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (middle, high) if _slope(objective, middle, prior) < 0 else (low, middle)
+        scores = torch.full((2,), middle, dtype=torch.float64, requires_grad=True)
+        slope = torch.autograd.grad(objective(scores, target, weight=weight), scores)[0].sum()
+        low, high = (middle, high) if slope < 0 else (low, middle)
     return (low + high) / 2
-
-
-def _slope(objective: Objective, score: float, prior: float) -> float:
-    scores = torch.full((2,), score, dtype=torch.float64, requires_grad=True)
-    weight = torch.tensor([1 - prior, prior], dtype=torch.float64)
-    risk = objective(scores, torch.tensor([0.0, 1.0]), weight=weight)
-    return float(torch.autograd.grad(risk, scores)[0].sum())

@@ -24,17 +24,6 @@ class Rows:
         """Whether a row is relevant."""
         return self.target > 0
 
-    @property
-    def mass(self) -> float:
-        """Sum of the weights of all rows."""
-        return float(len(self.target) if self.weight is None else self.weight.sum())
-
-    @property
-    def mass_of_positives(self) -> float:
-        """Sum of the weights of the relevant rows."""
-        positive = self.positive
-        return float(positive.sum() if self.weight is None else self.weight[positive].sum())
-
 
 class BoosterData(Protocol):
     """The data set of a booster: a ``lightgbm.Dataset`` or an ``xgboost.DMatrix``."""

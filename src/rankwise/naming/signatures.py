@@ -80,7 +80,8 @@ def bind(signature: Signature, spec: Spec) -> dict[str, Value]:
     given.update(zip(order, spec.args, strict=False))
     for option, value in spec.options.items():
         if option not in signature.defaults:
-            choices = _choices(sorted(signature.defaults, key=lambda o: -_likeness(option, o)))
+            like = {o: SequenceMatcher(None, option.lower(), o).ratio() for o in signature.defaults}
+            choices = _choices(sorted(like, key=lambda o: -like[o]))
             raise ValueError(f'{signature.title} has no option "{option}"; {choices}')
         if option in given:
             both = f"{write(given[option])} and {write(value)}"
@@ -113,10 +114,6 @@ def require_given(
             ways.append(f'{option}: write "{signature.name}({option}=…)"')
     if ways:
         raise ValueError(f"{signature.title} needs {' and '.join(ways)}")
-
-
-def _likeness(given: str, option: str) -> float:
-    return SequenceMatcher(None, given.lower(), option).ratio()
 
 
 def _choices(options: Collection[str]) -> str:

@@ -19,8 +19,7 @@ def read_target(target: object) -> NDArray[np.bool_]:
     """Return one class per item, True for the positives."""
     vector = _read_vector("target", target)
     require_binary("target", vector)
-    positive: NDArray[np.bool_] = vector.bool().cpu().numpy()
-    return positive
+    return np.asarray(vector.bool().cpu())
 
 
 def read_ids(name: str, value: object) -> Ints:
@@ -28,8 +27,7 @@ def read_ids(name: str, value: object) -> Ints:
     vector = _read_vector(name, value)
     if vector.is_floating_point() or vector.is_complex() or vector.dtype == torch.bool:
         raise ValueError(f"{name} must be integer ids, one per item, got {vector.dtype}")
-    ids: Ints = vector.long().cpu().numpy()
-    return ids
+    return np.asarray(vector.long().cpu())
 
 
 def _read_vector(name: str, value: object) -> Tensor:
@@ -67,15 +65,13 @@ class Groups:
         """Return all items, group after group, in random order within each."""
         items = rng.permutation(len(self._group_of_item))
         by_group = np.argsort(self._group_of_item[items], kind="stable")
-        result: Ints = items[by_group]
-        return result
+        return np.asarray(items[by_group])
 
 
 def count_up(sizes: Ints) -> Ints:
     """Return 0, 1, …, size − 1 for each size, concatenated: ``[2, 3]`` gives 0 1 0 1 2."""
     before = np.cumsum(sizes) - sizes
-    result: Ints = np.arange(sizes.sum()) - np.repeat(before, sizes)
-    return result
+    return np.asarray(np.arange(sizes.sum()) - np.repeat(before, sizes))
 
 
 def even_draws(items: int, per_draw: int, draws: int, rng: np.random.Generator) -> Ints:
@@ -130,5 +126,4 @@ def _start_with_others(order: Ints, held: NDArray[np.bool_], missing: Ints) -> I
     """Move the first ``missing`` items of each row that are not ``held`` to its front."""
     free = ~np.take_along_axis(held, order, axis=1)
     front = free & (np.cumsum(free, axis=1) <= missing[:, None])
-    result: Ints = np.take_along_axis(order, np.argsort(~front, axis=1, kind="stable"), axis=1)
-    return result
+    return np.asarray(np.take_along_axis(order, np.argsort(~front, axis=1, kind="stable"), axis=1))

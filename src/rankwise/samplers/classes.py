@@ -105,5 +105,4 @@ class ClassBatches(EpochBatches):
         extra = np.minimum(room, level - 1)
         lucky = rng.permutation(np.flatnonzero(room > extra))[: places - extra.sum()]
         extra[lucky] += 1
-        result: Ints = self._chunks + extra
-        return result
+        return np.asarray(self._chunks + extra)

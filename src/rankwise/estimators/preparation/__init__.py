@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from rankwise.estimators.preparation._learned import Category, Learned, Number, 
 
 __all__ = ["Column", "Learned", "Preparation", "columns_of", "learn_preparation"]
 
-_KINDS: dict[str, type[Learned]] = {kind.kind: kind for kind in (Number, Category, Time, Text)}
+_KINDS: dict[str, type[Learned]] = {rule.kind(): rule for rule in (Number, Category, Time, Text)}
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,9 @@ def learn_preparation(
 
 
 def _of_rows(column: Column, chosen: NDArray[np.bool_]) -> Column:
-    if isinstance(column.values, list):
-        values = [v for v, kept in zip(column.values, chosen, strict=True) if kept]
-        return Column(column.name, column.kind, values)
-    return Column(column.name, column.kind, column.values[chosen])
+    words = isinstance(column.values, list)
+    values = list(compress(column.values, chosen)) if words else column.values[chosen]
+    return replace(column, values=values)
 
 
 _FITS = {
@@ -165,11 +164,11 @@ _HOLDS = {"number": "numbers", "category": "words", "time": "dates", "text": "te
 
 def _of_kind(learned: Learned, column: Column) -> Column:
     """Return the column, if its values are of the kind that was learned or all missing."""
-    if column.kind in _FITS[learned.kind]:
+    if column.kind in _FITS[learned.kind()]:
         return column
     if column.is_empty:
         return Column(column.name, "number", np.full(len(column), np.nan))
     raise ValueError(
-        f"column {column.name!r} of X held {_HOLDS[learned.kind]} in fit, now it holds "
+        f"column {column.name!r} of X held {_HOLDS[learned.kind()]} in fit, now it holds "
         f"{_HOLDS[column.kind]}; give it as it was in fit"
     )

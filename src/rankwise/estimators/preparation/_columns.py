@@ -37,11 +37,7 @@ class Column:
     @property
     def is_empty(self) -> bool:
         """Whether every value is missing."""
-        if self.kind == "number":
-            return bool(np.isnan(self.values).all())
-        if self.kind == "time":
-            return bool(np.isnat(self.values).all())
-        return all(is_gap(value) for value in set(self.values))
+        return all(is_gap(value) for value in self.values)
 
 
 def columns_of(table: Any) -> list[Column] | None:

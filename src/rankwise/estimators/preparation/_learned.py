@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,6 @@ _DAY_US = 86_400_000_000
 class Learned(ABC):
     """The rule of one column: :attr:`width` columns of numbers for its values."""
 
-    kind: ClassVar[str]
-
     @abstractmethod
     def names(self, name: str) -> list[str]:
         """Return the names of the columns it becomes, given that of the original."""
@@ -43,9 +41,14 @@ class Learned(ABC):
     def write(self, column: Column, out: Floats) -> None:
         """Write the values as numbers into ``out``, zeros of shape (rows, width)."""
 
+    @classmethod
+    def kind(cls) -> str:
+        """Return the name of the kind of rule, as files have it."""
+        return cls.__name__.lower()
+
     def as_json(self) -> dict[str, object]:
         """Return the rule as plain values."""
-        return {"kind": self.kind, **asdict(self)}
+        return {"kind": self.kind(), **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,6 @@ class Number(Learned):
 
     fill: float | None = None
     marked: bool = False
-
-    kind: ClassVar[str] = "number"
 
     @classmethod
     def learn(cls, values: Floats, weight: Weight, *, complete: bool) -> Number:
@@ -83,8 +84,6 @@ class Category(Learned):
 
     levels: tuple[str, ...]
     indicators: bool = False
-
-    kind: ClassVar[str] = "category"
 
     @classmethod
     def learn(cls, values: Sequence[object], weight: Weight, *, indicators: bool) -> Category:
@@ -119,13 +118,12 @@ class Time(Learned):
     fills: tuple[float | None, ...]
     marked: bool = False
 
-    kind: ClassVar[str] = "time"
-
     @classmethod
     def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
         """Learn the parts that vary among the rows."""
         found = _parts(values)
-        parts = tuple(name for name, each in found.items() if name == "day" or _varies(each))
+        varied = [n for n, each in found.items() if len(np.unique(each[~np.isnan(each)])) > 1]
+        parts = tuple(dict.fromkeys(("day", *varied)))
         if not complete:
             return cls(parts, (None,) * len(parts))
         fills = tuple(median_of(found[name], weight) for name in parts)
@@ -150,8 +148,6 @@ class Text(Learned):
 
     terms: tuple[str, ...]
     idf: tuple[float, ...]
-
-    kind: ClassVar[str] = "text"
 
     @classmethod
     def learn(cls, values: Sequence[object], weight: Weight) -> Text:
@@ -248,8 +244,3 @@ def _parts(values: NDArray[np.datetime64]) -> dict[str, Floats]:
         "hour": since % _DAY_US / 3.6e9,
     }
     return {name: np.where(gone, np.nan, part) for name, part in found.items()}
-
-
-def _varies(values: Floats) -> bool:
-    there = values[~np.isnan(values)]
-    return bool(len(there) and (there != there[0]).any())
