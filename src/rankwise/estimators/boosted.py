@@ -180,15 +180,10 @@ class BoostedRanker(Ranker):
             subsample=self.subsample,
             colsample=self.colsample,
             reg=self.reg,
-            n_jobs=self._threads,
+            n_jobs=max(0, self.n_jobs),
             seed=data.seed,
             categories=tuple(self.preparation_.categories),
         )
-
-    @property
-    def _threads(self) -> int:
-        """Return the number of threads in the boosters' terms: 0 for all processors."""
-        return max(0, self.n_jobs)
 
     @property
     def texts_(self) -> dict[str, str]:
@@ -221,8 +216,8 @@ class BoostedRanker(Ranker):
         return scores
 
     def _read(self) -> dict[str, Callable[[Matrix], Floats]]:
-        read = engine_of(self.engine).read
-        return {name: read(text, self._threads) for name, text in self._texts.items()}
+        read, threads = engine_of(self.engine).read, max(0, self.n_jobs)
+        return {name: read(text, threads) for name, text in self._texts.items()}
 
     def __getstate__(self) -> dict[str, object]:
         state = super().__getstate__()

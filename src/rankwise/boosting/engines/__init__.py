@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rankwise.boosting.gradient import Gradient
 from rankwise.boosting.rows import Floats, Rows
@@ -41,8 +41,6 @@ class Table:
 
 class Engine(ABC):
     """Trees on some rows, one after the other; ``start`` is the score before the first."""
-
-    name: ClassVar[EngineName]
 
     @abstractmethod
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:

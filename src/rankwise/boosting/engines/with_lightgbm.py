@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import lightgbm as lgb
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from rankwise.boosting.engines import Engine, EngineName, Matrix, Table, Trees
+from rankwise.boosting.engines import Engine, Matrix, Table, Trees
 from rankwise.boosting.gradient import Gradient
 from rankwise.boosting.rows import Floats
 
@@ -18,8 +17,6 @@ _NOTHING = "num_features"  # what LightGBM's error says where no column can be s
 
 class LightGBM(Engine):
     """A ``lightgbm.Booster`` that is given its gradients."""
-
-    name: ClassVar[EngineName] = "lightgbm"
 
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
         params = _params(trees)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 import numpy as np
 import xgboost as xgb
 
-from rankwise.boosting.engines import Engine, EngineName, Matrix, Table, Trees
+from rankwise.boosting.engines import Engine, Matrix, Table, Trees
 from rankwise.boosting.gradient import Gradient
 from rankwise.boosting.rows import Floats
 
@@ -19,8 +18,6 @@ class XGBoost(Engine):
     XGBoost has no least number of rows in a leaf but a least curvature. ``min_child_samples`` rows
     are taken for that many times the mean curvature of log-loss at the start.
     """
-
-    name: ClassVar[EngineName] = "xgboost"
 
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
         rate = 1 / (1 + np.exp(-start))

@@ -1,8 +1,9 @@
-"""Minimization of an objective of the scores of a linear model by L-BFGS."""
+"""Minimization of an objective of the scores of a linear model by L-BFGS, and lists for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -10,11 +11,12 @@ from scipy.optimize import OptimizeResult, minimize
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from rankwise.estimators._placed_lists import placed_lists
 from rankwise.estimators.data import Vector
 from rankwise.estimators.limits import time_is_up
 from rankwise.estimators.linear._design import Design
+from rankwise.lists import Lists
 from rankwise.objectives import AveragePrecision, Objective
+from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
 
 Loss = Callable[[Tensor], Tensor]
@@ -130,3 +132,39 @@ def weighted_median(values: Tensor, weight: Tensor) -> Tensor:
     total = weight.gather(-1, order).cumsum(-1)
     place = (total < total[..., -1:] / 2).sum(-1, keepdim=True)
     return ordered.gather(-1, place)
+
+
+@dataclass(frozen=True)
+class PlacedLists:
+    """Lists of similar length with both classes, and the rows of their items, (lists, items).
+
+    Scored again, nothing is checked or split again.
+    """
+
+    lists: Lists
+    positives: Tensor
+    negatives: Tensor
+
+    def at(self, scores: Tensor) -> Lists:
+        """Return the lists under every row of ``scores``, (settings, rows), in one sequence."""
+        return replace(
+            self.lists,
+            positives=_taken(scores, self.positives),
+            negatives=_taken(scores, self.negatives),
+            positive_weight=self.lists.positive_weight.to(scores.dtype).repeat(len(scores), 1),
+            negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(len(scores), 1),
+            list_ids=None,
+        )
+
+
+def placed_lists(
+    target: Tensor, groups: Tensor | None, weight: Tensor | None, list_ids: Tensor | None = None
+) -> Iterator[PlacedLists]:
+    """Split rows into lists by size; lists without both classes are left out."""
+    arguments = CallArguments(groups=groups, weight=weight, list_ids=list_ids)
+    for lists in lists_of_rows(target, arguments, None if list_ids is None else "list"):
+        yield PlacedLists(lists, lists.positives.long(), lists.negatives.long())
+
+
+def _taken(scores: Tensor, rows: Tensor) -> Tensor:
+    return scores.index_select(1, rows.flatten()).view(-1, rows.shape[1])

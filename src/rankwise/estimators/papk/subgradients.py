@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import torch
@@ -28,10 +28,8 @@ _POSITIVES: dict[str, _Positives] = {"ramp": "highest", "max": "lowest", "ts": "
 _MAX_PAIRED_K = 64  # the largest k for which counting all pairs is faster than sorting them
 
 
-class Gradient(Protocol):
-    """Gradient of the users' loss by the scores, (settings, rows)."""
-
-    def __call__(self, users: Users, scores: Tensor) -> Tensor: ...
+Gradient = Callable[[Users, Tensor], Tensor]
+"""From users and scores, (settings, rows), to the gradient of the users' loss by the scores."""
 
 
 class RiskGradient:

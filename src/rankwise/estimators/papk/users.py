@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.estimators._placed_lists import PlacedLists, placed_lists
 from rankwise.estimators.data import Floats, Part
 from rankwise.estimators.linear._design import spread_of
+from rankwise.estimators.linear._search import PlacedLists, placed_lists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Risk

@@ -93,10 +93,7 @@ class Preparation:
 
     def as_json(self) -> dict[str, object]:
         """Return the preparation as plain values."""
-        return {
-            "inputs": list(self.inputs),
-            "columns": [column.as_json() for column in self.columns],
-        }
+        return {"inputs": list(self.inputs), "columns": [c.as_json() for c in self.columns]}
 
     @classmethod
     def from_json(cls, known: Loaded) -> Preparation:
