@@ -16,7 +16,7 @@ from rankwise.estimators.preparation._learned import Category, Learned, Number, 
 
 __all__ = ["Column", "Learned", "Preparation", "columns_of", "learn_preparation"]
 
-_KINDS: dict[str, type[Learned]] = {rule.kind(): rule for rule in (Number, Category, Time, Text)}
+_KINDS: dict[str, type[Learned]] = {rule.kind: rule for rule in (Number, Category, Time, Text)}
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,11 @@ _HOLDS = {"number": "numbers", "category": "words", "time": "dates", "text": "te
 
 def _of_kind(learned: Learned, column: Column) -> Column:
     """Return the column, if its values are of the kind that was learned or all missing."""
-    if column.kind in _FITS[learned.kind()]:
+    if column.kind in _FITS[learned.kind]:
         return column
     if column.is_empty:
         return Column(column.name, "number", np.full(len(column), np.nan))
     raise ValueError(
-        f"column {column.name!r} of X held {_HOLDS[learned.kind()]} in fit, now it holds "
+        f"column {column.name!r} of X held {_HOLDS[learned.kind]} in fit, now it holds "
         f"{_HOLDS[column.kind]}; give it as it was in fit"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,11 @@ _DAY_US = 86_400_000_000
 class Learned(ABC):
     """The rule of one column: :attr:`width` columns of numbers for its values."""
 
+    kind: ClassVar[str]  # the name of the class in files
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__name__.lower()
+
     @abstractmethod
     def names(self, name: str) -> list[str]:
         """Return the names of the columns it becomes, given that of the original."""
@@ -41,14 +46,9 @@ class Learned(ABC):
     def write(self, column: Column, out: Floats) -> None:
         """Write the values as numbers into ``out``, zeros of shape (rows, width)."""
 
-    @classmethod
-    def kind(cls) -> str:
-        """Return the name of the kind of rule, as files have it."""
-        return cls.__name__.lower()
-
     def as_json(self) -> dict[str, object]:
         """Return the rule as plain values."""
-        return {"kind": self.kind(), **asdict(self)}
+        return {"kind": self.kind, **asdict(self)}
 
 
 @dataclass(frozen=True)
