@@ -169,7 +169,7 @@ def test_library_imports_raise_the_same_sentence():
     expected = {
         "from rankwise.estimators import LinearRanker": (
             "rankwise.estimators needs scipy, scikit-learn, threadpoolctl", "tabular"),
-        "from rankwise.estimators.linear import LinearRanker": (
+        "from rankwise.estimators.linear._ranker import LinearRanker": (
             "rankwise.estimators needs scipy, scikit-learn, threadpoolctl", "tabular"),
         "from rankwise.data import read_table": ("rankwise.data needs polars, scipy", "tabular"),
         "from rankwise.data.images import open_images": ("rankwise.data.images needs Pillow",

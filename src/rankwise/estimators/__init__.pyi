@@ -1,8 +1,8 @@
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.boosted import BoostedRanker
-from rankwise.estimators.linear import LinearRanker
-from rankwise.estimators.neural import NeuralRanker
-from rankwise.estimators.papk import PApAtKRanker
+from rankwise.estimators.linear._ranker import LinearRanker
+from rankwise.estimators.neural._ranker import NeuralRanker
+from rankwise.estimators.papk.ranker import PApAtKRanker
 
 __all__ = [
     "Ranker",
