@@ -11,11 +11,12 @@ from rankwise.estimators.data import Part
 from rankwise.estimators.names import (
     is_graded,
     is_log_loss,
-    make_objective,
     make_stateless,
     metric_name,
     metric_value,
+    objective_name,
 )
+from rankwise.naming import objective
 from rankwise.objectives import SOPRC
 
 
@@ -23,17 +24,17 @@ from rankwise.objectives import SOPRC
 def test_log_loss_under_its_names(name: str) -> None:
     assert is_log_loss(name)
     assert metric_name(name) == "ap"
-    assert isinstance(make_objective(name), CrossEntropy)
+    assert isinstance(objective(objective_name(name)), CrossEntropy)
 
 
 def test_other_objectives() -> None:
     assert not is_log_loss("ap")
     assert metric_name("opauc(max_fpr=.1, form=kl)") == "opauc(max_fpr=0.1)"
-    assert isinstance(make_objective("soprc", prior=0.1, num_items=9), SOPRC)
+    assert isinstance(objective(objective_name("soprc"), prior=0.1, num_items=9), SOPRC)
     assert is_graded("ndcg@10")
     assert not is_graded("ap")
     with pytest.raises(ValueError, match="no objective is called"):
-        make_objective("apple_pie")
+        objective(objective_name("apple_pie"))
 
 
 def test_value_of_a_metric() -> None:

@@ -29,18 +29,15 @@ def learn_features(
     ranker: Ranker, table: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Matrix, _Labels, Vector | None]:
     """Return rows as the model takes them, ``y`` and the weights; the preparation is learned."""
-    columns = columns_of(table)
-    rows: Matrix | list[Column]
-    if columns is None:
-        rows, labels = validate_data(ranker, table, y, **_options(ranker, table))
-    else:
-        if y is None:
-            raise ValueError("y must be given: the target of every row, got None")
-        validate_data(ranker, _shaped(table), skip_check_array=True)
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        rows = _checked(columns)
-        check_consistent_length(rows[0], labels)
+    rows = _read(ranker, table, reset=True)
+    if y is None:
+        raise ValueError(
+            f"{type(ranker).__name__} requires y to be passed, but the target y is None; give the "
+            "target of every row"
+        )
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_consistent_length(rows[0] if isinstance(rows, list) else rows, labels)
     weight = read_weight(sample_weight, labels)
     given = getattr(ranker, "feature_names_in_", range(ranker.n_features_in_))
     names = [str(name) for name in given]
@@ -57,12 +54,7 @@ def learn_features(
 
 def read_features(ranker: Ranker, table: TableLike) -> Matrix:
     """Return rows as a fitted ranker takes them."""
-    columns = columns_of(table)
-    if columns is None:
-        rows = validate_data(ranker, table, reset=False, **_options(ranker, table))
-        return ranker.preparation_(rows)
-    validate_data(ranker, _shaped(table), reset=False, skip_check_array=True)
-    return ranker.preparation_(_checked(columns))
+    return ranker.preparation_(_read(ranker, table, reset=False))
 
 
 def read_target(
@@ -160,19 +152,25 @@ def with_two_targets(part: Part, labels: _Labels) -> Part:
     return part
 
 
-def _options(ranker: Ranker, table: TableLike) -> dict[str, object]:
-    # A sparse matrix has to stay sparse: its missing values are not filled.
-    missing = ranker.takes_missing or not issparse(table)
-    return {
-        "accept_sparse": "csr" if ranker.takes_sparse else False,
-        "dtype": [np.float64, np.float32],
-        "ensure_all_finite": "allow-nan" if missing else True,
-    }
-
-
-def _shaped(table: TableLike) -> TableLike:
-    """Return a table whose columns scikit-learn counts; lists of words are rows to it."""
-    return np.asarray(table, dtype=object) if isinstance(table, (list, tuple)) else table
+def _read(ranker: Ranker, table: TableLike, *, reset: bool) -> Matrix | list[Column]:
+    """Return a matrix of numbers, or columns; ``reset``: scikit-learn learns names and number."""
+    columns = columns_of(table)
+    if columns is None:
+        # A sparse matrix has to stay sparse: its missing values are not filled.
+        missing = ranker.takes_missing or not issparse(table)
+        matrix: Matrix = validate_data(
+            ranker,
+            table,
+            reset=reset,
+            accept_sparse="csr" if ranker.takes_sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if missing else True,
+        )
+        return matrix
+    # scikit-learn counts the columns of arrays; lists of words are rows to it.
+    shaped = np.asarray(table, dtype=object) if isinstance(table, (list, tuple)) else table
+    validate_data(ranker, shaped, reset=reset, skip_check_array=True)
+    return _checked(columns)
 
 
 def _checked(columns: list[Column]) -> list[Column]:

@@ -6,12 +6,11 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from torch import nn
 
 from rankwise._grammar import canonical
 from rankwise.boosting.objectives import stateless_objective
 from rankwise.estimators.data import Floats, Part
-from rankwise.naming import metric, metric_of, objective
+from rankwise.naming import metric, metric_of
 from rankwise.naming.entry import ObjectiveEntry, load
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective
@@ -26,7 +25,7 @@ def is_log_loss(name: str) -> bool:
 
 def entry_of(name: str) -> ObjectiveEntry:
     """Return the entry of an objective in the table of names."""
-    return find_objective(read(_known(name)))
+    return find_objective(read(objective_name(name)))
 
 
 def is_graded(name: str) -> bool:
@@ -34,24 +33,13 @@ def is_graded(name: str) -> bool:
     return bool(getattr(load(entry_of(name)), "graded", False))
 
 
-def make_objective(
-    name: str,
-    *,
-    prior: float | None = None,
-    num_items: int | None = None,
-    num_lists: int | None = None,
-) -> nn.Module:
-    """Make the objective of a name, given what is known of the data."""
-    return objective(_known(name), prior=prior, num_items=num_items, num_lists=num_lists)
-
-
 def make_stateless(name: str, prior: float | None = None) -> Objective:
     """Make the objective of a name for one batch of all rows; refuse one with a memory."""
-    return stateless_objective(_known(name), prior=prior, logits=False)
+    return stateless_objective(objective_name(name), prior=prior, logits=False)
 
 
-def _known(name: str) -> str:
-    """Return the name of an objective; ``log_loss`` is cross-entropy."""
+def objective_name(name: str) -> str:
+    """Return the name as :func:`rankwise.objective` reads it; ``log_loss`` is cross-entropy."""
     return "cross_entropy" if is_log_loss(name) else name
 
 

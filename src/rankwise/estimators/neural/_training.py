@@ -15,8 +15,9 @@ from torch import Tensor
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.estimators.data import Floats, Training
 from rankwise.estimators.limits import part_of_time, time_is_up
-from rankwise.estimators.names import entry_of, is_log_loss, make_objective
+from rankwise.estimators.names import entry_of, is_log_loss, objective_name
 from rankwise.estimators.neural._network import Network
+from rankwise.naming.lookup import objective as named_objective
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
 from rankwise.objectives import Objective
@@ -129,7 +130,9 @@ def objective_for(name: str, data: Training) -> Objective:
     lists = None if train.groups is None else len(train.list_sizes)
     must = signature_of_objective(entry_of(name)).defaults.get("prior") is EMPTY
     prior = data.prior if lists is None or must else None
-    module = make_objective(name, prior=prior, num_items=len(train), num_lists=lists)
+    module = named_objective(
+        objective_name(name), prior=prior, num_items=len(train), num_lists=lists
+    )
     if not isinstance(module, Objective):
         raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
     return module

@@ -74,12 +74,13 @@ class Settings(TaskSettings):
 
     def gains(self) -> dict[str, object]:
         """Return the gain of the objective and of the metric, None of those that have none."""
-        from rankwise.estimators.names import make_objective as named_objective  # noqa: PLC0415
-        from rankwise.naming import metric as named_metric  # noqa: PLC0415
+        from rankwise.estimators.names import objective_name  # noqa: PLC0415
+        from rankwise.naming import metric, objective  # noqa: PLC0415
 
         # Of data unknown as yet any numbers will do: this is for the options of the name.
-        objective = named_objective(self.objective, prior=0.5, num_items=1, num_lists=1)
+        name = objective_name(self.objective)
+        made = objective(name, prior=0.5, num_items=1, num_lists=1)
         return {
-            self.objective: getattr(objective, "gain", None),
-            self.metric: named_metric(self.metric).setting.options.get("gain"),
+            self.objective: getattr(made, "gain", None),
+            self.metric: metric(self.metric).setting.options.get("gain"),
         }
