@@ -136,7 +136,7 @@ def test_sparse_rows_stay_sparse_and_gaps_are_named() -> None:
 
 
 def test_a_target_is_needed_and_fits() -> None:
-    with pytest.raises(ValueError, match="y must be given"):
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None; give"):
         learn_features(NeuralRanker(), TABLE, None)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         learn_features(NeuralRanker(), TABLE, Y[:3])

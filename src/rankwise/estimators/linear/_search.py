@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -105,7 +106,8 @@ def fixed_at(
         return lambda now: objective(now, target, weight=weight, groups=groups)
     scale = 1.0 if objective.score_scale == "auto" else float(objective.score_scale)
     kept = []
-    for part in placed_lists(target, groups, weight):
+    arguments = CallArguments(groups=groups, weight=weight)
+    for part in map(PlacedLists, lists_of_rows(target, arguments)):
         lists = part.at(scores[None].detach() / scale)
         found = true_positive_rate(objective.true_positives, lists)
         gain = objective.full_gain(lists)
@@ -136,14 +138,19 @@ def weighted_median(values: Tensor, weight: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PlacedLists:
-    """Lists of similar length with both classes, and the rows of their items, (lists, items).
-
-    Scored again, nothing is checked or split again.
-    """
+    """Lists with the numbers of rows in place of scores: nothing is checked or split again."""
 
     lists: Lists
-    positives: Tensor
-    negatives: Tensor
+
+    @cached_property
+    def positives(self) -> Tensor:
+        """The rows of the positives, (lists, items)."""
+        return self.lists.positives.long()
+
+    @cached_property
+    def negatives(self) -> Tensor:
+        """The rows of the negatives, (lists, items)."""
+        return self.lists.negatives.long()
 
     def at(self, scores: Tensor) -> Lists:
         """Return the lists under every row of ``scores``, (settings, rows), in one sequence."""
@@ -155,15 +162,6 @@ class PlacedLists:
             negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(len(scores), 1),
             list_ids=None,
         )
-
-
-def placed_lists(
-    target: Tensor, groups: Tensor | None, weight: Tensor | None, list_ids: Tensor | None = None
-) -> Iterator[PlacedLists]:
-    """Split rows into lists by size; lists without both classes are left out."""
-    arguments = CallArguments(groups=groups, weight=weight, list_ids=list_ids)
-    for lists in lists_of_rows(target, arguments, None if list_ids is None else "list"):
-        yield PlacedLists(lists, lists.positives.long(), lists.negatives.long())
 
 
 def _taken(scores: Tensor, rows: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +14,10 @@ from torch import Tensor
 
 from rankwise.estimators.data import Floats, Part
 from rankwise.estimators.linear._design import spread_of
-from rankwise.estimators.linear._search import PlacedLists, placed_lists
+from rankwise.estimators.linear._search import PlacedLists
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
+from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.base import Risk
 
 _MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
@@ -80,10 +81,9 @@ class _Rectangle(PlacedLists):
 
     def of(self, chosen: Tensor, places: Tensor) -> _Rectangle:
         """Select the users for whom ``chosen`` is True, their items at new ``places``."""
-        rows = chosen[self.users]
-        return _Rectangle(
-            self.lists.select(rows), places[self.positives[rows]], places[self.negatives[rows]]
-        )
+        kept = self.lists.select(chosen[self.users])
+        above, below = (places[side.long()].double() for side in (kept.positives, kept.negatives))
+        return _Rectangle(replace(kept, positives=above, negatives=below))
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ class Users:
         labels, users = torch.from_numpy(np.asarray(target)), torch.from_numpy(groups)
         masses = None if weight is None else torch.from_numpy(weight)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
-        placed = placed_lists(labels, users, masses, ids)
-        rectangles = (_Rectangle(p.lists, p.positives, p.negatives) for p in placed)
-        return cls(labels, masses, users, tuple(rectangles))
+        arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
+        rectangles = tuple(map(_Rectangle, lists_of_rows(labels, arguments, "list")))
+        return cls(labels, masses, users, rectangles)
 
     @property
     def number(self) -> int:
