@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NamedTuple, NoReturn, Union
+from typing import NoReturn, Union
 
 Value = Union[None, bool, int, float, str, tuple["Value", ...], list["Value"], "Spec"]
 """The value of an option; a bare word is a string."""
@@ -83,6 +83,7 @@ _TOKENS = re.compile(
       | (?P<word>{WORD})
       | (?P<quoted>'(?:[^'\\\r\n\0]|{_ESCAPE})*'|"(?:[^"\\\r\n\0]|{_ESCAPE})*")
       | (?P<mark>[@()\[\],=])
+      | (?P<end>\Z)
       | (?P<unknown>.)""",
     re.VERBOSE,
 )
@@ -98,23 +99,15 @@ def parse(text: str) -> Spec:
     return spec
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    start: int
-
-
 class _Reader:
     """The tokens of a text, taken one after the other."""
 
     def __init__(self, text: str) -> None:
-        found = [_Token(str(m.lastgroup), m.group(), m.start()) for m in _TOKENS.finditer(text)]
-        self.tokens = [token for token in found if token.kind != "space"]
-        self.tokens.append(_Token("end", "", len(text)))
+        self.tokens = [token for token in _TOKENS.finditer(text) if token.lastgroup != "space"]
         self.text, self.place, self.depth = text, 0, 0
 
     def fail(self, expected: str) -> NoReturn:
-        rest = self.text[self.tokens[self.place].start :]
+        rest = self.text[self.tokens[self.place].start() :]
         where = f'at "{rest}"' if rest else "at its end"
         raise ValueError(f'"{self.text}" cannot be read {where}: expected {expected}; {_FORM}')
 
@@ -123,12 +116,12 @@ class _Reader:
         if not self.sees(kind):
             self.fail(expected)
         self.place += 1
-        return self.tokens[self.place - 1].text
+        return self.tokens[self.place - 1].group()
 
     def sees(self, kind: str, *, after: int = 0) -> bool:
         """Return whether a token of this kind, or this mark, is next (or ``after`` others)."""
         token = self.tokens[min(self.place + after, len(self.tokens) - 1)]
-        return kind in (token.kind, token.text if token.kind == "mark" else None)
+        return kind in (token.lastgroup, token.group() if token.lastgroup == "mark" else None)
 
     def passes(self, mark: str) -> bool:
         """Return whether this mark is next, and consume it."""
@@ -142,7 +135,7 @@ class _Reader:
         if self.passes("@"):
             if self.sees("word"):  # map@r
                 name = f"{name}@{self.take('word', 'a word')}"
-            elif self.tokens[self.place].text.isdecimal():
+            elif self.tokens[self.place].group().isdecimal():
                 k = int(self.take("number", "a whole number"))
             else:
                 self.fail("a whole number after @")
@@ -189,5 +182,5 @@ class _Reader:
             self.fail("a value")
         values = tuple([self.value() for _ in self.places(")")])
         # As in Python: brackets around one value alone are only brackets.
-        lone = len(values) == 1 and self.tokens[self.place - 2].text != ","
+        lone = len(values) == 1 and self.tokens[self.place - 2].group() != ","
         return values[0] if lone else values
