@@ -9,9 +9,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import normalize
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from rankwise.estimators.preparation._columns import Column, is_gap
 
@@ -171,11 +169,9 @@ class Text(Learned):
     def write(self, column: Column, out: Floats) -> None:
         if not self.terms:
             return
-        values = [word_of(value) for value in column.values]
-        counts = CountVectorizer(vocabulary=self.terms).transform(values)
-        often = csr_array(counts, dtype=np.float64)
-        often.data = 1 + np.log(often.data)
-        scaled = normalize(often * np.asarray(self.idf), copy=False).tocoo()
+        vectorizer = TfidfVectorizer(vocabulary=self.terms, sublinear_tf=True)
+        vectorizer.idf_ = np.asarray(self.idf)
+        scaled = vectorizer.transform(map(word_of, column.values)).tocoo()
         out[scaled.coords] = scaled.data
 
 
