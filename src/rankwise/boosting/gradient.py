@@ -50,10 +50,7 @@ class ObjectiveGradient:
     """
 
     def __init__(
-        self,
-        objective: Objective,
-        curvature: Curvature = "expected",
-        floor: float = FLOOR,
+        self, objective: Objective, curvature: Curvature = "expected", floor: float = FLOOR
     ) -> None:
         require_one_of("curvature", curvature, get_args(Curvature))
         self.objective, self.curvature, self.floor = objective, curvature, floor

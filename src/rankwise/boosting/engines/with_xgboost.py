@@ -28,10 +28,7 @@ class XGBoost(Engine):
         self.held_out = None
         if held_out is not None:
             self.held_out = _matrix(held_out.X, start, trees.categories, trees.n_jobs)
-        self.booster = self._empty()
-
-    def _empty(self) -> xgb.Booster:
-        return xgb.Booster(self.params, cache=[self.data])
+        self.cut(0)
 
     @property
     def rounds(self) -> int:
@@ -51,7 +48,7 @@ class XGBoost(Engine):
 
     def cut(self, rounds: int) -> None:
         if rounds == 0:
-            self.booster = self._empty()
+            self.booster = xgb.Booster(self.params, cache=[self.data])
         elif rounds < self.rounds:
             self.booster = self.booster[:rounds]
             self.booster.set_param(self.params)
