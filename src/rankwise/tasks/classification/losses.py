@@ -29,7 +29,7 @@ class ClassificationLoss(nn.Module):
     Two classes: one logit, and the batch is one list. Several: each class ranks all items
     (:class:`~rankwise.objectives.OneVsRest`), π is its share of the training images, and a memory
     by list has a list for every class. ``cross_entropy`` and ``class_balanced`` of one class by
-    image are the usual ones, over a softmax. ``index`` are the rows of the images in the training
+    image are the usual ones, over a softmax. ``rows`` are those of the images in the training
     set, for objectives that remember them.
     """
 
