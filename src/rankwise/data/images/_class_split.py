@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -95,16 +95,9 @@ def as_class_listing(listing: Listing, order: Sequence[str] | None = None) -> Cl
             "retrieval; give images of every class in train and in test, or without parts"
         )
     given = given or (own and "validation" in listing.parts)
-    return ClassListing(
-        listing.name,
-        target,
-        tuple(ids),
-        parts=listing.parts if given else None,
-        paths=listing.paths,
-        pixels=listing.pixels,
-        broken=listing.broken,
-        listing=listing if own else None,
-    )
+    parts = listing.parts if given else None
+    images = ClassListing(listing.name, target, tuple(ids), parts, listing.paths, listing.pixels)
+    return replace(images, broken=listing.broken, listing=listing if own else None)
 
 
 TEST_SHARE = 0.1
@@ -112,8 +105,7 @@ TEST_SHARE = 0.1
 Rows = dict[Part, Tensor]
 
 
-@dataclass(frozen=True)
-class ClassDraw:
+class ClassDraw(NamedTuple):
     """How images are drawn, and which of them are kept; see ``open_classes``."""
 
     imbalance: float | None = None

@@ -49,7 +49,11 @@ def omniglot(root: Path) -> Listing:
             continue
         seen[drawing.name] = drawing.data
         try:
-            pixels.append(_pixels(drawing))
+            image = decode(drawing.data, drawing.where)[:1]
+            if image.shape != _SHAPE:
+                size = f"{image.shape[2]}×{image.shape[1]}"
+                raise BrokenImage(drawing.where, f"is of {size} pixels, drawings are of 105×105")
+            pixels.append(image)
         except BrokenImage as error:
             broken[len(labels)] = error
             pixels.append(torch.full(_SHAPE, 255, dtype=torch.uint8))
@@ -60,14 +64,6 @@ def omniglot(root: Path) -> Listing:
         parts = by_halves([alphabets[label] for label in labels], in_order(alphabets.values()))
     held = torch.stack(pixels)
     return Listing("omniglot", labels, parts, pixels=held, families=alphabets, broken=broken)
-
-
-def _pixels(drawing: _Drawing) -> Tensor:
-    image = decode(drawing.data, drawing.where)[:1]
-    if image.shape != _SHAPE:
-        height, width = image.shape[1:]
-        raise BrokenImage(drawing.where, f"is of {width}×{height} pixels, drawings are of 105×105")
-    return image
 
 
 def _drawings(root: Path) -> Iterator[_Drawing]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import get_args
+from dataclasses import replace
+from typing import NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -24,8 +24,7 @@ TEST_SHARE = 0.2
 _FEW = 2  # of a class, or classes of a part: with fewer there is nothing to find or to confuse
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """How images are drawn; shares are of the classes, or of the images of every class.
 
     ``test_share`` is of all of them (None: 0.2), ``validation_share`` of those that are not test.
@@ -50,13 +49,9 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
         broken |= unreadable(listing.paths, evaluated)
     kept = {i: part for i, part in enumerate(parts) if i not in broken}
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
-    whole = ImageSet(
-        listing.name,
-        torch.tensor([ids[name] for name in listing.labels], dtype=torch.long),
-        tuple(ids),
-        None if listing.paths is None else tuple(listing.paths),
-        listing.pixels,
-    )
+    labels = torch.tensor([ids[name] for name in listing.labels], dtype=torch.long)
+    paths = None if listing.paths is None else tuple(listing.paths)
+    whole = ImageSet(listing.name, labels, tuple(ids), paths, listing.pixels)
     rows = {name: [i for i, part in kept.items() if part == name] for name in get_args(Part)}
     found = {name: replace(whole.subset(own, renumber=True), name=f"{listing.name} {name}")
              for name, own in rows.items()}  # fmt: skip

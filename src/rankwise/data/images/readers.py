@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rankwise.checks import require_one_of
-from rankwise.data.images._chestxray import chestxray
+from rankwise.data.images import _published as published
 from rankwise.data.images._class_split import (
     ClassDraw,
     ClassListing,
@@ -15,7 +15,6 @@ from rankwise.data.images._class_split import (
 )
 from rankwise.data.images._listing import Listing, Recorded, as_recorded
 from rankwise.data.images._omniglot import omniglot
-from rankwise.data.images._published import cars196, cub200, inaturalist, sop, vehicleid
 from rankwise.data.images._retrieval_split import SPLITS, Draw, divide
 from rankwise.data.images._user_images import csv_listing, folder_listing
 from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist
@@ -24,11 +23,11 @@ from rankwise.data.images.image_set import ClassSplits, ImageSet, RetrievalSplit
 
 _USER: dict[str, Callable[[Path], Listing]] = {"folder": folder_listing, "csv": csv_listing}
 _RETRIEVAL: dict[str, Callable[[Path], Listing]] = {
-    "sop": sop,
-    "vehicleid": vehicleid,
-    "inaturalist": inaturalist,
-    "cub200": cub200,
-    "cars196": cars196,
+    "sop": published.sop,
+    "vehicleid": published.vehicleid,
+    "inaturalist": published.inaturalist,
+    "cub200": published.cub200,
+    "cars196": published.cars196,
     **_USER,
     "fashion-mnist": fashion_mnist,
     "omniglot": omniglot,
@@ -37,7 +36,7 @@ _RETRIEVAL: dict[str, Callable[[Path], Listing]] = {
 _CLASSIFICATION: dict[str, Callable[[Path], ClassListing]] = {
     "cifar": lambda root: as_class_listing(cifar(root)),
     "fashion-mnist": lambda root: as_class_listing(fashion_mnist(root), FASHION_CLASSES),
-    "chestxray14": chestxray,
+    "chestxray14": published.chestxray,
     "medmnist": medmnist,
 }
 KINDS = tuple(_RETRIEVAL)
