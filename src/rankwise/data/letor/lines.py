@@ -67,12 +67,12 @@ def complain(path: Path, *, judged: bool = True) -> None:
     first: bool | None = None
     with opened(path) as file:
         for number, given in data_lines(file):
-            line = (given if judged else labeled(given)).decode(errors="replace")
-            why, queried = _wrong(line)
+            why, queried = _wrong((given if judged else labeled(given)).decode(errors="replace"))
             first = queried if first is None else first
             if not why and queried != first:
                 why = "no qid:, other lines have one" if first else "qid:, the first line has none"
             if why:
+                line = given.decode(errors="replace")
                 shown = line if len(line) <= WIDE else line[:WIDE] + "…"
                 raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
 
