@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UsageError(ValueError):
-    """Something was asked for that cannot be done; the data are not to blame."""
+    """Something was asked for that cannot be done; the message becomes one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))

@@ -83,13 +83,11 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
     except KeyboardInterrupt:
         fail(stopped)
     except Exception as error:
-        from rankwise.data import DataError  # noqa: PLC0415
-
         if debug:
             say([traceback.format_exc()], error=True)
         if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:
             raise  # the command names it, and the extra that has it
-        bad_input = isinstance(error, DataError | UsageError)
+        bad_input = isinstance(error, UsageError)
         words = str(error) if bad_input else f"{type(error).__name__}: {error}"
         hint = "" if bad_input or debug else "; --debug shows where"
         fail(" ".join(words.split()) + hint, code=2 if bad_input else 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rankwise.commands.console import paper
@@ -38,11 +38,10 @@ def objectives(
 
 
 def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
-    table = _table("objective")
-    table.add_column("metric", max_width=11, overflow="fold")
-    table.add_column("when to use it", ratio=1, min_width=20)
-    for name, width in (("index", 11), ("cost", 9), ("paper", 14)):
-        table.add_column(name, max_width=width)
+    widths = {"index": 11, "cost": 9, "paper": 14}
+    metric = Column("metric", max_width=11, overflow="fold")
+    use = Column("when to use it", ratio=1, min_width=20)
+    table = _table("objective", metric, use, *(Column(n, max_width=w) for n, w in widths.items()))
     for section in sections:
         for entry in section:
             cells = (entry.shown_metric, entry.use, entry.memory, entry.cost, entry.paper)
@@ -52,27 +51,25 @@ def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
 
 
 def _metrics(entries: Iterable[MetricEntry]) -> Table:
-    table = _table("metric")
-    table.add_column("what it is", ratio=1, min_width=20)
-    table.add_column("options")
+    table = _table("metric", Column("what it is", ratio=1, min_width=20), "options")
     for entry in entries:
         table.add_row(_names(entry), Text(entry.what), Text(", ".join(entry.options) or "–"))
     return table
 
 
 def _aliases(aliases: Iterable[Alias]) -> Table:
-    table = _table("alias")
-    table.add_column("name", max_width=19, overflow="fold")
-    table.add_column("who spells it so", ratio=1)
+    name = Column("name", max_width=19, overflow="fold")
+    table = _table("alias", name, Column("who spells it so", ratio=1))
     for alias in aliases:
         table.add_row(Text(alias.spelling), Text(alias.shown), Text(alias.source))
     return table
 
 
-def _table(names: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
-    table.add_column(names, no_wrap=True)  # a name broken in two could not be copied
-    return table
+def _table(names: str, *columns: Column | str) -> Table:
+    first = Column(names, no_wrap=True)  # a name broken in two could not be copied
+    return Table(
+        first, *columns, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, expand=True
+    )
 
 
 def _names(entry: ObjectiveEntry | MetricEntry) -> Text:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rankwise.errors import UsageError
 
-class DataError(ValueError):
+
+class DataError(UsageError):
     """A file, or a request about it, that cannot be used.
 
     Args:
@@ -18,9 +20,6 @@ class DataError(ValueError):
         >>> str(DataError("data.csv: is empty;\\n  write some rows"))
         'data.csv: is empty; write some rows'
     """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
     ends = time.perf_counter() + seconds
     rows = problem.plan.splits[0][0]
     points: list[tuple[int, float, float]] = []
-    try:
+    with suppress(ValueError, ArithmeticError):
         for size in _SIZES:
             if len(points) > 1 and time.perf_counter() + _GROWTH * points[-1][1] > ends:
                 break
@@ -82,9 +82,8 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
             points.append((len(some), *_timed(candidate, problem, some)))
             if len(some) == len(rows):
                 break
-    except (ValueError, ArithmeticError):
-        if not points:
-            return Cost(0.0, 0.0, 0.0)
+    if not points:
+        return Cost(0.0, 0.0, 0.0)
     (few, first, _), (many, last, scoring) = points[0], points[-1]
     slope = max(last - first, 0.0) / (many - few) if many > few else last / many
     slope = max(slope, 0.5 * last / many)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, read_columns
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.reader import QUERY
-from rankwise.data.table import Features
-from rankwise.tasks.compare.model import Model, load_model
+from rankwise.tasks.compare.model import load_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +54,20 @@ def predict_file(
         if rows.max(initial=-1) >= features.shape[0]:
             raise DataError(f"{data}: has {features.shape[0]} rows, row {rows.max() + 1} is wanted")
         features, kept = features[rows], kept[rows] if kept.width else kept
-    marks, warning = _seen(loaded, features)
-    scores = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
-    made = pl.DataFrame({**scores, **marks})
+    columns = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
+    made, warning, known = pl.DataFrame(columns), None, loaded.training_rows
+    if known is not None:
+        marks = known.among(features, loaded.reading.names)
+        count, total = int(marks.sum()), len(marks)
+        if known.exceeded_by(count, total):
+            made = made.with_columns(pl.Series(IN_TRAINING, marks))
+            warning = (
+                f"{count} of {total} rows ({100 * count / total:.1f} %) equal a row the model was "
+                f"trained on ({100 * known.duplicate_rate:.1f} % of the held-out rows do): metrics "
+                f"of these scores are not an estimate for new rows; the column {IN_TRAINING} marks "
+                "the rows"
+            )
     return Predictions(kept.hstack(made) if kept.width else made, warning, remarks)
-
-
-def _seen(model: Model, features: Features) -> tuple[dict[str, NDArray[np.bool_]], str | None]:
-    """Return the marks of training rows and the warning, where there are any."""
-    if model.training_rows is None:
-        return {}, None
-    known = model.training_rows
-    marks = known.among(features, model.reading.names)
-    count, rows = int(marks.sum()), len(marks)
-    if not known.exceeded_by(count, rows):
-        return {}, None
-    return {IN_TRAINING: marks}, (
-        f"{count} of {rows} rows ({100 * count / rows:.1f} %) equal a row the model was trained on "
-        f"({100 * known.duplicate_rate:.1f} % of the held-out rows do): metrics of these scores "
-        f"are not an estimate for new rows; the column {IN_TRAINING} marks the rows"
-    )
 
 
 IN_TRAINING = "in_training"  # marks the rows that the model was trained on
