@@ -155,7 +155,6 @@ def test_another_failed_import_stays_a_failure(monkeypatch, tmp_path):
     """A part that an installed package no longer has is not missing: installing would not help."""
     monkeypatch.setitem(sys.modules, "optuna.storages", None)
     monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.pipeline", raising=False)
-    monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.trials", raising=False)
     monkeypatch.delitem(sys.modules, "rankwise.tasks.compare.search", raising=False)
     data = tmp_path / "data.csv"
     data.write_text("x,y\n1,0\n2,1\n")

@@ -120,7 +120,7 @@ def settings(folder: Any, **options: Any) -> Settings:
 
 def evaluate_split(candidate: Any, params: Any, here: Problem, split: Any, seeds: range) -> Any:
     """The scores of a split, without a limit of time."""
-    search = Search(candidate, here, None, math.inf, Cost(0.0, 0.0, 0.0))
+    search = Search(candidate, here, None, None, math.inf, Cost(0.0, 0.0, 0.0))
     return search.evaluate(params, split, seeds, math.inf)
 
 

@@ -8,17 +8,28 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score
-from tests.tasks.compare.stubs import StubRanker, replace_models, settings, stubbed
+from tests.tasks.compare.stubs import (
+    StubRanker,
+    evaluate_split,
+    problem,
+    replace_models,
+    settings,
+    stubbed,
+)
 
 from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare import pipeline
+from rankwise.tasks.compare.budget import Cost
+from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.pipeline import finish, open_storage, run
+from rankwise.tasks.compare.search import Search, Tuned
 
 __all__ = ["stubbed"]
 
+PLAIN, FREE = Candidate("linear", "log_loss"), Cost(0.0, 0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
 
@@ -314,3 +325,53 @@ def test_a_half_written_candidate_is_done_again(tmp_path):
     after = run(asked, out, resume=True).results
     values = [[row["test"] for row in found["candidates"]] for found in (before, after)]
     assert values[0] == values[1]
+
+
+def test_a_damaged_file_of_trials_is_named(tmp_path):
+    (tmp_path / "study.db").write_bytes(b"no database at all" * 100)
+    with (
+        pytest.raises(DataError, match=r"study\.db: holds no trials of `rankwise compare`"),
+        open_storage(tmp_path / "study.db"),
+    ):
+        pass
+
+
+def known_options(here, seconds, per_fit):
+    folds = tuple(
+        evaluate_split(PLAIN, {}, here, split, here.seeds)
+        for split in here.plan.splits[: here.plan.tuned]
+    )
+    return Tuned({}, folds, 1, seconds, per_fit, [])
+
+
+def finished(here, tuned, seconds):
+    return finish(Search(PLAIN, here, None, None, seconds, FREE), tuned)
+
+
+def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
+    here = problem(tmp_path)
+    with_time = finished(here, known_options(here, 1.0, 0.01), 100.0)
+    without = finished(here, known_options(here, 1.0, 0.01), 1.01)
+    assert (len(with_time.folds), len(without.folds)) == (10, 5)
+    assert not with_time.cut
+
+
+def test_the_last_fit_has_as_long_as_those_it_was_chosen_by_even_where_the_time_is_up(
+    tmp_path, monkeypatch
+):
+    here = problem(tmp_path)
+    known, steps = known_options(here, 1.0, 0.2), []
+    real = StubRanker._fit_scores
+
+    def slow(self, data):
+        real(self, data)
+        began = time.perf_counter()
+        while not time_is_up():
+            time.sleep(0.01)
+        steps.append(time.perf_counter() - began)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", slow)
+    found = finished(here, known, 0.5)
+    assert found.cut
+    (taken,) = steps
+    assert taken > 0.15

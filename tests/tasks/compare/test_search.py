@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 
 import numpy as np
 import optuna
 import pytest
-from tests.tasks.compare.stubs import StubRanker, evaluate_split, problem, stubbed
+from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
-from rankwise.estimators.limits import time_is_up
 from rankwise.tasks.compare import search
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
-from rankwise.tasks.compare.trials import TrialStore, open_storage
+from rankwise.tasks.compare.fit import FoldScores
+from rankwise.tasks.compare.pipeline import open_storage
+from rankwise.tasks.compare.search import CandidateError, Event, Search
 
 __all__ = ["stubbed"]
 
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 def tuned(tmp_path, name="study.db", *, candidate=PLAIN, seconds=1e6, **options):
     here = problem(tmp_path, **options)
     with open_storage(tmp_path / name) as storage:
-        store = TrialStore(storage, tmp_path / f"{name}.trials")
-        return Search(candidate, here, store, seconds, FREE).tune(BEGUN, lambda event: None)
+        search = Search(candidate, here, storage, tmp_path / f"{name}.trials", seconds, FREE)
+        return search.tune(BEGUN, lambda event: None)
 
 
 def trials(tmp_path, name="study.db", candidate=PLAIN):
@@ -137,8 +137,7 @@ def test_progress_is_told(tmp_path):
     told = []
     here = problem(tmp_path, trials=2)
     with open_storage(tmp_path / "study.db") as storage:
-        store = TrialStore(storage, tmp_path)
-        Search(PLAIN, here, store, 1e6, FREE).tune(BEGUN, told.append)
+        Search(PLAIN, here, storage, tmp_path, 1e6, FREE).tune(BEGUN, told.append)
     assert [each.trials for each in told] == [0, 1, 2]
     assert told[0].best is None
     assert told[-1].best >= told[1].best
@@ -146,42 +145,17 @@ def test_progress_is_told(tmp_path):
     assert {(each.name, each.number, each.total) for each in told} == {("linear, log-loss", 0, 1)}
 
 
-def known_options(here, seconds, per_fit):
-    folds = tuple(
-        evaluate_split(PLAIN, {}, here, split, here.seeds)
-        for split in here.plan.splits[: here.plan.tuned]
-    )
-    return Tuned({}, folds, 1, seconds, per_fit, [])
-
-
-def finished(here, tuned, seconds):
-    return Search(PLAIN, here, None, seconds, FREE).finish(tuned)
-
-
-def test_further_splits_are_judged_only_where_there_is_time_for_them(tmp_path):
-    here = problem(tmp_path)
-    with_time = finished(here, known_options(here, 1.0, 0.01), 100.0)
-    without = finished(here, known_options(here, 1.0, 0.01), 1.01)
-    assert (len(with_time.folds), len(without.folds)) == (10, 5)
-    assert not with_time.cut
-
-
-def test_the_last_fit_has_as_long_as_those_it_was_chosen_by_even_where_the_time_is_up(
-    tmp_path, monkeypatch
-):
-    here = problem(tmp_path)
-    known, steps = known_options(here, 1.0, 0.2), []
-    real = StubRanker._fit_scores
-
-    def slow(self, data):
-        real(self, data)
-        began = time.perf_counter()
-        while not time_is_up():
-            time.sleep(0.01)
-        steps.append(time.perf_counter() - began)
-
-    monkeypatch.setattr(StubRanker, "_fit_scores", slow)
-    found = finished(here, known, 0.5)
-    assert found.cut
-    (taken,) = steps
-    assert taken > 0.15
+def test_the_scores_of_the_best_trial_are_kept_with_whether_its_time_was_up(tmp_path):
+    place = Search(PLAIN, None, None, tmp_path / "trials", 1.0, FREE, "fold-1-")
+    assert place.kept(3) is None
+    scores = np.arange(4.0)
+    folds = [FoldScores(scores, -scores, 0.25, True), FoldScores(scores + 1, scores, 0.5)]
+    place.keep(3, folds)
+    assert place.kept(2) is None
+    assert replace(place, prefix="fold-2-").kept(3) is None
+    first, second = place.kept(3)
+    assert (first.value, first.cut, second.value, second.cut) == (0.25, True, 0.5, False)
+    np.testing.assert_array_equal(first.ranked, -scores)
+    np.testing.assert_array_equal(second.scores, scores + 1)
+    (tmp_path / "trials" / "fold-1-linear-log-loss.npz").write_bytes(b"PK")
+    assert place.kept(3) is None

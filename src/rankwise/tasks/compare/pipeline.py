@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
-from rankwise.estimators.limits import threads_for
+import numpy as np
+from optuna.storages import RDBStorage
+
+from rankwise.data import DataError
+from rankwise.estimators.limits import threads_for, time_limit
 from rankwise.report.comparison import write_report
 from rankwise.tasks.compare import remarks
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
-from rankwise.tasks.compare.fit import Fitted, ensemble, load_candidate, save_candidate
+from rankwise.tasks.compare.fit import (
+    Fitted,
+    ensemble,
+    fit_members,
+    load_candidate,
+    save_candidate,
+    scored,
+)
 from rankwise.tasks.compare.importance import importance_of
+from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
 from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.run_files import open_run
-from rankwise.tasks.compare.search import CandidateError, Event, Search
+from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
 from rankwise.tasks.compare.selection import Evaluation, choose, on_common_splits
 from rankwise.tasks.compare.settings import Settings
-from rankwise.tasks.compare.trials import TrialStore, open_storage
+from rankwise.tasks.compare.training_rows import TrainingRows
 
 STUDY = "study.db"
 TRIALS = "trials"
@@ -98,6 +112,32 @@ def run(
         return CompareResult(out, results, report)
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that does not wait for the disk: a stopped process loses nothing by it."""
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.execute("PRAGMA synchronous = OFF")
+
+
+@contextmanager
+def open_storage(path: Path) -> Iterator[RDBStorage]:
+    """Open the SQLite file that trials are kept in."""
+    try:
+        storage = RDBStorage(
+            f"sqlite:///{path}", engine_kwargs={"connect_args": {"factory": _Connection}}
+        )
+    except Exception as error:  # of the database, its driver or optuna, whatever it stumbled over
+        if not path.is_file():
+            raise
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{path}: holds no trials of `rankwise compare`: {reason}") from None
+    try:
+        yield storage
+    finally:
+        storage.engine.dispose()
+
+
 def _train(
     out: Path,
     chosen: Sequence[Candidate],
@@ -111,18 +151,17 @@ def _train(
     steps = list(product(rounds, chosen))
     with open_storage(out / STUDY) as storage:
         for number, ((prefix, problem), candidate) in enumerate(steps):
-            store = TrialStore(storage, out / TRIALS, prefix)
-            name, at = store.name(candidate), Event(candidate.name, number, len(steps))
+            name, at = f"{prefix}{candidate.key}", Event(candidate.name, number, len(steps))
             done = load_candidate(out / CANDIDATES / name, candidate)
             if done is None:
                 share = budget.share(name, problem, [each for _, each in steps[number:]])
                 cost = budget.costs[candidate.key]
-                search = Search(candidate, problem, store, share, cost)
+                search = Search(candidate, problem, storage, out / TRIALS, share, cost, prefix)
                 began, used = time.perf_counter(), 0.0
                 try:
                     tuned = search.tune(at, on_event)
                     used = tuned.seconds
-                    done = search.finish(tuned)
+                    done = finish(search, tuned)
                 except CandidateError as error:
                     failed[candidate.name] = str(error)
                     continue
@@ -131,6 +170,53 @@ def _train(
                 save_candidate(out / CANDIDATES / name, done)
             fitted[prefix][candidate.name] = done
     return [(problem, on_common_splits(fitted[prefix])) for prefix, problem in rounds], failed
+
+
+def finish(search: Search, tuned: Tuned) -> Fitted:
+    """Evaluate the best options on more splits if there is time, fit on all but the test part.
+
+    The final fit has the time that is left, and never less than those that it was chosen by had.
+    """
+    began, candidate, problem = time.perf_counter(), search.candidate, search.problem
+    table, plan, seeds = problem.table, problem.plan, problem.seeds
+    folds = list(tuned.folds) if len(seeds) == 1 else []  # tuned with the first seed alone
+    per_fit = tuned.per_fit * len(seeds)
+    last = per_fit * search.fits_of_last
+    ends = began + search.seconds - tuned.seconds
+    further = per_fit * (len(plan.splits) - len(folds))
+    wanted = len(plan.splits) if began + further + last <= ends else plan.tuned
+    rest = plan.splits[len(folds) : wanted]
+    for step, split in enumerate(rest):
+        part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
+        folds.append(search.evaluate(tuned.params, split, seeds, part))
+    development, test = plan.parts.development, plan.parts.test
+    after = len(seeds) * search.cost.after(len(development), 2 * len(test))
+    with time_limit(max(last, ends - time.perf_counter()) - after) as final:
+        members = fit_members(candidate, tuned.params, problem, development, seeds)
+    about = {
+        "candidate": candidate.name,
+        "metric": problem.metric,
+        "target": problem.settings.target,
+        "positive": table.positive,
+    }
+    model = Model(members, table.reading, about, TrainingRows.of(table, plan))
+    scores = ranked = probability = np.zeros(0)
+    if len(test):
+        scores, ranked = scored(members, problem, test)
+        probability = model.probabilities(table.of(test))
+    return Fitted(
+        candidate=candidate,
+        params=tuned.params,
+        trials=tuned.trials,
+        seconds=tuned.seconds + time.perf_counter() - began,
+        curve=tuned.curve,
+        folds=tuple(folds),
+        test=scores,
+        test_ranked=ranked,
+        probability=probability,
+        model=model,
+        cut=final.reached or any(each.cut for each in folds),
+    )
 
 
 def _evaluate(

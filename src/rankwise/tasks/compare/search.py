@@ -1,19 +1,23 @@
-"""Search for the options of a candidate with optuna and fit it with the best, within its time."""
+"""Search for the options of a candidate with optuna, within its share of the time."""
 
 from __future__ import annotations
 
 import time
 import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import optuna
+from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from rankwise.estimators.limits import time_limit
+from rankwise.files import read_npz, write_npz
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import (
     LOG_LOSS,
@@ -23,11 +27,14 @@ from rankwise.tasks.compare.candidates import (
     options_of,
     space_of,
 )
-from rankwise.tasks.compare.fit import Fitted, FoldScores, fit_members, scored
-from rankwise.tasks.compare.model import Model
+from rankwise.tasks.compare.fit import (
+    FoldScores,
+    fit_members,
+    fold_arrays,
+    folds_of,
+    scored,
+)
 from rankwise.tasks.compare.problem import Problem, Rows
-from rankwise.tasks.compare.training_rows import TrainingRows
-from rankwise.tasks.compare.trials import TrialStore
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
@@ -65,16 +72,38 @@ class Tuned:
 
 @dataclass(frozen=True)
 class Search:
-    """The search for the options of a candidate within a number of seconds."""
+    """The search for the options of a candidate within a number of seconds.
+
+    Trials are kept, so that none is repeated after a stop: options and values in the storage, the
+    scores of the best one in ``folder``.
+    """
 
     candidate: Candidate
     problem: Problem
-    store: TrialStore
+    storage: RDBStorage
+    folder: Path
     seconds: float
     cost: Cost
+    prefix: str = ""  # of the names in both, where a candidate is tuned several times
 
     @property
-    def _fits_of_last(self) -> float:
+    def _file(self) -> Path:
+        return self.folder / f"{self.prefix}{self.candidate.key}.npz"
+
+    def keep(self, number: int, folds: Sequence[FoldScores]) -> None:
+        """Keep the scores of a trial, in place of those of an earlier one."""
+        write_npz(self._file, {"number": number, **fold_arrays(folds)})
+
+    def kept(self, number: int) -> tuple[FoldScores, ...] | None:
+        """Return the scores of the trial of a number, if it was the last one that was kept."""
+        try:
+            arrays = read_npz(self._file)
+            return folds_of(arrays) if int(arrays["number"]) == number else None
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            return None
+
+    @property
+    def fits_of_last(self) -> float:
         """The cost of the fit on all rows but the test part, in fits of a split."""
         plan = self.problem.plan
         return _LAST_FIT * len(plan.parts.development) / len(plan.splits[0][0])
@@ -89,7 +118,7 @@ class Search:
         """
         plan, settings = self.problem.plan, self.problem.settings
         study, known, seeds = self._study(), self._known(), settings.seeds
-        last = seeds * self._fits_of_last + (seeds * plan.tuned if seeds > 1 else 0)
+        last = seeds * self.fits_of_last + (seeds * plan.tuned if seeds > 1 else 0)
         fits_after = seeds * (len(plan.splits) - plan.tuned) + last
         while True:
             done, best = _done(study), _best(study)
@@ -108,58 +137,10 @@ class Search:
         if best is None:
             why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
             raise CandidateError(f"{self.candidate.name}: {why}")
-        params, folds = options_of(best.params), self.store.best(self.candidate, best.number)
+        params, folds = options_of(best.params), self.kept(best.number)
         if folds is None:  # the file is gone
             folds = tuple(self._evaluated(params, per_fit * plan.tuned))
         return Tuned(params, folds, len(done), used, per_fit, _curve(done))
-
-    def finish(self, tuned: Tuned) -> Fitted:
-        """Evaluate the best options on more splits if there is time, fit on all but the test part.
-
-        The final fit has the time that is left, and never less than those that it was chosen by
-        had.
-        """
-        began = time.perf_counter()
-        plan, seeds = self.problem.plan, self.problem.seeds
-        folds = list(tuned.folds) if len(seeds) == 1 else []  # tuned with the first seed alone
-        per_fit = tuned.per_fit * len(seeds)
-        last = per_fit * self._fits_of_last
-        ends = began + self.seconds - tuned.seconds
-        further = per_fit * (len(plan.splits) - len(folds))
-        wanted = len(plan.splits) if began + further + last <= ends else plan.tuned
-        rest = plan.splits[len(folds) : wanted]
-        for step, split in enumerate(rest):
-            part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
-            folds.append(self.evaluate(tuned.params, split, seeds, part))
-        development, test = plan.parts.development, plan.parts.test
-        after = len(seeds) * self.cost.after(len(development), 2 * len(test))
-        with time_limit(max(last, ends - time.perf_counter()) - after) as final:
-            members = fit_members(self.candidate, tuned.params, self.problem, development, seeds)
-        table = self.problem.table
-        about = {
-            "candidate": self.candidate.name,
-            "metric": self.problem.metric,
-            "target": self.problem.settings.target,
-            "positive": table.positive,
-        }
-        model = Model(members, table.reading, about, TrainingRows.of(table, plan))
-        scores = ranked = probability = np.zeros(0)
-        if len(test):
-            scores, ranked = scored(members, self.problem, test)
-            probability = model.probabilities(table.of(test))
-        return Fitted(
-            candidate=self.candidate,
-            params=tuned.params,
-            trials=tuned.trials,
-            seconds=tuned.seconds + time.perf_counter() - began,
-            curve=tuned.curve,
-            folds=tuple(folds),
-            test=scores,
-            test_ranked=ranked,
-            probability=probability,
-            model=model,
-            cut=final.reached or any(each.cut for each in folds),
-        )
 
     def evaluate(
         self, params: Params, split: tuple[Rows, Rows], seeds: range, seconds: float
@@ -182,8 +163,8 @@ class Search:
     def _study(self) -> optuna.Study:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(
-            storage=self.store.storage,
-            study_name=self.store.name(self.candidate),
+            storage=self.storage,
+            study_name=f"{self.prefix}{self.candidate.key}",
             direction="maximize",
             load_if_exists=True,
             pruner=optuna.pruners.MedianPruner(n_startup_trials=_BEFORE_PRUNING),
@@ -200,12 +181,10 @@ class Search:
         trained on.
         """
         own = defaults(self.candidate)
-        plain = self.store.name(Candidate(self.candidate.model, LOG_LOSS))
-        if self.candidate.is_log_loss or plain not in optuna.get_all_study_names(
-            self.store.storage
-        ):
+        plain = f"{self.prefix}{Candidate(self.candidate.model, LOG_LOSS).key}"
+        if self.candidate.is_log_loss or plain not in optuna.get_all_study_names(self.storage):
             return [own]
-        best = _best(optuna.load_study(study_name=plain, storage=self.store.storage))
+        best = _best(optuna.load_study(study_name=plain, storage=self.storage))
         found = own if best is None else own | best.params
         return [own] if found == own else [found, own]
 
@@ -238,9 +217,7 @@ class Search:
         trial.set_user_attr(_FITS, max(1, len(folds)))
         whole, best = state == TrialState.COMPLETE, _best(study)
         if whole and (best is None or _mean(folds) > (best.value or 0.0)):
-            self.store.keep(
-                self.candidate, trial.number, folds
-            )  # before tell: a finished trial has its scores
+            self.keep(trial.number, folds)  # before tell: a finished trial has its scores
         study.tell(trial, _mean(folds) if whole else None, state=state)
 
 
