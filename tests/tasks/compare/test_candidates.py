@@ -11,11 +11,9 @@ from rankwise.tasks.compare.candidates import (
     MODELS,
     Candidate,
     candidates,
-    defaults,
     length_of,
     objective_for,
     options_of,
-    space_of,
 )
 from rankwise.tasks.compare.fit import ranker_of
 
@@ -92,10 +90,10 @@ def test_objectives_are_shown_under_the_names_of_rankwise():
 def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, objective):
     candidate = Candidate(model, objective)
     study = optuna.create_study()
-    study.enqueue_trial(defaults(candidate))
-    space = space_of(candidate)
+    study.enqueue_trial(candidate.defaults())
+    space = candidate.space()
     first = study.ask(space).params
-    assert first == defaults(candidate)
+    assert first == candidate.defaults()
     second = study.ask(space).params
     for name, span in space.items():
         assert span.low <= second[name] <= span.high
@@ -118,7 +116,7 @@ def test_a_width_is_that_of_two_layers():
 
 
 def test_a_metric_may_have_options_of_its_own():
-    plain, metrical = (set(space_of(Candidate("linear", o))) for o in ("log_loss", "ap"))
+    plain, metrical = (set(Candidate("linear", o).space()) for o in ("log_loss", "ap"))
     assert plain < metrical
 
 

@@ -47,6 +47,18 @@ class Candidate:
         """The name of its folder and its study."""
         return re.sub(r"[^a-z0-9.=@]+", "-", self.name.lower()).strip("-")
 
+    def space(self) -> dict[str, BaseDistribution]:
+        """Return the options that are tuned, with their ranges."""
+        more = {} if self.is_log_loss else METRIC_SPACES.get(self.model, {})
+        return {**SPACES[self.model], **more}
+
+    def defaults(self) -> dict[str, float]:
+        """Return the estimator's own options, which are tried first."""
+        own = getattr(rankwise.estimators, CLASSES[self.model])().get_params()
+        if "hidden" in own:
+            own[WIDTH] = own["hidden"][0]
+        return {name: own[name] for name in self.space()}
+
 
 def candidates(metric: str, words: str) -> list[Candidate]:
     """Return the candidates for a metric, as ``--candidates`` lists them.
@@ -137,20 +149,6 @@ METRIC_SPACES: dict[str, Space] = {"linear": {"proximity": FloatDistribution(1e-
 
 SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
 """The length of a training below which a model has hardly begun to learn."""
-
-
-def space_of(candidate: Candidate) -> dict[str, BaseDistribution]:
-    """Return the options of a candidate with their ranges."""
-    more = {} if candidate.is_log_loss else METRIC_SPACES.get(candidate.model, {})
-    return {**SPACES[candidate.model], **more}
-
-
-def defaults(candidate: Candidate) -> dict[str, float]:
-    """Return the estimator's own options, which are tried first."""
-    own = getattr(rankwise.estimators, CLASSES[candidate.model])().get_params()
-    if "hidden" in own:
-        own[WIDTH] = own["hidden"][0]
-    return {name: own[name] for name in space_of(candidate)}
 
 
 def options_of(drawn: Mapping[str, float]) -> dict[str, Option]:

@@ -13,16 +13,8 @@ from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, scan_as_written
 from rankwise.metrics import Interval
 from rankwise.report.comparison.run import number, read_run
-from rankwise.tasks.compare.metrics import (
-    Floats,
-    Truth,
-    every_metric,
-    finite,
-    is_graded,
-    require_weights,
-    resolve_metric,
-    takes_weights,
-)
+from rankwise.tasks.compare import metrics as measures
+from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.predict import IN_TRAINING
 from rankwise.tasks.compare.run_files import require_run
 
@@ -64,14 +56,14 @@ class EvaluationResult:
         if self.lists is None:
             return words
         left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
-        taken = ", ".join(filter(is_graded, self.metrics)) if self.graded_only else ""
+        taken = ", ".join(filter(measures.is_graded, self.metrics)) if self.graded_only else ""
         more = f"; {taken}: over {self.graded_only} more, all positive" if taken else ""
         return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
 
     def as_json(self) -> dict[str, object]:
         """Return the content of a JSON file; what is not defined is null."""
         numbers = {
-            name: {key: finite(getattr(each, key)) for key in ("value", "low", "high")}
+            name: {key: measures.finite(getattr(each, key)) for key in ("value", "low", "high")}
             | {"method": each.method}
             for name, each in self.metrics.items()
         }
@@ -104,14 +96,14 @@ def evaluate_scores(
     predict`` has marked as trained on are counted.
     """
     grouped = group is not None
-    asked = [resolve_metric(name, grouped=grouped) for name in metrics or ()]
-    graded = bool(asked) and all(map(is_graded, asked))
+    asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
+    graded = bool(asked) and all(map(measures.is_graded, asked))
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded
     )
     if table.score is None:
         raise DataError(f"{path}: there are no scores in it")
-    names = asked or every_metric(len(table), grouped=grouped, graded=table.graded)
+    names = asked or measures.every_metric(len(table), grouped=grouped, graded=table.graded)
     truth = Truth(table.target, table.groups)
     found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)
     return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
@@ -129,18 +121,18 @@ def evaluate_run(
     run = read_run(folder)
     kept, graded = run.predictions, run.config.get("positive_value") is None
     weight = kept.weight if run.config.get("weight") else None
-    asked = [resolve_metric(name, grouped=run.grouped) for name in metrics or ()]
+    asked = [measures.resolve_metric(name, grouped=run.grouped) for name in metrics or ()]
     for name, metric in zip(metrics or (), asked, strict=True):
         if weight is not None:
-            require_weights(metric, weight)
-        if graded and not is_graded(metric):
+            measures.require_weights(metric, weight)
+        if graded and not measures.is_graded(metric):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "
                 "ndcg does, such as ndcg@10"
             )
-    others = every_metric(len(kept.target), grouped=run.grouped, graded=graded)
+    others = measures.every_metric(len(kept.target), grouped=run.grouped, graded=graded)
     names = asked or list(dict.fromkeys([run.metric, *others]))
-    names = [name for name in names if takes_weights(name, weight)]
+    names = [name for name in names if measures.takes_weights(name, weight)]
     scores, truth = kept.scores[run.recommended.number], Truth(kept.target, kept.group, weight)
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)

@@ -16,17 +16,10 @@ from optuna.storages import RDBStorage
 from rankwise.data import DataError
 from rankwise.estimators.limits import threads_for, time_limit
 from rankwise.report.comparison import write_report
-from rankwise.tasks.compare import remarks
+from rankwise.tasks.compare import fit, remarks
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
-from rankwise.tasks.compare.fit import (
-    Fitted,
-    ensemble,
-    fit_members,
-    load_candidate,
-    save_candidate,
-    scored,
-)
+from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.importance import importance_of
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, plans_of_folds, read_problem
@@ -152,7 +145,7 @@ def _train(
     with open_storage(out / STUDY) as storage:
         for number, ((prefix, problem), candidate) in enumerate(steps):
             name, at = f"{prefix}{candidate.key}", Event(candidate.name, number, len(steps))
-            done = load_candidate(out / CANDIDATES / name, candidate)
+            done = fit.load_candidate(out / CANDIDATES / name, candidate)
             if done is None:
                 share = budget.share(name, problem, [each for _, each in steps[number:]])
                 cost = budget.costs[candidate.key]
@@ -167,7 +160,7 @@ def _train(
                     continue
                 finally:
                     budget.spend(name, max(used, time.perf_counter() - began))
-                save_candidate(out / CANDIDATES / name, done)
+                fit.save_candidate(out / CANDIDATES / name, done)
             fitted[prefix][candidate.name] = done
     return [(problem, on_common_splits(fitted[prefix])) for prefix, problem in rounds], failed
 
@@ -192,7 +185,7 @@ def finish(search: Search, tuned: Tuned) -> Fitted:
     development, test = plan.parts.development, plan.parts.test
     after = len(seeds) * search.cost.after(len(development), 2 * len(test))
     with time_limit(max(last, ends - time.perf_counter()) - after) as final:
-        members = fit_members(candidate, tuned.params, problem, development, seeds)
+        members = fit.fit_members(candidate, tuned.params, problem, development, seeds)
     about = {
         "candidate": candidate.name,
         "metric": problem.metric,
@@ -202,7 +195,7 @@ def finish(search: Search, tuned: Tuned) -> Fitted:
     model = Model(members, table.reading, about, TrainingRows.of(table, plan))
     scores = ranked = probability = np.zeros(0)
     if len(test):
-        scores, ranked = scored(members, problem, test)
+        scores, ranked = fit.scored(members, problem, test)
         probability = model.probabilities(table.of(test))
     return Fitted(
         candidate=candidate,
@@ -232,6 +225,6 @@ def _evaluate(
         for each in known:
             if each.parts:
                 parts = [fitted[part] for part in each.parts]
-                fitted[each.name] = ensemble(each, parts, problem)
+                fitted[each.name] = fit.ensemble(each, parts, problem)
         rounds.append((problem, [fitted[each.name] for each in known]))
     return rounds[0][1], Evaluation(rounds[1:] or rounds, repeats)

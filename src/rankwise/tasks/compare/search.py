@@ -19,21 +19,8 @@ from optuna.trial import FrozenTrial, TrialState
 from rankwise.estimators.limits import time_limit
 from rankwise.files import read_npz, write_npz
 from rankwise.tasks.compare.budget import Cost
-from rankwise.tasks.compare.candidates import (
-    LOG_LOSS,
-    Candidate,
-    Params,
-    defaults,
-    options_of,
-    space_of,
-)
-from rankwise.tasks.compare.fit import (
-    FoldScores,
-    fit_members,
-    fold_arrays,
-    folds_of,
-    scored,
-)
+from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate, Params, options_of
+from rankwise.tasks.compare.fit import FoldScores, fit_members, fold_arrays, folds_of, scored
 from rankwise.tasks.compare.problem import Problem, Rows
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
@@ -180,7 +167,7 @@ class Search:
         set against thirty: the two would differ in their tuning rather than in what they are
         trained on.
         """
-        own = defaults(self.candidate)
+        own = self.candidate.defaults()
         plain = f"{self.prefix}{Candidate(self.candidate.model, LOG_LOSS).key}"
         if self.candidate.is_log_loss or plain not in optuna.get_all_study_names(self.storage):
             return [own]
@@ -198,7 +185,7 @@ class Search:
             study.sampler = optuna.samplers.TPESampler(
                 seed=(start + 7919 * number) % 2**32, n_startup_trials=5, multivariate=True
             )
-        trial = study.ask(space_of(self.candidate))
+        trial = study.ask(self.candidate.space())
         folds, began, state = list[FoldScores](), time.perf_counter(), TrialState.COMPLETE
         try:
             for step, each in enumerate(self._evaluated(options_of(trial.params), seconds)):
