@@ -109,14 +109,12 @@ def _show_columns(problem: Problem) -> None:
         lines.append(
             f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
         )
-    for name, period in parts.periods(table).items():
-        lines.append(f"{name}: {len(getattr(parts, name))} rows, {problem.settings.time} {period}")
-    for count, what in (
-        (table.without_target, "without a target"),
-        (table.without_weight, "of weight 0"),
-    ):
-        if count:
-            lines.append(f"{count} rows {what} are left out")
+    lines += [
+        f"{name}: {len(getattr(parts, name))} rows, {problem.settings.time} {period}"
+        for name, period in parts.periods(table).items()
+    ]
+    left_out = {"without a target": table.without_target, "of weight 0": table.without_weight}
+    lines += [f"{count} rows {what} are left out" for what, count in left_out.items() if count]
     say(lines)
 
 

@@ -123,8 +123,7 @@ def evaluate_run(
     weight = kept.weight if run.config.get("weight") else None
     asked = [measures.resolve_metric(name, grouped=run.grouped) for name in metrics or ()]
     for name, metric in zip(metrics or (), asked, strict=True):
-        if weight is not None:
-            measures.require_weights(metric, weight)
+        measures.require_weights(metric, weight)
         if graded and not measures.is_graded(metric):
             raise DataError(
                 f"{folder}: the target holds relevances, which metric {name!r} does not take; "

@@ -49,9 +49,9 @@ def takes_weights(name: str, weight: Floats | None) -> bool:
     return bool((weight == weight.round()).all())
 
 
-def require_weights(name: str, weight: Floats) -> None:
+def require_weights(name: str, weight: Floats | None) -> None:
     """Raise where a metric counts rows and a weight is a part of one."""
-    if not takes_weights(name, weight):
+    if weight is not None and not takes_weights(name, weight):
         found = weight[weight != weight.round()][0]
         raise DataError(
             f'metric "{name}" counts rows: --weight must hold whole numbers for it, got {found:g}; '

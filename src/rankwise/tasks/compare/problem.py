@@ -80,8 +80,7 @@ def read_problem(settings: Settings) -> Problem:
         raise DataError(
             f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
         )
-    if table.weight is not None:
-        require_weights(settings.metric, table.weight)
+    require_weights(settings.metric, table.weight)
     if not settings.repeats:
         return Problem(settings, table, plan_for(table, settings.seed))
     every = np.arange(len(table))  # the folds test: no row is left out of the final fit
