@@ -1,6 +1,4 @@
-from rankwise.samplers.balanced import BalancedBatches
 from rankwise.samplers.base import EpochBatches
-from rankwise.samplers.classes import ClassBatches
-from rankwise.samplers.lists import ListBatches
+from rankwise.samplers.batches import BalancedBatches, ClassBatches, ListBatches
 
 __all__ = ["BalancedBatches", "ClassBatches", "EpochBatches", "ListBatches"]
