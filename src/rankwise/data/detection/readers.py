@@ -143,17 +143,16 @@ def as_set(
     """
     there, sizes, broken = [], [], []
     for image in images:
-        if not image.path.is_file():
-            broken.append(BrokenImage(image.path, "there is no such file"))
-        elif image.path.stat().st_size == 0:
-            broken.append(BrokenImage(image.path, "is empty"))
-        else:
-            try:
-                sizes.append(image.size or image_size(image.path))
-            except BrokenImage as error:
-                broken.append(error)
-            else:
-                there.append(image)
+        try:
+            if image.path.is_file() and image.path.stat().st_size == 0:
+                raise BrokenImage(image.path, "is empty")
+            known = (
+                image.size if image.path.is_file() else None
+            )  # else the file is read, and raises
+            sizes.append(known or image_size(image.path))
+            there.append(image)
+        except BrokenImage as error:
+            broken.append(error)
     if broken and not skip_broken:
         raise DataError(f"{name}: {describe_broken(broken)}")
     issues.broken += broken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -41,7 +42,7 @@ def read_run(path: str | Path) -> Run:
         >>> read_run(file)
         {'q1': {'d2': 0.9, 'd1': 0.2}}
     """
-    return _by_query(path, "query Q0 document rank score tag", "score", "a number", _score)
+    return _by_query(path, "query Q0 document rank score tag", "score", "a number", float)
 
 
 def read_qrels(path: str | Path) -> Qrels:
@@ -133,26 +134,17 @@ def _by_query(
 ) -> dict[str, dict[str, Value]]:
     """Return the values of a column by query and document."""
     found: dict[str, dict[str, Value]] = {}
+    wanted = [layout.split().index(name) for name in ("query", "document", column)]
     for place, fields in read_fields(Path(path), layout, blanks=False, errors="replace"):
-        given = dict(zip(layout.split(), fields, strict=True))
-        query, document = given["query"], given["document"]
+        query, document, text = (fields[number] for number in wanted)
         own = found.setdefault(query, {})
         if document in own:
             raise DataError(f"{place}: document {document!r} was already there for query {query!r}")
-        try:
-            own[document] = value(given[column])
-        except ValueError:
-            raise DataError(
-                f"{place}: the {column} must be {kind}, got {given[column]!r}"
-            ) from None
+        with suppress(ValueError):
+            own[document] = value(text)
+        if math.isnan(own.get(document, math.nan)):
+            raise DataError(f"{place}: the {column} must be {kind}, got {text!r}")
     return found
-
-
-def _score(text: str) -> float:
-    score = float(text)
-    if math.isnan(score):
-        raise ValueError("scores must be comparable")
-    return score
 
 
 def _require_words(
