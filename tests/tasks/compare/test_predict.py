@@ -115,7 +115,7 @@ def test_svmlight_knows_features_by_number(tmp_path):
     ]
     assert found[0].equals(found[1])
     (tmp_path / "wide.svm").write_text("0 9:1\n")
-    with pytest.raises(DataError, match="has feature 9, the model's last is f3"):
+    with pytest.raises(DataError, match="has feature 9, the last of the model is 3"):
         predict_file(tmp_path / "run", tmp_path / "wide.svm")
 
 
