@@ -146,9 +146,8 @@ def as_set(
         try:
             if image.path.is_file() and image.path.stat().st_size == 0:
                 raise BrokenImage(image.path, "is empty")
-            known = (
-                image.size if image.path.is_file() else None
-            )  # else the file is read, and raises
+            # A file that is missing is read all the same: that raises.
+            known = image.size if image.path.is_file() else None
             sizes.append(known or image_size(image.path))
             there.append(image)
         except BrokenImage as error:
