@@ -1,10 +1,14 @@
 from rankwise.baselines.average_precision import BlackBoxAP, FastAP, HistogramAP, SmoothAP
 from rankwise.baselines.class_balanced import LDAM, ClassBalanced
-from rankwise.baselines.cross_batch_memory import CrossBatchMemory
 from rankwise.baselines.detection import DistributionalRanking, ErrorDrivenAP
 from rankwise.baselines.info_nce import InfoNCE, NTXent, SupCon
 from rankwise.baselines.listwise import ApproxNDCG, LambdaLoss, ListMLE
-from rankwise.baselines.metric_learning import Contrastive, MultiSimilarity, Triplet
+from rankwise.baselines.metric_learning import (
+    Contrastive,
+    CrossBatchMemory,
+    MultiSimilarity,
+    Triplet,
+)
 from rankwise.baselines.pairwise_auc import AUCHuber, AUCSigmoid
 from rankwise.baselines.pointwise import CrossEntropy, Focal
 from rankwise.baselines.sodeep import SoDeepAP

@@ -14,7 +14,7 @@ from tests.training.processes import run_two
 
 from rankwise.errors import UsageError
 from rankwise.tasks.contrast.data import read_images
-from rankwise.tasks.contrast.task import ContrastTask, train
+from rankwise.tasks.contrast.task import ContrastNet, ContrastTask, train
 from rankwise.training import Place, Step
 
 KILLED = """
@@ -130,3 +130,22 @@ def test_two_processes_train_one_network_on_half_of_the_batch_each(tmp_path):
             task = ContrastTask(data, SETTINGS.replace(batch=4), place)
             rows.append(torch.cat(list(itertools.islice(task.batches(0), 3))))
     assert sorted(torch.cat(rows).tolist()) == list(range(24))  # every image once in an epoch
+
+
+def test_shapes_of_features_and_embedding():
+    network = ContrastNet(width=2, dimension=5)
+    images = torch.rand(4, 3, 9, 12)
+    assert network.features(images).shape == (4, 16)
+    assert network(images).shape == (4, 5)
+
+
+def test_mean_and_deviation_are_those_of_the_pixels():
+    torch.manual_seed(0)
+    pixels = torch.randint(0, 200, (7, 3, 8, 8), dtype=torch.uint8)
+    network = ContrastNet(width=2)
+    network.learn_statistics(pixels)
+    channels = (pixels.double() / 255).transpose(0, 1).flatten(1)
+    torch.testing.assert_close(network.mean.flatten().double(), channels.mean(1))
+    expected = channels.std(1, correction=0)
+    torch.testing.assert_close(network.deviation.flatten().double(), expected)
+    assert {"mean", "deviation"} <= network.state_dict().keys()

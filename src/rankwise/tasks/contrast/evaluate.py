@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from rankwise import retrieval
 from rankwise.report import Mean
 from rankwise.tasks.contrast.data import Images
-from rankwise.tasks.contrast.network import ContrastNet
+from rankwise.tasks.contrast.task import ContrastNet
 
 _BLOCK = 512  # images of a forward pass
 

@@ -14,9 +14,8 @@ from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.data import Images
 from rankwise.tasks.contrast.evaluate import Evaluation, evaluate
-from rankwise.tasks.contrast.network import ContrastNet
 from rankwise.tasks.contrast.settings import Settings
-from rankwise.tasks.contrast.task import new_network, train
+from rankwise.tasks.contrast.task import ContrastNet, new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
 from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
