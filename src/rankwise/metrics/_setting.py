@@ -13,15 +13,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of, warn_caller
 from rankwise.eager import eager_only
-from rankwise.metrics.inputs import (
-    Array,
-    Average,
-    Items,
-    NumpyArray,
-    Ties,
-    from_tensor,
-    read_items,
-)
+from rankwise.metrics.inputs import Array, Average, Items, NumpyArray, Ties, from_tensor, read_items
 from rankwise.metrics.intervals import mean_over_lists
 from rankwise.metrics.ranking import Ranking, rank_items
 from rankwise.pairs.ragged import size_classes

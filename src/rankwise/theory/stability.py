@@ -184,17 +184,14 @@ def _clouds(positives: int, negatives: int, t: TwinTraining, generator: torch.Ge
     return torch.cat([above, torch.randn(negatives, t.width, generator=generator) - center])
 
 
-def _weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
-    if t.hidden is None:
-        return [torch.randn(t.width, generator=generator) / math.sqrt(t.width), torch.zeros(1)]
-    first = torch.randn(t.width, t.hidden, generator=generator) / math.sqrt(t.width)
-    last = torch.randn(t.hidden, generator=generator) / math.sqrt(t.hidden)
-    return [first, torch.zeros(t.hidden), last, torch.zeros(1)]
-
-
 def _start(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
     """Return weights after a few steps of cross-entropy on other data."""
-    weights = [p.unsqueeze(0).requires_grad_() for p in _weights(t, generator)]
+    shapes = [(t.width,)] if t.hidden is None else [(t.width, t.hidden), (t.hidden,)]
+    weights = []
+    for shape in shapes:
+        weight = torch.randn(1, *shape, generator=generator) / math.sqrt(shape[0])
+        bias = torch.zeros(1, *(shape[1:] or (1,)))
+        weights += [weight.requires_grad_(), bias.requires_grad_()]
     optimizer = torch.optim.SGD(weights, lr=0.5)
     data = _clouds(100, 100, t, generator).unsqueeze(0)
     target = (torch.arange(200) < 100).float().unsqueeze(0)

@@ -7,7 +7,7 @@ import torch
 from tests.tasks.recommendation.cases import pairs_of, settings
 
 from rankwise.tasks.recommendation.batches import Batches, Negatives
-from rankwise.tasks.recommendation.network import new_recommender
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.training import loss_of
 
 TRAIN = pairs_of([[0, 1], [0], [0, 2], [0]], n_items=5)
@@ -55,7 +55,7 @@ USERS = pairs_of([[0, 1], [], [1, 2, 3], [0]], n_items=5)
 
 def network():
     torch.manual_seed(0)
-    return new_recommender(4, 5, settings(dimension=3))
+    return Recommender(4, 5, settings(dimension=3))
 
 
 def test_lists_of_users_have_all_their_positives():

@@ -3,12 +3,12 @@ from __future__ import annotations
 import torch
 from tests.tasks.recommendation.cases import settings
 
-from rankwise.tasks.recommendation.network import new_recommender
+from rankwise.tasks.recommendation.network import Recommender
 
 
 def test_matrix_factorization_is_a_product_and_an_offset():
     torch.manual_seed(0)
-    network = new_recommender(3, 4, settings(dimension=2))
+    network = Recommender(3, 4, settings(dimension=2))
     network.offsets.weight.data.copy_(torch.arange(4.0).unsqueeze(1))
     users, items = network.users.ids.weight, network.items.ids.weight
     scores = network.scores()
@@ -21,7 +21,7 @@ def test_towers_look_at_features():
     torch.manual_seed(0)
     known = torch.tensor([[0.0], [0.0], [5.0]])
     chosen = settings(model="two_tower", dimension=2, hidden=(3,))
-    network = new_recommender(3, 4, chosen, known, None)
+    network = Recommender(3, 4, chosen, known, None)
     network.users.ids.weight.data.fill_(0.1)
     first, second, third = network.user_vectors(torch.arange(3))
     torch.testing.assert_close(first, second)

@@ -21,7 +21,7 @@ from rankwise.tasks.recommendation import (
     prepared,
     results_table,
 )
-from rankwise.tasks.recommendation.network import new_recommender
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.results import write_config, write_model
 from rankwise.tasks.recommendation.training import Trained, new_network
 
@@ -175,7 +175,7 @@ def test_text_that_is_not_utf8_is_no_run(tmp_path, name):
         load_run(tmp_path)
 
 
-NETWORK = new_recommender(2, 2, Settings(dimension=1))
+NETWORK = Recommender(2, 2, Settings(dimension=1))
 
 
 def trained(values, warm):

@@ -33,14 +33,10 @@ def evaluate(network: ContrastNet, images: Images) -> Evaluation:
     )
 
 
-@torch.no_grad()
 def features_of(network: ContrastNet, pixels: Tensor) -> Tensor:
     """Compute the features of images without augmentation, in evaluation mode."""
-    training = network.training
-    network.eval()
-    features = [network.features(part.float() / 255) for part in pixels.split(_BLOCK)]
-    network.train(training)
-    return torch.cat(features)
+    with network.evaluation():
+        return torch.cat([network.features(part.float() / 255) for part in pixels.split(_BLOCK)])
 
 
 def linear_probe(

@@ -46,13 +46,23 @@ class Tower(nn.Module):
 class Recommender(nn.Module):
     """Two towers and a number for each item: s(u, i) = ⟨user_u, item_i⟩ + b_i.
 
-    Without hidden layers and features it is matrix factorization.
+    Without hidden layers and features it is matrix factorization. The weights before training are
+    drawn from torch's own generator.
     """
 
-    def __init__(self, users: Tower, items: Tower) -> None:
+    def __init__(
+        self,
+        n_users: int,
+        n_items: int,
+        settings: Settings,
+        user_features: Tensor | None = None,
+        item_features: Tensor | None = None,
+    ) -> None:
         super().__init__()
-        self.users, self.items = users, items
-        self.offsets = nn.Embedding(items.ids.num_embeddings, 1)
+        hidden = settings.hidden if settings.model == "two_tower" else ()
+        self.users = Tower(n_users, settings.dimension, hidden, user_features)
+        self.items = Tower(n_items, settings.dimension, hidden, item_features)
+        self.offsets = nn.Embedding(n_items, 1)
         nn.init.zeros_(self.offsets.weight)
 
     def user_vectors(self, codes: Tensor) -> Tensor:
@@ -69,16 +79,3 @@ class Recommender(nn.Module):
         """The scores of every user for the whole catalog."""
         count = self.items.ids.num_embeddings
         return Scores(self.user_vectors, self.item_vectors(torch.arange(count)))
-
-
-def new_recommender(
-    n_users: int,
-    n_items: int,
-    settings: Settings,
-    user_features: Tensor | None = None,
-    item_features: Tensor | None = None,
-) -> Recommender:
-    """Not yet trained; the weights are drawn from torch's own generator."""
-    hidden = settings.hidden if settings.model == "two_tower" else ()
-    users = Tower(n_users, settings.dimension, hidden, user_features)
-    return Recommender(users, Tower(n_items, settings.dimension, hidden, item_features))

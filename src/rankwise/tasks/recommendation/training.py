@@ -15,7 +15,7 @@ from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.tasks.recommendation.batches import Batch, Batches
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
-from rankwise.tasks.recommendation.network import Recommender, new_recommender
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
@@ -86,7 +86,7 @@ def new_network(problem: Problem, settings: Settings) -> Recommender:
     """The network before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.seed)
     sizes = len(problem.users), len(problem.items)
-    return new_recommender(*sizes, settings, problem.user_features, problem.item_features)
+    return Recommender(*sizes, settings, problem.user_features, problem.item_features)
 
 
 def train(
