@@ -39,7 +39,8 @@ class ALRP(nn.Module):
     gradient in E alone.
 
     Args:
-        delta: Half width δ of the step H.
+        delta: Half width δ of the step H; 1 in the authors' code (kemaloksuz/aLRPLoss,
+            ``alrp_loss.py``).
         balanced: Whether the localization part is multiplied by (whole loss)/(localization part),
             without gradient, so that it keeps its weight while the ranks are bad. The paper uses
             the averages of the last epoch; here they are moving averages in a buffer, ``balance``.

@@ -23,7 +23,8 @@ class SmoothAP(Objective):
     authors' code holds all differences of a list; here they are summed in n log n.
 
     Args:
-        tau: Temperature τ of the sigmoid; the published 0.01 is for cosines.
+        tau: Temperature τ of the sigmoid; the default is that of the authors' code
+            (Andrew-Brown1/Smooth_AP, ``src/main.py``), for cosines.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -63,7 +64,9 @@ class BlackBoxAP(Objective):
     is 1 − :func:`~rankwise.metrics.average_precision`, whatever the order of the input.
 
     Args:
-        lam: Interpolation strength λ of the gradient.
+        lam: Interpolation strength λ of the gradient. The authors' code
+            (martius-lab/blackbox-backprop, ``mAP.py``) has no default for it and for the margin; 4
+            and 0.02 are those of a later comparison (elias-ramzi/ROADMAP, ``blackbox_ap.py``).
         margin: Positives are lowered and negatives raised by half of it.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
@@ -130,8 +133,9 @@ class HistogramAP(Objective):
     gradient.
 
     Args:
-        bins: Number of bin centers, at least 2. The paper's 20 cover the cosines [−1, 1]; the
-            released code defaults to 25 over [0, 1].
+        bins: Number of bin centers, at least 2. The released code (naver/deep-image-retrieval,
+            ``dirtorch/loss.py``) defaults to 25 over [0, 1]; 20 is what the same authors use later
+            (naver/r2d2, ``train.py``). That the paper has 20 is not confirmed.
         low, high: Range of the scores, that of cosines by default.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
@@ -189,7 +193,8 @@ class FastAP(HistogramAP):
     same bins divide the cosines [−1, 1].
 
     Args:
-        bins: Number of intervals.
+        bins: Number of intervals; 10 in the authors' code (kunhe/FastAP-metric-learning,
+            ``FastAP_loss.py``).
         low, high: Range of the scores, that of cosines by default.
         reduction: See :class:`~rankwise.objectives.Objective`.
 

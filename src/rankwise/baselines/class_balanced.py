@@ -45,8 +45,9 @@ class ClassBalanced(PointwiseObjective):
 
     Args:
         counts: Number of negatives and of positives in the training set, in this order.
-        beta: β in [0, 1); 0.9999 is the published choice for long tails, 0 is plain cross-entropy,
-            and toward 1 it becomes inverse frequency.
+        beta: β in [0, 1); 0.9999 in the authors' code for long tails
+            (richardaecn/class-balanced-loss, ``cifar_im_trainval_cb.sh``), 0 is plain
+            cross-entropy, and toward 1 it becomes inverse frequency.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -91,7 +92,8 @@ class LDAM(ClassObjective):
 
     Args:
         counts: Number of items n_c of every class in the training set.
-        max_margin: Margin of the smallest class.
+        max_margin: Margin of the smallest class. It and ``scale`` are those of the authors' code
+            (kaidic/LDAM-DRW, ``cifar_train.py``).
         scale: Factor of the logits.
         defer: Epoch of deferred re-weighting (DRW), counted by :meth:`set_epoch`: from then on
             items are weighted by (1 − β)/(1 − β^{n_y}) and averaged with these weights, as in the

@@ -69,7 +69,7 @@ class ErrorDrivenAP(Objective):
     both sums and both gradients take n log n.
 
     Args:
-        delta: Half width δ of the step.
+        delta: Half width δ of the step; 1 in the authors' code (cccorn/AP-loss, ``aploss.py``).
         interpolated: Whether to use interpolated AP as the authors' code does: from the lowest
             score up, the best precision so far replaces a positive's own, and its L_ij shrinks to
             match. Their formulas have no such step; without it the value is 1 − AP of those.
@@ -118,9 +118,9 @@ class DistributionalRanking(Objective):
     The loss is τ/L · log(1 + exp(L(P⁻ − P⁺ + γ))). P⁻ = Σ_j q_j p_j over the negatives with q ∝
     exp(p/λ⁻) and P⁺ = Σ_i q_i p_i over the positives with q ∝ exp(−p/λ⁺) are the means of the
     probabilities p = sigmoid(s) under the least favorable distributions at a bounded distance from
-    the uniform one. The gradient goes through q as well. Defaults are those of the released code.
-    For a list without positives that code ranks P⁻ below 1; here such a list contributes nothing,
-    as with every ranking objective.
+    the uniform one. The gradient goes through q as well. Defaults are those of the released code
+    (idstcv/DR_loss, ``sigmoid_dr_loss.py``). For a list without positives that code ranks P⁻ below
+    1; here such a list contributes nothing, as with every ranking objective.
 
     Args:
         positive_lambda: λ⁺, larger for a distribution closer to uniform.

@@ -22,7 +22,7 @@ class InfoNCE(Objective):
     computed once for all positives, so that a list costs n and not n².
 
     Args:
-        temperature: τ; 0.07 as in MoCo (He et al. 2020).
+        temperature: τ; 0.07 as in MoCo (He et al. 2020; facebookresearch/moco, ``main_moco.py``).
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -80,7 +80,8 @@ class SupCon(InfoNCE):
     negative, which the paper would count, contributes nothing, as in every objective here.
 
     Args:
-        temperature: τ; 0.1 as in the paper.
+        temperature: τ; 0.1 as in the paper and in the runs of the authors' code
+            (HobbitLong/SupContrast), whose loss has a further factor τ/0.07.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:

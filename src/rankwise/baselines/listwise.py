@@ -84,7 +84,8 @@ class ApproxNDCG(NDCG):
     :class:`~rankwise.objectives.NDCG` with the sigmoid as surrogate, in n log n.
 
     Args:
-        temperature: T over which the step is smoothed; 1/α in the paper.
+        temperature: T over which the step is smoothed; 1/α in the paper. 0.1 is the default of
+            TensorFlow Ranking.
         gain: ``"exponential"`` (2^y − 1) or ``"linear"`` (y).
         reduction: See :class:`~rankwise.objectives.Objective`.
 
@@ -138,7 +139,8 @@ class LambdaLoss(Objective):
     Args:
         k: For NDCG@k: pairs with at least one item among the first k, 1/D = 0 beyond them, and the
             ideal DCG of k ranks. None for whole lists.
-        sigma: Steepness σ of the logistic loss.
+        sigma: Steepness σ of the logistic loss. σ and μ are the defaults of allegro/allRank,
+            ``lambdaLoss.py``.
         mu: Weight μ of the bound; 0 is LambdaRank.
         gain: ``"exponential"`` (2^y − 1) or ``"linear"`` (y).
         reduction: See :class:`~rankwise.objectives.Objective`.

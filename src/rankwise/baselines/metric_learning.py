@@ -23,7 +23,9 @@ class Contrastive(Objective):
     query; the mean has the same direction and does not grow with the gallery.
 
     Args:
-        margin: Similarity below which a negative has no loss; 0.5 in XBM.
+        margin: Similarity below which a negative has no loss; 0.5 in XBM's code
+            (msight-tech/research-xbm, ``contrastive_loss.py``), which sums s_j in place of s_j −
+            margin: another value with the same gradient.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -110,9 +112,10 @@ class MultiSimilarity(Objective):
 
     Args:
         alpha: Scale α of the positives.
-        beta: Scale β of the negatives.
-        base: Similarity λ at which a pair has exponent 0; 0.5 in the authors' code.
-        epsilon: Margin ε of the mining; None uses all pairs.
+        beta: Scale β of the negatives; 50 in the paper, 40 in the authors' code.
+        base: Similarity λ at which a pair has exponent 0; 0.5 in the authors' code
+            (msight-tech/research-ms-loss), 1 in the paper.
+        epsilon: Margin ε of the mining, 0.1 in that code; None uses all pairs.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -170,8 +173,9 @@ class CrossBatchMemory(ReprFromOptions, nn.Module):
     """Cross-batch memory (XBM): an objective over the batch and the embeddings of earlier batches.
 
     Every embedding is a query that ranks the rest of its batch and a memory of ``size`` embeddings
-    by cosine. Embeddings drift slowly, so those of earlier batches serve as positives and
-    negatives, without a gradient. The module is called with (embeddings, labels). The memory
+    by cosine. The authors' code adds the loss of the batch to that of the memory; here both are one
+    list. Embeddings drift slowly, so those of earlier batches serve as positives and negatives,
+    without a gradient. The module is called with (embeddings, labels). The memory
     changes only in training: neither in ``eval()`` nor under ``torch.no_grad()``. An objective with
     a memory by list needs ``num_lists`` equal to the number of classes; its ``list_ids`` are the
     labels of the queries.
@@ -181,7 +185,7 @@ class CrossBatchMemory(ReprFromOptions, nn.Module):
         size: Number of embeddings that are remembered.
         dimension: Dimension of an embedding.
         start: Training batch from which the memory is used and filled; the authors start after 1
-            000 batches, when the drift is slow.
+            000 batches, when the drift is slow (msight-tech/research-xbm, ``sample_config.yaml``).
 
     Raises:
         ValueError: If the objective has a memory by item: remembered embeddings have no item ids.

@@ -140,7 +140,8 @@ class Focal(PointwiseObjective):
     (α = 0.25) the paper divides the sum by the number of positives instead.
 
     Args:
-        gamma: Exponent γ ≥ 0; 2 as published, 0 is cross-entropy.
+        gamma: Exponent γ ≥ 0; 2 as published, 0 is cross-entropy. For long tails the code of
+            LDAM and of class-balanced loss takes 1.
         alpha: Weight α of the positives, 1 − α of the negatives; None weighs neither.
         reduction: See :class:`~rankwise.objectives.Objective`.
 

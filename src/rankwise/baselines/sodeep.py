@@ -76,9 +76,10 @@ class SoDeepAP(Objective):
 
     The loss is mean_{i∈P} rank_i / n. The ranks come from a bidirectional LSTM that was trained on
     synthetic lists of up to 128 scores by ``python -m reproductions.train_sodeep`` and is frozen;
-    the gradient reaches the scores through it. As published, the loss is a proxy of AP and not AP
-    itself. The network reads positives first, then negatives; ``weight`` enters the mean, while
-    ranks count every item of positive weight once.
+    the gradient reaches the scores through it. It has one layer of 64 units; those of the authors
+    (technicolor-research/sodeep, ``model.py``) have two of 128 or 512, for one length. As
+    published, the loss is a proxy of AP and not AP itself. The network reads positives first, then
+    negatives; ``weight`` enters the mean, while ranks count every item of positive weight once.
 
     Args:
         reduction: See :class:`~rankwise.objectives.Objective`.

@@ -20,9 +20,10 @@ class MultiClassAUC(ClassObjective):
 
     The targets are class ids, and f_a scores how much an item is of class a. Means are over the
     classes of the list; a list of one class contributes nothing. Published (one-vs-one,
-    ``Square``), the sum is half of this. The time is classes × items · log items, and linear in the
-    items for ``Square`` and ``Exponential``. For several labels per item, use
-    ``OneVsRest(PairwiseAUC(surrogate))``, which also takes missing labels.
+    ``Square(1)``; statusrank/XCurve, ``AUROCLoss.py``), the sum is half of this. The time is
+    classes × items · log items, and linear in the items for ``Square`` and ``Exponential``. For
+    several labels per item, use ``OneVsRest(PairwiseAUC(surrogate))``, which also takes missing
+    labels.
 
     Args:
         surrogate: Pairwise loss ℓ, one of :mod:`rankwise.pairs` or its name.
