@@ -67,8 +67,8 @@ app = typer.Typer(
 def studies(ctx: typer.Context) -> None:
     """Run a study of the papers' claims; without a name list the studies.
 
-    Options of all studies are --quick, --seed, --draws, --data, --out and --fresh; NAME --help
-    lists them with the settings of a study.
+    Options of all studies are --quick, --seed, --data, --out and --fresh, and of those with a
+    random part that is repeated --draws; NAME --help lists them with the settings of a study.
     """
     if ctx.invoked_subcommand is None:
         table = Shown("study", "question", "time", "data", box=SIMPLE_HEAD, pad_edge=False)
@@ -85,7 +85,8 @@ def _command(name: str, plan: type[BasePlan]) -> Callable[..., None]:
         _run(name, types, **given)
 
     shared = inspect.signature(_run, eval_str=True).parameters
-    parameters = [p for n, p in shared.items() if n not in ("name", "types", "settings")]
+    left_out = ("name", "types", "settings", *(("draws",) if plan.DRAWS is None else ()))
+    parameters = [p for n, p in shared.items() if n not in left_out]
     parameters += [
         inspect.Parameter(
             option,

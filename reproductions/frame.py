@@ -13,7 +13,7 @@ what the study asks and needs, without importing anything::
     class Plan(BasePlan):  # numbers, strings and tuples of them are options of the command line
         QUICK: ClassVar = {"steps": 100}  # what --quick changes
         steps: int = 400
-        repeats: int = 5  # what --draws changes; DRAWS names another field
+        repeats: int = 5  # what --draws changes; DRAWS names another field, None refuses it
 
     def measure(plan: Plan, setting: Setting) -> list[Curve]:
         # Each outcome is kept on disk as it ends; a study that was stopped resumes there.
@@ -26,6 +26,10 @@ what the study asks and needs, without importing anything::
 
 ``python -m reproductions my-study --help`` lists its options, ``python -m reproductions`` all
 studies. A study that needs data reads ``setting.data`` in its own ``Plan.of``.
+
+Every sentence about an outcome is made from the numbers of the run (``reproductions.sentences`` has
+what is said often): ``tests/reproductions/test_sentences.py`` runs every study with two seeds and
+compares the text with the numbers. What the paper says is told as the paper's.
 """
 
 from __future__ import annotations
@@ -152,7 +156,12 @@ class BasePlan:
     def changed(self, setting: Setting) -> Self:
         """Apply the quick form, the draws and the options of a setting."""
         values = dict(self.QUICK) if setting.quick else {}
-        if setting.draws is not None and self.DRAWS is not None:
+        if setting.draws is not None:
+            if self.DRAWS is None:
+                raise ValueError(
+                    f"draws has no effect on this study, which repeats nothing, got {setting.draws}"
+                    "; leave it out, or choose another seed"
+                )
             values[self.DRAWS] = setting.draws
         return replace(self, **values | dict(setting.options))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -39,7 +39,7 @@ class Plan(BasePlan):
     """What is measured."""
 
     QUICK: ClassVar = {"from_scratch": MAIN, "ablation_seeds": 1, "timed": 3}
-    DRAWS = None  # part of the budgets
+    DRAWS = "seeds"  # of the budgets, see of()
 
     problems: tuple[Problem, ...]
     extractor: Network
@@ -81,4 +81,6 @@ class Plan(BasePlan):
         if setting.quick:
             pretrained = Budget(150, rates[1:], (draws, draws), 15, 5)
             trained = Budget(200, rates[1:2], (1, 0), 20, 4, **scratch)
-        return cls(problems, network, views, pretrained, trained).changed(setting)
+        return cls(problems, network, views, pretrained, trained).changed(
+            replace(setting, draws=None)
+        )

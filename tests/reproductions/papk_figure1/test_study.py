@@ -12,7 +12,15 @@ import torch
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import PApAtK
 from reproductions.frame import Setting
-from reproductions.papk_figure1.study import CONDITIONS, WATCHED, Plan, Point, draw, measure
+from reproductions.papk_figure1.measure import (
+    CONDITIONS,
+    WATCHED,
+    Plan,
+    Point,
+    draw,
+    measure,
+    step_sizes,
+)
 
 module = importlib.import_module("reproductions.papk_figure1.study")
 
@@ -35,7 +43,8 @@ def told():
     ]
     plan, drawn, real = Plan(12, 3_400, 7, 3, steps=9, looks=3), [], module.png
     with pytest.MonkeyPatch.context() as patch:
-        made_up = replace(module.study, measure=lambda plan, setting: points)
+        measured = module.Measured(points, {0.1: 0.25, 0.3: 0.5})
+        made_up = replace(module.study, measure=lambda plan, setting: measured)
         patch.setattr(module, "study", made_up)
         patch.setattr(module.Plan, "of", classmethod(lambda cls, setting: plan))
         patch.setattr(module, "png", lambda figure: drawn.append(figure) or real(figure))
@@ -68,6 +77,28 @@ def test_the_summary_has_the_same_last_values(told):
     assert len(told[0].rows) == len(CONDITIONS) * len(STEPS) * len(NAMES)
 
 
+def test_the_first_step_size_is_shown_with_the_others(told):
+    said = next(s for s in told[0].sections if s.heading == "The first step size").paragraphs[0]
+    own = value("strong", "max", 9)
+    assert f"0.5 ends at {own:.3g}, 0.1 ends at 0.25 and 0.3 ends at 0.5." in said
+    assert told[0].summary["max_by_eta"] == {"0.1": 0.25, "0.3": 0.5}
+
+
+def test_another_step_size_is_another_end_and_the_own_one_the_same():
+    plan = Plan(30, 100, 5, steps=20, looks=4, etas=(0.1, 0.5))
+    points = measure(plan, Setting(seed=1))
+    found = step_sizes(plan, Setting(seed=1))
+    (last,) = (p.value for p in points if (p.condition, p.step, p.watched) == ("strong", 20, "max"))
+    assert found[0.5] == last
+    assert found[0.1] != last
+
+
+def test_draws_are_refused():
+    with pytest.raises(ValueError, match=r"draws has no effect on this study, .* got 5; leave"):
+        Plan.of(Setting(draws=5))
+    assert Plan.of(Setting()) == Plan()
+
+
 def test_every_condition_has_its_curves(told):
     for axes, condition in zip(told[1], CONDITIONS, strict=True):
         assert axes.get_title("left") == f"{condition.name}: {condition.surrogate} descended"
@@ -94,7 +125,8 @@ def test_what_the_page_says_of_the_order_and_of_the_start_is_so():
         by_place.setdefault((point.condition, point.step), {})[point.watched] = point.value
     for (_, step), found in by_place.items():
         if step == 0:
-            assert [found[name] for name in ("ramp", "avg", "max", "ts")] == pytest.approx([1] * 4)
+            surrogates = ("ramp", "avg", "max", "ts", "ts_eq14")
+            assert [found[name] for name in surrogates] == pytest.approx([1] * 5)
         assert found["risk"] <= found["ramp"] + 1e-9
         assert found["ramp"] <= found["max"] + 1e-9
         assert found["avg"] <= found["max"] + 1e-9
@@ -143,7 +175,7 @@ def test_the_descended_surrogate_falls_and_all_are_looked_at_together():
     for condition in CONDITIONS:
         own = [p for p in points if p.condition == condition.name]
         watched = {p.watched for p in own}
-        assert watched == {"ramp", "avg", "max", "ts", "AUC (4)", "risk"}
+        assert watched == {"ramp", "avg", "max", "ts", "ts_eq14", "AUC (4)", "risk"}
         curve = [p.value for p in own if p.watched == condition.surrogate]
         assert curve[0] == pytest.approx(1)
         assert curve[-1] < 0.8

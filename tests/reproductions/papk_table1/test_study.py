@@ -54,6 +54,15 @@ def test_every_number_is_a_fraction_beside_the_printed_one(outcome):
     assert outcome.summary["agrees"] is True
 
 
+def test_what_each_metric_prefers_is_read_from_the_values(monkeypatch):
+    said = " ".join(module._preferred(measure(Plan(), Setting())))
+    assert "of f₁, f₂ and f₃: AUC has f₁ first, pAUC(0, 2/6] has f₂ first, pAp@2 has f₃" in said
+    assert "of f₄ and f₅: prec@6 has f₄ and f₅ first, pAp@6 has f₅ first." in said
+    swapped = {**RANKINGS, "f₁": RANKINGS["f₃"], "f₃": RANKINGS["f₁"]}
+    said = " ".join(module._preferred(measure(Plan(swapped), Setting())))
+    assert "AUC has f₃ first, pAUC(0, 2/6] has f₂ first, pAp@2 has f₁" in said
+
+
 def test_a_number_that_is_not_the_printed_one_is_told(monkeypatch):
     rankings = {**RANKINGS, "f₅": "11110100000"}
     monkeypatch.setattr(module.Plan, "of", classmethod(lambda cls, setting: Plan(rankings)))

@@ -122,6 +122,28 @@ def test_cases_and_samples_are_judged_apart():
     }
 
 
+def test_the_sentences_follow_the_runs():
+    better, worse = [(0.4, 0.9), (0.6, 0.9), (0.5, 0.9)], [(0.2, 0.9), (0.3, 0.9), (0.25, 0.9)]
+    found = [
+        *runs(better, worse, case=FIRST, kind="trained on"),
+        *runs(worse, better, case=FIRST, kind="new"),
+        *runs(worse, worse, case=SECOND, kind="trained on"),
+        *runs([(0.5, 0.9)] * 3, [(0.5, 0.7), (0.5, 0.8), (0.5, 0.75)], case=SECOND, kind="new"),
+    ]
+    first, second = module.outcome(found)
+    high, low = mean_of([0.2, 0.3, 0.25]), mean_of([0.0, 0.0, 0.0])
+    assert f"on the sample trained on prec@k is higher (+0.250 ± {high.half_width():.3f})" in first
+    assert f"on new samples prec@k is lower (-0.250 ± {high.half_width():.3f})" in first
+    assert first.count("at equal prec@k cannot be compared") == 2
+    assert first.endswith("The paper has +0.07 and +0.09.")
+    assert f"prec@k is level ({low.value:+.3f} ± 0.000)" in second
+    assert "at equal prec@k is higher (+0.150 ± " in second
+    assert second.endswith("The paper has +0.06 and +0.05.")
+    level, _ = module.levels(found)
+    assert "has a mean prec@k of 0.500 and SGD@k-avg 0.250; the paper prints 0.27 and 0.20" in level
+    assert "0.50 is the most that 10 positives in 20 places" in level
+
+
 def test_the_page_has_the_plan_and_the_rows_have_no_nan(monkeypatch):
     found = everywhere([(0.5, math.nan), (0.4, 0.5)], [(0.5, 0.9), (0.4, 0.25)])
     made_up = replace(module.study, measure=lambda plan, setting: found)
