@@ -29,8 +29,8 @@ def estimates(measured: Measured) -> Figure:
     return Figure(
         png(figure),
         "For binormal, bibeta and offset uniform scores: the densities of positives and negatives; "
-        "the mean estimate of the risk against the sampling rate, where the batch AP loss falls "
-        "through the true risk and SOPRC stays on it; the absolute bias against the batch size.",
+        "the mean estimate of the risk by batch AP, by the prior only and by SOPRC against the "
+        "sampling rate, with the true risk; the absolute bias against the batch size.",
         f"Middle: mean over {measured.plan.draws} draws, bars are one standard deviation of a draw "
         f"(as in the paper's Figures 1 and 4), batches of {largest}. Right: |bias| with its 95 % "
         "interval at the lowest rate (full lines) and the highest (dashed).",

@@ -16,6 +16,7 @@ from reproductions.estimator_bias.measure import (
     measure,
     verdicts,
 )
+from reproductions.estimator_bias.words import conclusion, levels, restored
 from reproductions.frame import Report, Setting, Study
 
 _CLAIM = (
@@ -23,8 +24,8 @@ _CLAIM = (
     "expected batch AP loss is the true risk 1 − AUPRC times a factor that moves with π₀, while "
     "the estimate with the prior and the quantile vector v tends to the true risk for every π₀.",
     "The paper prints the factor as 1 + (π₀ − π)H with H > 0, and says the AP loss grows with π₀. "
-    "Its own Eq. 34, worked out, gives 1 + (π − π₀)H: fewer positives, larger loss. That is what "
-    "the simulation shows, and what is checked here.",
+    "Its own Eq. 34, worked out, gives 1 + (π − π₀)H: fewer positives, larger loss. That sign is "
+    "what is checked here.",
     "The paper gives its results as figures without numbers, and no batch size, β or M; the "
     "comparison is therefore with its claims in words.",
 )
@@ -32,12 +33,12 @@ _CLAIM = (
 _INTERPOLATION = (
     "Proposition 3 bounds the error of straight lines through exact quantiles by ‖p''‖∞/(8(n⁺)²). "
     "For normal and beta scores p'' is unbounded at the ends, so the bound says something only "
-    "inside; it is taken between the quantiles .1 and .9 here. Chords keep it.",
-    "φ as in Algorithm 2 averages two chords, which bends a second time: its error is up to twice "
-    "the bound (p''/(4(n⁺)²)), of the same order.",
-    "The proposition assumes that the expected scores of a batch sit at exact quantiles. They do "
-    "not quite: E[φ], the vector v gathers around, is off by about 1/n⁺ instead of 1/(n⁺)², and "
-    "a small M adds its own step of 1/M. Both are far below the error of a single batch.",
+    "inside; it is taken between the quantiles .1 and .9 here.",
+    "φ as in Algorithm 2 averages two chords, which bends a second time: its bound is twice as "
+    "large, p''/(4(n⁺)²), of the same order.",
+    "The proposition assumes that the expected scores of a batch sit at exact quantiles. Where "
+    "they do not, E[φ], the vector v gathers around, is off by the order 1/n⁺ instead of 1/(n⁺)², "
+    "and a small M adds its own step of 1/M.",
 )
 
 
@@ -49,10 +50,10 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     sections = [
         Section("Claim", _CLAIM),
         Section("What was done", _method(plan, setting)),
-        Section("What came out", [_conclusion(checked)], [figures["figure"]], [table]),
+        Section("What came out", [conclusion(measured, checked)], [figures["figure"]], [table]),
         Section(
             "How well φ restores the quantiles",
-            _INTERPOLATION,
+            [*_INTERPOLATION, restored(measured)],
             [figures["interpolation"]],
             [_errors(measured)],
         ),
@@ -65,6 +66,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
             "prior": PRIOR,
             "rates": RATES,
             "verdicts": [asdict(v) | {"holds": v.holds} for v in checked],
+            "levels": levels(measured, checked),
         },
         sections=sections,
         figures=figures,
@@ -87,18 +89,6 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         "intervals are those of the means of the chains (Student's t), since estimates with the "
         "same v depend on each other.",
     ]
-
-
-def _conclusion(checked: list[Verdict]) -> str:
-    found = [v.holds for v in checked]
-    return (
-        "The claim is that the bias of batch AP has the sign of π − π₀ at every rate, and that of "
-        "SOPRC is at most one fifth of it wherever π₀ is not π. It holds in "
-        f"{found.count('yes')} of {len(found)} cases; {found.count('open')} are open "
-        "(above one fifth by less than three standard errors: more draws would tell), "
-        f"{found.count('no')} speak against it. Most of the gain comes from the prior; v takes "
-        "away what is left in small batches, and some of the spread."
-    )
 
 
 def _claims(checked: list[Verdict]) -> Table:

@@ -13,7 +13,11 @@ from reproductions.sentences import listed, share
 ZERO = 1e-3
 """A surrogate that ends at most here has converged to 0."""
 
-_VANISH, _STAY, _RISE = "converges to 0", "does not converge to 0", "rises in the later half"
+Says = Literal["converges to 0", "does not converge to 0", "rises in the later half"]
+
+_VANISH: Says = "converges to 0"
+_STAY: Says = "does not converge to 0"
+_RISE: Says = "rises in the later half"
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Claim:
 
     condition: str
     surrogate: str
-    says: Literal["converges to 0", "does not converge to 0", "rises in the later half"]
+    says: Says
 
 
 CLAIMS = (

@@ -49,6 +49,7 @@ def report(plan: Plan, runs: list[Run], setting: Setting) -> Report:
         ],
         summary={
             "verdicts": [dict(zip(verdicts.header, row, strict=True)) for row in verdicts.rows],
+            "published": {case.name: _published_difference(case) for case in CASES},
         },
         sections=[
             Section("Claim", _CLAIM),
@@ -75,8 +76,7 @@ def outcome(runs: list[Run]) -> list[str]:
     """What was found of the paper's claims, case by case, on both samples."""
     said = []
     for case in CASES:
-        ours, rival = (_printed(case, name) for name in (PAP, case.rival))
-        parts = []
+        parts, paper = [], _published_difference(case)
         for kind, words in (("trained on", "on the sample trained on"), ("new", "on new samples")):
             pairs = _pairs(runs, case, kind)
             inside = [a - b for a, b in _same(pairs)]
@@ -91,7 +91,7 @@ def outcome(runs: list[Run]) -> list[str]:
             )
         said.append(
             f"{case.name}, {PAP} less {case.rival}, by the 95 % interval: {'; '.join(parts)}. The "
-            f"paper has {ours[0] - rival[0]:+.2f} and {ours[1] - rival[1]:+.2f}."
+            f"paper has {paper[0]:+.2f} and {paper[1]:+.2f}."
         )
     return said
 
@@ -111,6 +111,12 @@ def levels(runs: list[Run]) -> list[str]:
             "allow."
         )
     return said
+
+
+def _published_difference(case: Case) -> tuple[float, float]:
+    """What the paper has ours ahead by, in prec@k and in AUC@k at equal prec@k."""
+    ours, rival = (_printed(case, name) for name in (PAP, case.rival))
+    return ours[0] - rival[0], ours[1] - rival[1]
 
 
 def _printed(case: Case, method: str) -> tuple[float, float]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from rankwise.estimators.papk.ranker import ETAS, LAMS, settings
 from rankwise.estimators.papk.users import Users
 from rankwise.report import Figure, Section, Table
-from rankwise.theory import Mean, mean_of
+from rankwise.theory import Mean
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
 from reproductions.papk_table3.measure import (
@@ -24,31 +22,17 @@ from reproductions.papk_table3.measure import (
     with_negatives,
 )
 from reproductions.papk_table3.published import KS, PUBLISHED
+from reproductions.papk_table3.words import (
+    DIFFERS,
+    HOW,
+    best_of,
+    cell_mean,
+    corner,
+    differences,
+    outcome,
+)
 
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
-_DIFFERS = (
-    "The first table is not like for like with the published numbers. The paper does not say how a "
-    "user with fewer than k negatives in the test part is evaluated; with k = 24 most have fewer. "
-    "Here all the negatives there are count (k ≤ n⁻ is assumed where pAp@k is defined). The "
-    "authors' code leaves such users out: the second table, of users with at least k, is the one "
-    "to compare with the paper's. A random order stands in both.",
-    "That code starts from a normal draw of the weights, not from 0, brings columns to their range "
-    "in the training rows, and keeps the iterate with the lowest training loss. From such a start "
-    "a step of η ≤ .2/√(t+1) hardly leaves the order of the draw.",
-    "Columns are brought to mean 0 and spread 1 for every method: the scale of a factorization is "
-    "arbitrary, and a step size in the paper's grid cannot be right for every scale.",
-    "The paper has no logistic regression and starts everything at 0. The start at the logistic "
-    "solution was added after a first look at one split, test rows included, in which logistic "
-    "regression was ahead of all surrogates from 0. It is given to every method alike.",
-    "Greedy is the heuristic as Ricamato and Tortorella describe it, with pAp@k in place of AUC; "
-    "the authors' own code, which is said to sum over the wrong axis there, was not looked at. "
-    "SGD@k-avg and SVM-pAUC follow subgradients of all users, as the others do. The ramp "
-    "surrogate, which the paper leaves out because it is not convex, is trained as well.",
-    "At small k the average and max surrogates have their minimum near w = 0 on such data: the "
-    "mean positive cannot be 1 above the k highest negatives. What they learn comes from the first "
-    "steps, and the validation rows choose one of those, often with the largest η and λ of the "
-    "grid: there a step of the ridge overshoots, and the weights grow along the first subgradient.",
-)
 
 
 def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
@@ -64,23 +48,15 @@ def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
         sections=[
             Section("What was done", [*_method(plan, setting), _left_out(plan, setting)]),
             Section("Micro-pAp@k, all test users", [], [figure], tables),
-            Section("The best of ours against every baseline", [_HOW], [], [duel]),
+            Section(
+                "The best of ours against every baseline", [*outcome(cells, plan), HOW], [], [duel]
+            ),
             Section("Test users with at least k negatives", [], [], full),
-            Section("Where ours differs from the paper, and why", _DIFFERS),
+            Section("Where ours differs from the paper, and why", DIFFERS),
         ],
         figures={"figure": figure},
         table=duel,
     )
-
-
-_HOW = (
-    "For each k the surrogate and the start with the best mean on the validation rows are taken, "
-    "and compared with every baseline at its own better start, chosen in the same way. Points of "
-    "Micro-pAp@k, mean over the splits of the difference on the same split, ± half of the 95 % "
-    "interval (Student), not corrected for the number of comparisons. The splits share their rows, "
-    "so the interval is about splits and not about other users. From the logistic solution the "
-    "start itself is among the iterates, and methods that stay there tie."
-)
 
 
 def _method(plan: Plan, setting: Setting) -> list[str]:
@@ -123,11 +99,6 @@ def _left_out(plan: Plan, setting: Setting) -> str:
     )
 
 
-def _mean(cells: list[Cell], name: str, start: str, k: int, part: str = "test") -> Mean:
-    own = [c for c in cells if (c.method, c.start, c.k) == (name, start, k)]
-    return mean_of([getattr(cell, part) for cell in own])
-
-
 def _published(plan: Plan, name: str, k: int) -> str:
     row, ks = PUBLISHED[plan.instances.name].get(name), KS[plan.instances.name]
     return "" if row is None or k not in ks else f" ({row[ks.index(k)]:.1f})"
@@ -147,7 +118,7 @@ def _worth(cells: list[Cell], plan: Plan, start: str, part: str) -> Table:
     rows = []
     for name in (*METHODS, RANDOM):
         if any((c.method, c.start) == (name, start) for c in cells):
-            found = [_shown(_mean(cells, name, start, k, part)) for k in plan.ks]
+            found = [_shown(cell_mean(cells, name, start, k, part)) for k in plan.ks]
             paper = [_published(plan, name, k) if start == "zero" else "" for k in plan.ks]
             rows.append((name, *(f + p for f, p in zip(found, paper, strict=True))))
     header = ("method", *(f"k = {k}" for k in plan.ks))
@@ -158,34 +129,23 @@ def _worth(cells: list[Cell], plan: Plan, start: str, part: str) -> Table:
     return Table(header, rows, f"In per cent, {_FROM[start]}: {over}{published}.")
 
 
-def _best(cells: list[Cell], names: tuple[str, ...], k: int) -> tuple[str, str]:
-    """Method and start with the best validation among these."""
-    there = {(c.method, c.start) for c in cells if c.method in names and c.k == k}
-    return max(sorted(there), key=lambda own: _mean(cells, own[0], own[1], k, "validation").value)
-
-
-def _differences(cells: list[Cell], ours: tuple[str, str], other: tuple[str, str], k: int) -> Mean:
-    def by_split(own: tuple[str, str]) -> np.ndarray:
-        there = [c for c in cells if (c.method, c.start, c.k) == (*own, k)]
-        return np.array([c.test for c in sorted(there, key=lambda c: c.split)])
-
-    return mean_of((by_split(ours) - by_split(other)).tolist())
-
-
 def _duel(cells: list[Cell], plan: Plan) -> Table:
-    best = {k: _best(cells, tuple(OURS), k) for k in plan.ks}
+    best = {k: best_of(cells, tuple(OURS), k) for k in plan.ks}
     short = {"zero": "", "log_loss": ", from logistic"}
     rows: list[tuple[str, ...]] = [
         (
             "best of ours",
             *(best[k][0].removeprefix("GD-pAp@k-") + short[best[k][1]] for k in plan.ks),
         ),
-        ("its Micro-pAp@k", *(_shown(_mean(cells, best[k][0], best[k][1], k)) for k in plan.ks)),
+        (
+            "its Micro-pAp@k",
+            *(_shown(cell_mean(cells, best[k][0], best[k][1], k)) for k in plan.ks),
+        ),
     ]
     for name in BASELINES:
         found = []
         for k in plan.ks:
-            mean = _differences(cells, best[k], _best(cells, (name,), k), k)
+            mean = differences(cells, best[k], best_of(cells, (name,), k), k)
             found.append(f"{mean.value:+.2f}" + _interval(mean, 2))
         rows.append((f"− {name}", *found))
     return Table(("", *(f"k = {k}" for k in plan.ks)), rows, "Points, over the same splits.")
@@ -200,21 +160,24 @@ def _summary(cells: list[Cell], plan: Plan, setting: Setting) -> dict[str, objec
         "lams": plan.lams,
         "steps": plan.steps,
         "test": {
-            f"{name}, {start}": {str(k): _plain(_mean(cells, name, start, k)) for k in plan.ks}
+            f"{name}, {start}": {str(k): _plain(cell_mean(cells, name, start, k)) for k in plan.ks}
             for name in (*METHODS, RANDOM)
             for start in STARTS
             if any((c.method, c.start) == (name, start) for c in cells)
         },
-        "best": {str(k): list(_best(cells, tuple(OURS), k)) for k in plan.ks},
+        "best": {str(k): list(best_of(cells, tuple(OURS), k)) for k in plan.ks},
         "minus": {
             name: {
                 str(k): _plain(
-                    _differences(cells, _best(cells, tuple(OURS), k), _best(cells, (name,), k), k)
+                    differences(
+                        cells, best_of(cells, tuple(OURS), k), best_of(cells, (name,), k), k
+                    )
                 )
                 for k in plan.ks
             }
             for name in BASELINES
         },
+        "largest_setting": corner(cells, plan),
         "users_with_k_negatives": {str(k): _users_with(plan, setting, k) for k in plan.ks},
     }
 
@@ -236,7 +199,7 @@ def _figure(cells: list[Cell], plan: Plan) -> Figure:
         for number, name in enumerate(METHODS):
             if not any((c.method, c.start) == (name, start) for c in cells):
                 continue
-            means = [_mean(cells, name, start, k) for k in plan.ks]
+            means = [cell_mean(cells, name, start, k) for k in plan.ks]
             ours = name in OURS
             color = COLORS[number % len(OURS)] if ours else str(0.25 + 0.12 * (number - 4))
             place.errorbar(

@@ -40,7 +40,7 @@ def bounded_differences(measured: Measured) -> Figure:
     return Figure(
         png(figure),
         "Change of the loss when one example is replaced, against the length of the list, on "
-        "logarithmic axes: plain AP stays level in the worst case, the others fall.",
+        "logarithmic axes: the largest change found, and the mean change of random lists.",
         "In brackets the log–log slope: −1 is O(1/n), 0 is O(1).",
     )
 
@@ -68,8 +68,8 @@ def twin_distances(measured: Measured) -> Figure:
     axes[0, 0].legend(fontsize=7.5, frameon=False)
     return Figure(
         png(figure),
-        "Distance of twin models, relative to the way trained, against the number of positives, "
-        "where it falls, and against the number of steps.",
+        "Distance of twin models, relative to the way trained, against the number of positives "
+        "and against the number of steps.",
         "Bars are one standard error over the data sets.",
     )
 

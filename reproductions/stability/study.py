@@ -10,19 +10,18 @@ from reproductions.frame import Report, Setting, Study
 from reproductions.stability.figures import bounded_differences, twin_distances
 from reproductions.stability.losses import RATE, TAU
 from reproductions.stability.measure import Measured, Plan, measure
+from reproductions.stability.words import changes, conclusion, growth
 
 _DIFFERENCES = (
     "StableAP, Definition 1 and Lemma 1: replacing one example changes the StableAP loss by at "
     "most O(1/n), as it does for cross-entropy, while for the AP loss with a surrogate in its "
     "denominator the bound is O(1) and does not fall with n. Both are orders "
     "without constants; the numbers here are ours.",
-    "What was found is a lower bound of the supremum: lists made to be fragile, one example moved "
-    "to an end of the range. Plain AP keeps its full change where all positives score the same and "
-    "one negative jumps over them: every term has the same small denominator. Random lists hide "
-    "this: there every loss changes by about 1/n.",
+    "What is searched is a lower bound of the supremum: lists made to be fragile, one example "
+    "moved to an end of the range. Where all positives score the same and one negative jumps over "
+    "them, every term of plain AP has the same small denominator.",
     "StableAP's 1/n is asymptotic: h = √(ε² + x/(1+x)) is a square root until x falls below ε², so "
-    "the slope goes from 0 over −½ to −1, and its constant is large (ρ, the weights w̃ and B "
-    "multiply). At small n it changes as much as plain AP.",
+    "the slope goes from 0 over −½ to −1, and its constant has the factors ρ, w̃ and B.",
 )
 
 _STABILITY = (
@@ -32,8 +31,7 @@ _STABILITY = (
     "constant here, the numbers are ours, and the other losses are shown for comparison.",
     "Losses differ in the size of their gradients, so distances are also given relative to the "
     "way the model has come from its start: a loss that hardly moves has a small absolute "
-    "distance for that reason alone. With the steps the absolute distance grows, and so does the "
-    "way.",
+    "distance for that reason alone.",
 )
 
 
@@ -43,9 +41,17 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     table = _slopes(measured)
     sections = [
         Section("What was done", _method(measured, setting)),
-        Section("Summary", [_conclusion(measured)], [], [table]),
-        Section("How far one example moves the loss", _DIFFERENCES, [figures["figure"]]),
-        Section("How far one example moves the trained model", _STABILITY, [figures["twins"]]),
+        Section("Summary", [conclusion(measured)], [], [table]),
+        Section(
+            "How far one example moves the loss",
+            [*_DIFFERENCES, *changes(measured)],
+            [figures["figure"]],
+        ),
+        Section(
+            "How far one example moves the trained model",
+            [*_STABILITY, growth(measured)],
+            [figures["twins"]],
+        ),
         Section("All numbers", [], [], [_difference_table(measured), _twin_table(measured)]),
     ]
     slopes = {name: asdict(measured.slopes(name)) for name in measured.differences}
@@ -79,23 +85,6 @@ def _method(measured: Measured, setting: Setting) -> list[str]:
         "batches. τ = 1 for StableAP, SOPRC and plain AP, .1 for SmoothAP; StableAP and SOPRC have "
         "the data set's prior, plain AP and SmoothAP the batch's.",
     ]
-
-
-def _conclusion(measured: Measured) -> str:
-    plain, stable = measured.slopes("plain AP"), measured.slopes("StableAP")
-    last = max(measured.plan.steps)
-    first, final = (measured.at("SOPRC", last)[k] for k in (0, -1))
-    other = measured.at("plain AP", last)[-1]
-    return (
-        f"Worst case found: plain AP has slope {plain.worst:+.2f} in n, StableAP "
-        f"{stable.worst:+.2f} over all sizes and {stable.worst_at_end:+.2f} at the end. Twins: "
-        f"SOPRC's ε⁺ goes from {first.positive.value:.2g} at N⁺ = {first.n_positives} to "
-        f"{final.positive.value:.2g} at {final.n_positives}, slope "
-        f"{measured.slopes('SOPRC').positive:+.2f} (the theorem's order is −1). Relative to the "
-        f"way gone it is {final.relative_positive.value:.2g} there, against "
-        f"{other.relative_positive.value:.2g} for plain AP, whose slope is {plain.positive:+.2f}: "
-        "the twins show the order of the theorem, not an advantage over the other losses."
-    )
 
 
 def _slopes(measured: Measured) -> Table:

@@ -54,6 +54,16 @@ def test_without_a_name_the_studies_are_listed_with_time_and_data():
     assert "--quick" in RUN.invoke(app, ["--help"]).output
 
 
+@pytest.mark.parametrize("name", ["papk-figure1", "papk-table1"])
+def test_draws_are_refused_where_nothing_is_repeated(name, tmp_path):
+    done = RUN.invoke(app, [name, "--draws", "5", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "No such option: --draws" in done.output
+    assert not list(tmp_path.iterdir())
+    assert "--draws" not in RUN.invoke(app, [name, "--help"]).output
+    assert "--draws" in RUN.invoke(app, ["retrieval", "--help"]).output
+
+
 def test_studies_are_named_without_loading_matplotlib():
     code = "import sys, reproductions.frame; print(*({'matplotlib', 'typer'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -49,6 +49,28 @@ def cells(level=lambda method, start, k: (40.0, 30.0), plan=PLAN):
     return found
 
 
+def test_the_sentences_follow_the_cells():
+    """Of 2 · 5 comparisons and 2 · 4 means; splits differ alike, so that every interval is 0."""
+
+    def told(ours):
+        found = cells(lambda method, start, k: (ours if method in OURS else 40.0, 30.0))
+        return module.outcome(found, PLAN)
+
+    ahead, behind = told(50.0), told(30.0)
+    assert "above a baseline in 10 of 10 comparisons and below one in 0." in ahead[0]
+    assert "above that of a surrogate in 0 of 8 cases" in ahead[0]
+    behind = module.outcome(
+        cells(lambda m, s, k: (30.0, 30.0) if m in OURS else (40.0, 30.0)), PLAN
+    )
+    assert "above a baseline in 0 of 10 comparisons and below one in 10." in behind[0]
+    assert "above that of a surrogate in 8 of 8 cases" in behind[0]
+    assert "Of our 24 trainings from zero, 0 have chosen" in ahead[1]
+    corner = [replace(c, eta=0.3, lam=0.001) for c in cells()]
+    said = module.outcome(corner, PLAN)[1]
+    assert "24 trainings from zero, 24 have chosen the largest η and the largest λ" in said
+    assert "multiplies w by 0.999 in the first step" in said
+
+
 def chosen(method, start, k):
     """avg from the logistic solution has the best validation of ours, max the best test."""
     if (method, start) == (AVG, "log_loss"):
@@ -96,7 +118,7 @@ def test_differences_are_taken_on_the_same_split_whatever_the_order():
     found = cells()
     noisy = [replace(c, test=c.test + (0, 7, -3)[c.split] + 2 * (c.method == AVG)) for c in found]
     mixed = sorted(noisy, key=lambda c: c.split * (-1) ** (c.method == AVG))
-    mean = module._differences(mixed, (AVG, "zero"), ("logistic", "zero"), 3)
+    mean = module.differences(mixed, (AVG, "zero"), ("logistic", "zero"), 3)
     assert (mean.value, mean.half_width()) == pytest.approx((2, 0))
 
 

@@ -118,6 +118,22 @@ def test_the_gain_as_printed_is_where_the_annealed_one_ends():
         assert float(other.multiplier) < 3
 
 
+@pytest.mark.parametrize(("swapped", "words"), [(False, "higher (+0.100"), (True, "lower (-0.100")])
+def test_the_sentence_says_which_gain_ends_higher(swapped, words):
+    found = curves()
+    if swapped:
+        other = {"annealed": "printed gain", "printed gain": "annealed"}
+        found = [
+            replace(c, loss=", ".join([c.loss.split(", ")[0], other[c.loss.split(", ")[1]]]))
+            for c in found
+            if ", " in c.loss
+        ]
+    first, second = module.outcome(found)
+    assert f"the last test AP is {words} ± 0.000" in first
+    assert f"the last test AP is {words} ± 0.000" in second
+    assert "the training loss goes from 1.000 to 0.111" in first
+
+
 def test_same_data_and_start_for_every_loss_and_gains_where_there_are_any():
     plan = Plan(prior=0.1, items=300, batch=100, steps=4, every=2, repeats=2)
     curves = measure(plan, Setting())
