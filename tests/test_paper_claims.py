@@ -6,13 +6,16 @@ The rows of ``docs/papers.md`` name these tests as their commands.
 from __future__ import annotations
 
 import math
-from itertools import combinations
+from collections.abc import Callable
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+from rankwise.functional import stable_weights
+from rankwise.memory import MovingAverage
 from rankwise.metrics import average_precision, pap_at_k
 from rankwise.objectives import PApAtK
 from rankwise.pairs import OneSidedHuber, ZeroOne
@@ -37,6 +40,27 @@ def joined(positives: Array, negatives: Array) -> tuple[torch.Tensor, torch.Tens
 
 
 class TestSOPRC:
+    @pytest.mark.parametrize("beta", [0.05, 0.3])
+    def test_proposition_1(self, beta):
+        """Mean and variance of v after T updates, over independent lists with a fixed model."""
+        lists, steps = 20_000, 120
+        vector = MovingAverage(lists, ema_rate=beta)
+        generator = torch.Generator().manual_seed(0)
+        for _ in range(steps):
+            drawn = 2 + torch.randn(lists, 1, generator=generator)
+            vector.update(torch.arange(lists), drawn.requires_grad_())
+        assert float(vector.value.mean()) == pytest.approx(2, abs=0.01)
+        # The bound is reached as T grows; the variance of φ is 1.
+        assert float(vector.value.var()) == pytest.approx(beta / (2 - beta), rel=0.05)
+
+    def test_lemma_3(self):
+        """An example is in one of t₀ batches with probability at most t₀n⁺/N⁺, by counting."""
+        total, batch, steps = 12, 3, 4
+        batches = list(combinations(range(total), batch))
+        missed = sum(0 not in chosen for chosen in batches) / len(batches)
+        assert missed == pytest.approx(1 - batch / total)
+        assert 1 - missed**steps <= steps * batch / total
+
     def test_the_spectrum_of_theorem_2(self):
         """Eq. 63–66: the eigenvalues of M are LC(1 ± √(1 + β − β²)) and 0."""
         for beta, size in ((0.05, 40), (0.3, 1000)):
@@ -191,3 +215,79 @@ class TestStableAP:
                 expected = beta * (path[k] - path[k - 1]) - rate * (1 + s * beta) * gradient
                 expected = expected + s * rate * beta * gradients[k - 1]
                 torch.testing.assert_close(path[k + 1] - path[k], expected)
+
+    def test_lemma_11(self):
+        """T_f − T_f̃ is sub-Gaussian, by all signs, with the change of μ⁺ in the constant.
+
+        The proof leaves out that μ⁺ differs between f and f̃, so φ_w̃ is doubled here.
+        """
+        huber, a, t, width = OneSidedHuber(1.0), 0.5, 1.0, 4.0
+        largest = float(huber.maximum(-width, width))
+        slope = 2.0  # of ℓ, φ_ℓ
+        bound = ((1 + a) / a) ** t  # of w̃
+        steep = t * (1 + a) ** t / a ** (t + 1) * slope / largest  # of w̃ in the score
+        rng = np.random.default_rng(6)
+        signs = torch.tensor(list(product((-1.0, 1.0), repeat=7)), dtype=torch.float64)
+        for _ in range(20):
+            first = torch.from_numpy(rng.uniform(-1, 1, size=7))
+            second = first + torch.from_numpy(rng.uniform(-0.3, 0.3, size=7))
+            sums = []
+            for scores in (first, second):
+                positives, negatives = scores[:3], scores[3:]
+                gap = positives - positives.mean()
+                weights = stable_weights(huber, gap, width, a, t)
+                pairs = weights[:, None] * huber.value(positives[:, None] - negatives)
+                both = signs[:, :3, None] + signs[:, None, 3:]
+                sums.append((both * pairs).sum((1, 2)) / (2 * 3 * 4))
+            constant = (2 * bound * slope + 2 * largest * steep) / 2 * math.sqrt(1 / 3 + 1 / 4)
+            apart = float((first - second).abs().max())
+            for lam in (0.5, 2.0, 8.0):
+                moment = torch.exp(lam * (sums[0] - sums[1])).mean()
+                assert float(moment) <= math.exp((constant * lam * apart) ** 2 / 2)
+
+
+def outer(x: Array) -> Array:
+    """h of StableAP for ε = .1."""
+    return np.sqrt(0.01 + x / (1 + x))
+
+
+class TestConcentration:
+    """The classical inequalities that the proofs cite, by all outcomes of fair coins."""
+
+    @pytest.mark.parametrize("function", [lambda x: x, outer], ids=["mean", "h of the mean"])
+    def test_of_bounded_differences(self, function: Callable[[Array], Array]):
+        """StableAP, Lemmas 4, 6 and 7; SOPRC, Lemma 5."""
+        n = 10
+        coins = np.array(list(product((0.0, 1.0), repeat=n)))
+        values = function(coins.mean(1))
+        flipped = [np.where(np.arange(n) == k, 1 - coins, coins) for k in range(n)]
+        squares = sum(np.abs(function(other.mean(1)) - values).max() ** 2 for other in flipped)
+        centered = values - values.mean()
+        assert values.var() <= squares / 4 + 1e-12  # Efron–Stein
+        for lam in (0.5, 2.0, 8.0):
+            assert np.log(np.exp(lam * centered).mean()) <= lam**2 * squares / 8  # sub-Gaussian
+        for delta in (0.5, 0.1, 0.01):
+            limit = math.sqrt(math.log(1 / delta) * squares / 2)
+            assert (centered > limit).mean() <= delta  # McDiarmid
+
+    def test_of_the_largest(self):
+        """StableAP, Lemma 5: E max ≤ √(2v log n) for n sub-Gaussian variables, here v = 1."""
+        signs = np.array(list(product((-1.0, 1.0), repeat=10)))
+        rng = np.random.default_rng(0)
+        for n in (2, 8, 64):
+            directions = rng.normal(size=(10, n))
+            directions /= np.linalg.norm(directions, axis=0)
+            assert (signs @ directions).max(1).mean() <= math.sqrt(2 * math.log(n))
+
+    @pytest.mark.parametrize("epsilon", [0.5, 0.1, 0.03])
+    def test_covers_of_linear_functions(self, epsilon):
+        """StableAP, Definitions 3 and 4: {x ↦ wx, |w| ≤ 1} on [−1, 1] has ⌈1/ε⌉ balls.
+
+        So log N ≤ A log(b/ε) with A = 1 and b = 2, the form that Theorem 5 (2) asks for.
+        """
+        balls = math.ceil(1 / epsilon)
+        centers = -1 + (2 * np.arange(balls) + 1) / balls
+        functions = np.linspace(-1, 1, 2_001)
+        assert np.abs(functions[:, None] - centers).min(1).max() <= epsilon + 1e-12
+        assert 2 * epsilon * (balls - 1) < 2  # fewer balls are not wide enough
+        assert math.log(balls) <= math.log(2 / epsilon)
