@@ -1,0 +1,125 @@
+"""Generalization bounds of SOPRC and pAp@k, as rates where the paper gives no constant."""
+
+from __future__ import annotations
+
+import math
+
+from rankwise.checks import require_count, require_positive
+
+
+def stability_gap_bound(
+    gradient_bound: float,
+    positive_stability: float,
+    negative_stability: float,
+    batch_positives: int,
+    batch_negatives: int,
+) -> float:
+    """Compute G(n⁺ε⁺ + n⁻ε⁻), which bounds the expected gap of population and training risk.
+
+    Args:
+        gradient_bound: G, the largest norm of the gradient of the batch risk in the parameters.
+        positive_stability, negative_stability: ε⁺ and ε⁻ of :func:`model_stability`.
+        batch_positives, batch_negatives: n⁺ and n⁻, the examples of each class in a batch.
+
+    Returns:
+        The bound.
+
+    Example:
+        >>> from rankwise.theory import stability_gap_bound
+        >>> round(stability_gap_bound(2.0, 0.01, 0.001, 8, 24), 3)  # 2 · (0.08 + 0.024)
+        0.208
+
+    Reference:
+        SOPRC, Theorem 1 (Eq. 12).
+    """
+    require_count("batch_positives", batch_positives)
+    require_count("batch_negatives", batch_negatives)
+    positive, negative = positive_stability, negative_stability
+    return gradient_bound * (batch_positives * positive + batch_negatives * negative)
+
+
+def excess_risk_rate(
+    n_positives: int,
+    n_negatives: int,
+    batch_positives: int,
+    batch_negatives: int,
+    condition: float = 1.0,
+) -> float:
+    """Compute the rate of SOPRC's excess risk; the paper gives no constant for it.
+
+    (N⁺)^(−(λ+1)/(2λ+1)) · (n⁺)^((3λ+1)/(2λ+1)), plus the same of the negatives. In N⁺ the exponent
+    lies between −1 (λ → 0) and −1/2 (λ → ∞).
+
+    Args:
+        n_positives, n_negatives: N⁺ and N⁻, the examples of each class in the data set.
+        batch_positives, batch_negatives: n⁺ and n⁻, the examples of each class in a batch.
+        condition: λ = LC(1 + √(1+β−β²)), about 4L/μ with the steps of Theorem 3.
+
+    Returns:
+        The rate: the bound divided by its unknown constant.
+
+    Example:
+        >>> from rankwise.theory import excess_risk_rate
+        >>> excess_risk_rate(1000, 8000, 8, 1)  # 8^(4/3)/1000^(2/3) + 1/8000^(2/3)
+        0.1625
+
+    Reference:
+        SOPRC, Theorem 4 (Eq. 18).
+    """
+    require_positive("condition", condition)
+    total = 0.0
+    for size, batch in ((n_positives, batch_positives), (n_negatives, batch_negatives)):
+        steps = 2 * condition + 1
+        total += size ** (-(condition + 1) / steps) * batch ** ((3 * condition + 1) / steps)
+    return total
+
+
+def pap_gap_rate(
+    n_positives: int,
+    n_negatives: int,
+    rate: float,
+    positive_rate: float = 1.0,
+    *,
+    dimension: int,
+    delta: float = 0.05,
+) -> float:
+    """Compute the rate of the uniform gap of the pAp@k risk; the paper does not give its constant.
+
+    √((d ln n⁺ + ln 1/δ)/n⁺)/γ⁺ + √((d ln n⁻ + ln 1/δ)/n⁻)/γ⁻. Multiplied by a constant C that does
+    not depend on the data, it bounds population less empirical risk for all scorers at once, with
+    probability 1 − δ. The appendix with the proof is not part of the document.
+
+    Args:
+        n_positives, n_negatives: Examples of each class in the sample.
+        rate: γ⁻ = k/n⁻ in (0, 1].
+        positive_rate: γ⁺ in (0, 1].
+        dimension: VC dimension d of the thresholded scorers; p + 1 for linear ones of p features.
+        delta: Probability δ of failure (ρ in the paper), in (0, 1).
+
+    Returns:
+        The rate: the bound divided by its unknown constant.
+
+    Example:
+        >>> from rankwise.theory import pap_gap_rate
+        >>> round(pap_gap_rate(100, 400, 0.1, dimension=3), 3)  # 0.410 + 10 · 0.229
+        2.7
+
+    Reference:
+        Hiranandani et al. 2020, "Optimization and Analysis of the pAp@k Metric", Theorem 2.
+    """
+    require_probability("delta", delta)
+    total = 0.0
+    for n, name, share in (
+        (n_positives, "positive_rate", positive_rate),
+        (n_negatives, "rate", rate),
+    ):
+        if not 0 < share <= 1:
+            raise ValueError(f"{name} must lie in (0, 1], got {share!r}; pass k/n of the class")
+        total += math.sqrt((dimension * math.log(n) + math.log(1 / delta)) / n) / share
+    return total
+
+
+def require_probability(name: str, value: float) -> None:
+    """Raise unless a value lies in (0, 1)."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie in (0, 1), got {value!r}; pass a probability")
