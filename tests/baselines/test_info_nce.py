@@ -23,7 +23,7 @@ def test_worked_by_hand():
 
 
 @given(seed=st.integers(0, 1000), positives=st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_equals_the_dense_formula(seed, positives):
     rng = torch.Generator().manual_seed(seed)
     scores = torch.randn(12, dtype=torch.float64, generator=rng, requires_grad=True)
@@ -79,7 +79,7 @@ def test_sup_con_worked_by_hand():
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_equals_the_double_sum_of_the_paper(seed):
     rng = torch.Generator().manual_seed(seed)
     embeddings = torch.randn(9, 4, dtype=torch.float64, generator=rng)

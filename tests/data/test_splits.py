@@ -30,7 +30,7 @@ def rare(rows, positives):
     return np.arange(rows) < positives
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(60, 400), st.integers(20, 30), st.integers(0, 99))
 def test_parts_share_no_row_and_have_the_same_share_of_positives(rows, positives, seed):
     data = table(rare(rows, positives))

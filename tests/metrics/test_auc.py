@@ -103,7 +103,7 @@ def share_of_pairs(positives, negatives, strict):
 
 
 @pytest.mark.parametrize("ties", ["standard", "against"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_partial_areas_are_means_over_the_selected_pairs(ties, data):
     positives = sorted(data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=7)))

@@ -34,7 +34,7 @@ WHOLE_WEIGHTS = {"hit_at_k", "map_at_r", "mean_reciprocal_rank"}
 
 every_metric = pytest.mark.parametrize("name", METRICS)
 both_ties = pytest.mark.parametrize("ties", ["standard", "against"])
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=15)
 
 
 @st.composite

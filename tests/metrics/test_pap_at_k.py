@@ -21,7 +21,7 @@ def test_table_1(ranked, target, k, expected):
 
 
 @pytest.mark.parametrize("ties", ["standard", "against"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_mean_over_the_top_of_both_classes(ties, data):
     k = data.draw(st.integers(1, 4))

@@ -30,7 +30,7 @@ ITEMS = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), min_size=1, m
 
 
 @given(items=ITEMS, low=st.integers(0, 10), width=st.integers(0, 12), largest=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_parts_equal_units_counted_one_by_one(items, low, width, largest):
     scores, weight = zip(*items, strict=True)
     expected = one_by_one(scores, weight, low, low + width, largest)
@@ -132,7 +132,7 @@ def lists(seed: int = 0, rows: int = 4, n: int = 30) -> tuple[Tensor, Tensor]:
     return scores, torch.randint(0, 3, (rows, n), generator=generator).double()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.floats(0.05, 0.95),

@@ -30,7 +30,7 @@ def brute(surrogate, upper, lower, weight, temperature=1.0):
 @pytest.mark.parametrize("method", ["sorted", "dense", "auto"])
 @pytest.mark.parametrize("surrogate", SORTED, ids=str)
 @given(lists=pair_lists())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_the_definition(surrogate, method, lists):
     upper, lower, weight = lists[0], lists[1], lists[2].abs()
     total = pair_logsumexp(surrogate, upper, lower, weight=weight, method=method)

@@ -24,7 +24,7 @@ from rankwise.pairs.rows import Rows
 
 @pytest.mark.parametrize("surrogate", SURROGATES, ids=str)
 @given(lists=pair_lists())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_equals_the_definition(surrogate, lists):
     upper, lower, weight = (t.reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in lists)
     total = SmallBatchSum.apply(surrogate, *Rows(upper, lower, weight).precise())
@@ -76,7 +76,7 @@ def log_brute(surrogate, upper, lower, weight, temperature=1.0):
 
 @pytest.mark.parametrize("surrogate", SURROGATES, ids=str)
 @given(lists=pair_lists())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_log_sum_exp_equals_the_definition(surrogate, lists):
     upper, lower, weight = (t.reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in lists)
     if lower.numel() == 0 or isinstance(surrogate, Exponential):  # whose e^(e^x) is beyond numbers

@@ -46,7 +46,7 @@ def with_gradients(
 
 @pytest.mark.parametrize("surrogate", SURROGATES, **ids)
 @given(lists=pair_lists())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_engine_equals_dense_forward_and_backward(surrogate, lists):
     fast = with_gradients(engine(surrogate), surrogate, *lists)
     slow = with_gradients("dense", surrogate, *lists)
@@ -61,7 +61,7 @@ def test_engine_equals_dense_forward_and_backward(surrogate, lists):
 
 @pytest.mark.parametrize("surrogate", SURROGATES, **ids)
 @given(lists=pair_lists())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_dense_and_auto_equal_the_definition(surrogate, lists):
     upper, lower, weight = lists
     expected = brute(surrogate, upper, lower, weight)
@@ -96,7 +96,7 @@ def test_gradcheck(surrogate):
 
 @pytest.mark.parametrize("surrogate", SURROGATES, **ids)
 @given(lists=pair_lists())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_curvature_equals_the_definition_on_both_sides(surrogate, lists):
     upper, lower, weight = lists
     second = surrogate.curvature(upper.unsqueeze(-1) - lower.unsqueeze(-2))
@@ -113,7 +113,7 @@ def test_curvature_equals_the_definition_on_both_sides(surrogate, lists):
 
 @pytest.mark.parametrize("surrogate", SURROGATES, **ids)
 @given(lists=pair_lists(), data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_masked_items_are_absent_whatever_they_hold(surrogate, lists, data):
     upper, lower, weight = lists
     count = lower.numel()

@@ -70,7 +70,7 @@ def test_a_gallery_of_nothing_has_a_cell_yet() -> None:
     Cells(centers, np.zeros(0, dtype=np.int64), 1).check(0, 2)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 4), st.lists(st.integers(-2, 5), max_size=6), st.integers(-1, 6))
 def test_every_item_is_in_a_cell_and_some_cell_is_looked_into(
     cells: int, cell: list[int], probes: int

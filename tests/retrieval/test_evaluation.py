@@ -74,7 +74,7 @@ def test_equal_to_the_metrics_of_lists():
     assert found.standard_error == pytest.approx(float(own.std()) / 90**0.5)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(2, 40), st.integers(1, 6), st.integers(0, 999))
 def test_the_order_of_the_items_does_not_matter(items, classes, seed):
     rng = np.random.default_rng(seed)

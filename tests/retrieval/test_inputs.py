@@ -59,7 +59,7 @@ def test_nothing_is_fine(shape: tuple[int, int], unit: bool) -> None:
 entry = st.floats(-1e6, 1e6, width=32)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(entry, min_size=3, max_size=3), min_size=1, max_size=5))
 def test_directions_are_kept_and_lengths_are_one(rows: list[list[float]]) -> None:
     rows = [row for row in rows if max(map(abs, row)) > 1e-3] or [[1.0, 0.0, 0.0]]

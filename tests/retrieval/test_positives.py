@@ -26,7 +26,7 @@ def right(positives: Positives, queries: Ints) -> list[list[int]]:
     return [sorted(row[mask].tolist()) for row, mask in zip(items, there, strict=True)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(some_labels, st.lists(st.integers(-3, 5), max_size=8), st.data())
 def test_queries_from_outside_find_all_of_their_class(
     labels: list[int], asked: list[int], data: st.DataObject
@@ -38,7 +38,7 @@ def test_queries_from_outside_find_all_of_their_class(
     assert right(positives, ints(*rows)) == [known[row] for row in rows]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(some_labels, st.data())
 def test_items_of_the_gallery_find_the_others_of_their_class(
     labels: list[int], data: st.DataObject
@@ -51,7 +51,7 @@ def test_items_of_the_gallery_find_the_others_of_their_class(
     assert right(positives, ints(*rows)) == [known[row] for row in rows]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=10), st.data())
 def test_queries_may_stand_anywhere_in_the_gallery(labels: list[int], data: st.DataObject) -> None:
     own = data.draw(st.lists(st.integers(0, len(labels) - 1), min_size=1, max_size=6))
@@ -61,7 +61,7 @@ def test_queries_may_stand_anywhere_in_the_gallery(labels: list[int], data: st.D
     assert positives.count.tolist() == [len(each) for each in known]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=10), st.integers(0, 999))
 def test_cells_that_are_none_can_be_looked_up_all_the_same(labels: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -49,7 +49,7 @@ def test_the_standard_error_by_hand() -> None:
     assert result(0.25, 0.25, 0.25).standard_error == 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(precisions)
 def test_the_standard_error_is_that_of_the_mean_of_known_values(values: list[float]) -> None:
     found = result(*values).standard_error

@@ -17,7 +17,7 @@ def cases(draw):
 
 
 @given(case=cases(), seed=st.integers(0, 100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counts_and_coverage(case, seed):
     target, positives, negatives = case
     sampler = BalancedBatches(target, positives, negatives, seed=seed)

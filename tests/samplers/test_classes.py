@@ -22,7 +22,7 @@ def cases(draw):
 
 
 @given(case=cases(), seed=st.integers(0, 100))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_counts_and_coverage(case, seed):
     labels, classes, per_class = case
     sizes = Counter(labels)

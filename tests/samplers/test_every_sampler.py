@@ -27,7 +27,7 @@ SAMPLERS = {
 }
 
 every_sampler = pytest.mark.parametrize("name", SAMPLERS)
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=20)
 
 
 @every_sampler

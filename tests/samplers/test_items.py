@@ -94,7 +94,7 @@ def test_count_up(sizes):
     assert count_up(np.array(sizes, dtype=np.int64)).tolist() == expected
 
 
-many = settings(max_examples=200, deadline=None)
+many = settings(max_examples=200)
 
 
 @st.composite

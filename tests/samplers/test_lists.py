@@ -17,7 +17,7 @@ def cases(draw):
 
 
 @given(case=cases(), seed=st.integers(0, 100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counts_and_no_repetition(case, seed):
     groups, lists, items = case
     sizes = Counter(groups)

@@ -22,7 +22,7 @@ def pixels(box: torch.Tensor, size: int = 12) -> set[tuple[int, int]]:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_overlaps_count_pixels(seed):
     a, b = boxes_of(seed, 4), boxes_of(seed + 1, 4)
     found, general = iou(a, b), giou(a, b)
@@ -119,7 +119,7 @@ def test_by_hand():
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_decode_undoes_encode(seed):
     generator = torch.Generator().manual_seed(seed)
     low, side = (torch.rand(2, 9, 2, dtype=torch.float64, generator=generator) * 300).unbind()

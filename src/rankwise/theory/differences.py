@@ -114,7 +114,7 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
         differences: One difference for each size.
 
     Returns:
-        The slope, NaN where a difference is not positive.
+        The slope, NaN where a difference is not positive or all sizes are equal.
 
     Example:
         >>> from rankwise.theory import loglog_slope
@@ -126,7 +126,7 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
             f"differences must be as many as sizes, two or more, got {len(differences)} "
             f"for {len(sizes)} sizes"
         )
-    if min(differences) <= 0:
+    if min(differences) <= 0 or len(set(sizes)) == 1:
         return math.nan
     x, y = ([math.log(value) for value in values] for values in (sizes, differences))
     return linear_regression(x, y).slope

@@ -58,7 +58,7 @@ def test_a_share_is_rounded_up_and_leaves_one():
     assert validation_count(4, 0.99) == 3
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.dictionaries(st.text("abc01", min_size=1, max_size=4), st.sampled_from("xyz"), min_size=4),
     st.floats(0.01, 0.9),

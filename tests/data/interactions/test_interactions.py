@@ -65,7 +65,7 @@ def test_shares_are_rounded_within_every_user():
     assert found.undivided == 1
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(0, 5), min_size=30, max_size=60),
     st.integers(0, 3),

@@ -84,7 +84,7 @@ def drifting(shift, growth, previous, steps=40, **options):
 @pytest.mark.parametrize("squash", [True, False])
 @pytest.mark.parametrize("previous", [True, False])
 @given(shift=st.floats(-0.5, 0.5), growth=st.floats(0.9, 1.1))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_the_mean_does_not_follow_a_drift_of_all_scores(squash, previous, shift, growth):
     """A shift and a growth of every score leave all rankings, and so what μ̂ stands for."""
     still, _ = drifting(0.0, 1.0, previous, squash=squash)

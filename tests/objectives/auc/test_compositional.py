@@ -18,7 +18,7 @@ def sample(n=40, seed=0):
 
 
 @given(seed=st.integers(0, 1000), margin=st.sampled_from([0.5, 1.0, 3.0]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_square_is_the_pairwise_loss(seed, margin):
     scores, target = sample(seed=seed)
     scores.requires_grad_()

@@ -177,7 +177,7 @@ ITEMS = st.lists(
 
 
 @given(items=ITEMS, ties=st.sampled_from(["standard", "against"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_metric_is_the_share_of_pairs_with_ties_and_weights(items, ties):
     logits = torch.tensor([z for z, _, _ in items], dtype=torch.float64)
     target = torch.tensor([t for _, t, _ in items])
@@ -194,7 +194,7 @@ def test_the_metric_is_the_share_of_pairs_with_ties_and_weights(items, ties):
 
 
 @given(items=ITEMS, surrogate=st.sampled_from([Square(1.0), SquaredHinge(1.0)]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_loss_in_bits_bounds_the_metric(items, surrogate):
     logits = torch.tensor([z for z, _, _ in items], dtype=torch.float64)
     target = torch.tensor([t for _, t, _ in items])

@@ -53,7 +53,7 @@ def test_both_views_of_an_item_teach_their_mean():
 
 
 @given(seed=st.integers(0, 1000), positives=st.integers(1, 4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_several_positives_are_the_mean_over_them(seed, positives):
     rng = torch.Generator().manual_seed(seed)
     scores = torch.randn(10, dtype=torch.float64, generator=rng)

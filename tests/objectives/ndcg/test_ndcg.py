@@ -34,7 +34,7 @@ def test_by_hand():
 
 
 @given(items=LIST, k=st.sampled_from([None, 1, 3]), gain=st.sampled_from(["exponential", "linear"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @pytest.mark.parametrize("surrogate", [SquaredHinge(1.0), Hinge(1.0), OneSidedHuber(0.5)])
 def test_it_bounds_the_metric_where_the_surrogate_bounds_the_step(surrogate, items, k, gain):
     scores, target = tensors(items)

@@ -38,7 +38,7 @@ def all_losses(surrogate, lists):
 
 @pytest.mark.parametrize("surrogate", SURROGATES, ids=str)
 @given(seed=st.integers(0, 1000), weighted=st.booleans())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_excess_equals_all_pairs(surrogate, seed, weighted):
     scores, lists = random_lists(seed, weighted=weighted, requires_grad=True)
     torch.manual_seed(seed)

@@ -48,7 +48,7 @@ def test_from_the_largest_loss_to_the_mean(surrogate):
 
 
 @given(seed=st.integers(0, 100), log_t=st.floats(-2, 2), level=st.floats(0.03, 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_with_the_logarithm_of_the_share_it_bounds_cvar(seed, log_t, level):
     """CVaR_β ≤ τ log mean e^{ℓ/τ} + τ log 1/β for every τ (the entropic value at risk)."""
     lists, temperature = random_lists(seed), 10**log_t

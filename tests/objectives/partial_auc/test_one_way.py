@@ -31,7 +31,7 @@ RANGES = [(0.0, 1.0), (0.0, 0.3), (0.1, 0.3), (0.0, 0.01), (0.97, 1.0), (0.3, 0.
 @pytest.mark.parametrize(("low", "high"), RANGES)
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 @given(seed=st.integers(0, 1000), levels=st.sampled_from([None, 2]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_with_zero_one_it_is_one_minus_the_metric(low, high, weights, seed, levels):
     scores, target = random_list(seed=seed, levels=levels)
     weight = None

@@ -27,7 +27,7 @@ def random_list(n=40, seed=0, levels=None):
 @pytest.mark.parametrize(("min_tpr", "max_fpr"), [(0, 1), (0.5, 0.3), (0.9, 0.1), (0.99, 0.01)])
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 @given(seed=st.integers(0, 1000), levels=st.sampled_from([None, 2]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_with_zero_one_it_is_one_minus_the_metric(min_tpr, max_fpr, weights, seed, levels):
     scores, target = random_list(seed=seed, levels=levels)
     weight = None

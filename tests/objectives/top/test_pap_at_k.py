@@ -60,7 +60,7 @@ SCORES = st.lists(st.integers(-6, 6).map(lambda i: i / 4), min_size=1, max_size=
 
 
 @given(positives=SCORES, negatives=SCORES, k=st.integers(1, 8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_order_that_holds(positives, negatives, k):
     found, exact = values(positives, negatives, k), risk(positives, negatives, k)
     assert exact <= found["ramp"] + 1e-9

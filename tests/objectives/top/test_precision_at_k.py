@@ -49,7 +49,7 @@ ITEMS = st.lists(st.tuples(st.integers(-6, 6), st.booleans()), min_size=2, max_s
 
 @every_surrogate
 @given(items=ITEMS, k=st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_value_equals_the_maximum_over_all_choices(surrogate, items, k):
     scores, positive = [s / 4 for s, _ in items], [p for _, p in items]
     loss = PrecisionAtK(k, surrogate, score_scale=1)
@@ -58,7 +58,7 @@ def test_value_equals_the_maximum_over_all_choices(surrogate, items, k):
 
 
 @given(items=ITEMS, k=st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_they_bound_the_error_of_precision_in_their_order(items, k):
     scores = torch.tensor([s / 4 for s, _ in items], dtype=torch.float64)
     target = torch.tensor([p for _, p in items])

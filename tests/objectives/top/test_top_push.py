@@ -21,7 +21,7 @@ SCORES = st.lists(st.integers(-6, 6).map(lambda i: i / 4), min_size=1, max_size=
 
 
 @given(positives=SCORES, negatives=SCORES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_it_bounds_the_share_of_positives_below_some_negative(positives, negatives):
     scores = torch.tensor([*positives, *negatives], dtype=torch.float64)
     target = torch.arange(len(scores)) < len(positives)

@@ -21,7 +21,7 @@ def always_by_table(monkeypatch):
     grid=st.booleans(),
     n_knots=st.integers(1, 60),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_table_equals_the_search(seed, spread, grid, n_knots):
     generator = torch.Generator().manual_seed(seed)
     knots = torch.randn(1, n_knots, dtype=torch.float64, generator=generator)

@@ -155,7 +155,7 @@ def test_of_several_baselines_the_one_that_differences_are_taken_to_has_the_colo
     assert colors(run) == ["c0", "best", "base"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 13), st.data())
 def test_thirteen_are_told_apart_wherever_the_recommended_and_the_baseline_stand(
     count: int, data: st.DataObject

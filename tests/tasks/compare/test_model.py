@@ -123,7 +123,7 @@ def test_the_scores_of_the_reference_get_their_own_ranks():
     np.testing.assert_allclose(found, [low, middle, high, (middle + high) / 2], atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50),
     st.lists(st.integers(-2_000_000, 2_000_000), min_size=2, max_size=50, unique=True),

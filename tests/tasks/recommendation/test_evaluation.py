@@ -79,7 +79,7 @@ def test_scores_without_ties(name):
         assert found.values[name][user].item() == pytest.approx(expected), user
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 2), min_size=5, max_size=5), st.integers(1, 3), st.sampled_from(NAMES)
 )

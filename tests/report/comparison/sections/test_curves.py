@@ -443,7 +443,7 @@ def test_marks_are_round_on_a_clock(seconds: tuple[float, ...], marks: list[str]
     assert list(found.values()) == sorted(found.values())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(0.02, 4e4), st.floats(1, 1e4))
 def test_marks_and_dots_are_on_one_scale(first: float, ratio: float) -> None:
     run = timed(first, first * ratio)

@@ -114,7 +114,7 @@ def test_infinite_scores_are_in_the_outer_bars() -> None:
     assert [table(run)[i][1:] for i in (0, 6)] == [["2.00", "−inf"], ["inf", "1.00"]]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(-40, 40), min_size=1, max_size=25),
     st.lists(st.integers(-40, 40), min_size=1, max_size=25),
@@ -177,7 +177,7 @@ def test_one_row_of_a_class_is_all_its_shares() -> None:
     assert [row[1] for row in rows] == ["5.00"] * 7 + ["1"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(-40, 40), min_size=1, max_size=30),
     st.lists(st.integers(-40, 40), min_size=1, max_size=30),

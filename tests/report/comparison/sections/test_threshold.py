@@ -204,7 +204,7 @@ def thresholds_data(seed, rows=3000):
     return np.round(rng.normal(size=rows) + 2 * target, 3), target, rng.integers(1, 4, rows) * 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 50), st.floats(0, 100), st.floats(0, 100))
 def test_the_cheapest_row_is_the_cheapest_of_all_thresholds(seed, false_positive, false_negative):
     scores, target, weight = thresholds_data(seed, 300)
