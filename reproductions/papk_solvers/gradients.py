@@ -136,12 +136,13 @@ class SelectedGradient:
 
     def __call__(self, users: Users, scores: Tensor) -> Tensor:
         if self._pool is None or len(self._pool) != len(scores) or self._step % self.inner == 0:
-            self._pool = self._selected(users, scores)
+            self._pool = self.pool(users, scores)
         self._step += 1
         return _cross_entropy(users, scores, self._pool)
 
     @torch.no_grad()
-    def _selected(self, users: Users, scores: Tensor) -> Tensor:
+    def pool(self, users: Users, scores: Tensor) -> Tensor:
+        """Return the part of every row that is in the pool, (settings, rows)."""
         if users.weight is None:
             return users.by_side(self._top, scores)
         chosen, settings = torch.zeros_like(scores), len(scores)

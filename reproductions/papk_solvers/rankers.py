@@ -11,10 +11,10 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_positive
 from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.base import Calibration
-from rankwise.estimators.papk.descent import Found, Problem
+from rankwise.estimators.papk.descent import Found, Problem, logistic_start
 from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
 from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge
@@ -24,6 +24,7 @@ from reproductions.papk_solvers.gradients import (
     partial_auc_gradient,
     precision_gradient,
 )
+from reproductions.papk_solvers.select import select_fully
 
 Array = NDArray[np.float64]
 
@@ -114,11 +115,16 @@ class LogisticAtKRanker(DescentRanker):
 
 
 class SelectPApAtKRanker(DescentRanker):
-    """Select-pAp@k: cross-entropy on the top of every user   (Budhiraja et al. 2020).
+    """Select-pAp@k: cross-entropy on the top of every user   (Budhiraja et al. 2020, Algorithm 1).
+
+    Each iteration chooses a pool of the β highest positives and k highest negatives of every user
+    and minimizes the cross-entropy of the pool, with the ridge λ‖w‖².
 
     inner
-        Steps on one pool of the β highest positives and k highest negatives of every user before
-        the next pool is chosen.
+        Steps η/√(t+1) on one pool before the next is chosen. None, as published: until convergence.
+        η then plays no part, ``max_iter`` and ``n_iter_`` count pools, and there is no ``radius``.
+    inner_tolerance
+        Largest entry of the gradient at which a pool has converged.
 
     All users are in every step.
     """
@@ -134,7 +140,8 @@ class SelectPApAtKRanker(DescentRanker):
         *,
         start: Literal["zero", "log_loss"] = "zero",
         alpha: float = 1e-3,
-        inner: int = 10,
+        inner: int | None = None,
+        inner_tolerance: float = 1e-6,
         max_iter: int = 300,
         patience: int = 20,
         tolerance: float = 1e-6,
@@ -161,13 +168,37 @@ class SelectPApAtKRanker(DescentRanker):
             random_state=random_state,
         )
         self.inner = inner
+        self.inner_tolerance = inner_tolerance
 
     def _check_options(self) -> None:
-        require_count("inner", self.inner)
+        self._require(require_count, "inner")
+        require_positive("inner_tolerance", self.inner_tolerance)
+        if self.inner is None and self.radius is not None:
+            raise ValueError(
+                f"radius is for a given inner, got radius={self.radius!r} and inner=None; "
+                "pass inner, or leave radius out"
+            )
         super()._check_options()
 
     def _gradient(self) -> Gradient:
+        assert self.inner is not None
         return SelectedGradient(self.k, self.inner)
+
+    def _search(self, problem: Problem, grid: Sequence[tuple[float, float]]) -> Found:
+        if self.inner is not None:
+            return super()._search(problem, grid)
+        start = None
+        if self.start == "log_loss":
+            start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=False)
+        return select_fully(
+            problem,
+            self.k,
+            np.array([lam for _, lam in grid]),
+            pools=self.max_iter,
+            patience=self.patience,
+            tolerance=self.inner_tolerance,
+            start=start,
+        )
 
 
 class GreedyPApAtKRanker(PApAtKRanker):

@@ -141,6 +141,7 @@ def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
         "etas": plan.etas,
         "lams": plan.lams,
         "steps": plan.steps,
+        "select": SelectPApAtKRanker().inner or "until convergence",
     }
 
 

@@ -10,6 +10,7 @@ from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
+from reproductions.papk_solvers.rankers import SelectPApAtKRanker
 from reproductions.papk_table3.measure import (
     BASELINES,
     METHODS,
@@ -32,6 +33,7 @@ from reproductions.papk_table3.words import (
     outcome,
 )
 
+_TOLERANCE = SelectPApAtKRanker().inner_tolerance
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
 
 
@@ -69,7 +71,9 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"{_part(plan)}, and "
         f"{plan.steps} steps η/√(t+1); the setting and the iterate with the best Micro-pAp@k of "
         "the validation rows are kept and evaluated once on the test rows. Greedy has 8 angles for "
-        "each column and the number of columns to choose. Everything is done from w = 0, as in "
+        "each column and the number of columns to choose. Select-pAp@k minimizes the cross-entropy "
+        f"of each pool until no entry of its gradient is above {_TOLERANCE:g}, with the same λ and "
+        f"at most {plan.steps} pools; η plays no part in it. Everything is done from w = 0, as in "
         "the paper, and once more from the logistic solution, for every method that descends.",
     ]
 

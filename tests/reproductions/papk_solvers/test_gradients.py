@@ -74,7 +74,7 @@ def test_all_settings_in_one_descent_walk_as_one_by_one(name, start):
 
 def test_the_pool_has_k_of_each_class():
     rows, scores = scored(ties=True)
-    out = SelectedGradient(6, 1)._selected(Users.of_part(rows), scores).numpy()
+    out = SelectedGradient(6, 1).pool(Users.of_part(rows), scores).numpy()
     for user in range(15):
         for positive in (True, False):
             own = (rows.groups == user) & ((rows.target > 0) == positive)
