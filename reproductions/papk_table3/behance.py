@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,7 @@ def read_behance(
     least: int = 10,
     most: int = 170,
     negatives: tuple[int, ...] = (4, 5, 6),
-    reduce: Callable[[Array, int], Array] | None = None,
+    reduction: str = "pca",
 ) -> Instances:
     """The published files of He et al. (2016) as the paper's instances.
 
@@ -43,12 +45,16 @@ def read_behance(
     likes are the positives, and for label 0 as many times more images that were not liked are
     drawn as one of ``negatives`` says, drawn for the user. Users with fewer than ``least``
     positives or more than ``most`` likes are left out; these numbers are those of the authors'
-    code, about which the paper is silent. ``reduce`` brings the images down to that many
-    ``dimensions``: principal components, or the paper's UMAP
-    (``lambda x, d: umap.UMAP(d).fit_transform(x)``).
+    code, about which the paper is silent. ``reduction`` brings the images down to that many
+    ``dimensions``: ``"pca"``, principal components, or the paper's ``"umap"``.
     """
+    reduce = REDUCTIONS.get(reduction)
+    if reduce is None:
+        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
+    if reduction == "umap":
+        _umap()  # before the images are read
     ids, images = read_image_features(folder / FEATURES, width)
-    small = (_components if reduce is None else reduce)(images, dimensions)
+    small = reduce(images, dimensions, seed)
     likes = _likes(folder / LIKES, {name: place for place, name in enumerate(ids)})
     rng = np.random.default_rng(seed)
     rows: list[tuple[Array, NDArray[np.int64], NDArray[np.bool_]]] = []
@@ -73,7 +79,8 @@ def read_behance(
         crossed(user, small[np.concatenate([items for _, items, _ in rows])]),
         np.concatenate([labels for _, _, labels in rows]),
         np.repeat(np.arange(len(rows)), sizes),
-        f"Images of {width:,} features brought to {small.shape[1]}; a user is the mean of "
+        f"Images of {width:,} features brought to {small.shape[1]} by {reduction.upper()}; a user "
+        f"is the mean of "
         f"{profile} liked images, the other likes are positives, with "
         f"{' or '.join(map(str, negatives))} drawn images that were not liked for each.",
     )
@@ -94,9 +101,38 @@ def read_image_features(path: Path, width: int = 4096) -> tuple[list[str], Array
     return [name.decode() for name in records["id"]], records["features"].astype(np.float64)
 
 
-def _components(images: Array, dimensions: int) -> Array:
+def _components(images: Array, dimensions: int, seed: int) -> Array:
     found: Array = PCA(min(dimensions, *images.shape), random_state=0).fit_transform(images)
     return found
+
+
+def _manifold(images: Array, dimensions: int, seed: int) -> Array:
+    """UMAP with the settings of the authors' code (stair-lab/pap-k)."""
+    found = _umap().UMAP(
+        n_neighbors=10,
+        min_dist=0.5,
+        n_components=dimensions,
+        metric="euclidean",
+        random_state=seed,
+    )
+    return np.asarray(found.fit_transform(images), dtype=np.float64)
+
+
+def _umap() -> ModuleType:
+    try:
+        return import_module("umap")
+    except ModuleNotFoundError:
+        raise DataError(
+            "--reduction umap needs umap-learn, which is not installed: pip install umap-learn, "
+            "or take --reduction pca"
+        ) from None
+
+
+REDUCTIONS: dict[str, Callable[[Array, int, int], Array]] = {
+    "pca": _components,
+    "umap": _manifold,
+}
+"""From images, a number of dimensions and a seed to images of that many numbers."""
 
 
 def _likes(path: Path, places: dict[str, int]) -> dict[str, NDArray[np.int64]]:

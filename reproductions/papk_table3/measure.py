@@ -64,6 +64,8 @@ class Plan(BasePlan):
     etas: tuple[float, ...] = ETAS
     lams: tuple[float, ...] = LAMS
     steps: int = 60
+    interactions: int = 7  # features of authors and conferences, of Citation
+    reduction: str = "pca"  # of the images, of Behance: pca or umap
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
@@ -74,7 +76,8 @@ class Plan(BasePlan):
                 "ml-100k.inter (the wheel recbole==1.2.1 has it), or the folder of Citation's or "
                 "Behance's files"
             )
-        instances = read_instances(Path(setting.data), setting.seed)
+        own = {n: v for n, v in setting.options.items() if n in ("interactions", "reduction")}
+        instances = read_instances(Path(setting.data), setting.seed, **own)
         ks = KS[instances.name]
         plan = cls(instances, ks[:1] if setting.quick else ks).changed(setting)
         # Where the split is published there is no other.
@@ -97,11 +100,25 @@ class Cell:
     steps: int
 
 
-def read_instances(path: Path, seed: int) -> Instances:
-    """Instances of whichever of the three data sets this is."""
-    if is_behance(path):
-        return read_behance(path, seed)
-    return read_citation(path) if is_citation(path) else read_movielens(path, seed)
+def read_instances(
+    path: Path, seed: int, *, interactions: int | None = None, reduction: str | None = None
+) -> Instances:
+    """Instances of whichever of the three data sets this is.
+
+    ``interactions`` is for Citation and ``reduction`` for Behance; None is their default.
+    """
+    name = "Behance" if is_behance(path) else "Citation" if is_citation(path) else "MovieLens"
+    for option, value, of in (
+        ("interactions", interactions, "Citation"),
+        ("reduction", reduction, "Behance"),
+    ):
+        if value is not None and of != name:
+            raise DataError(f"--{option} is for {of}, got {value!r} and {name} in {path}")
+    if name == "Behance":
+        return read_behance(path, seed, reduction=reduction or "pca")
+    if name == "Citation":
+        return read_citation(path, interactions=7 if interactions is None else interactions)
+    return read_movielens(path, seed)
 
 
 def measure(plan: Plan, setting: Setting) -> list[Cell]:
@@ -142,6 +159,8 @@ def _asked(plan: Plan, setting: Setting) -> dict[str, Any]:
         "lams": plan.lams,
         "steps": plan.steps,
         "select": SelectPApAtKRanker().inner or "until convergence",
+        "interactions": plan.interactions,
+        "reduction": plan.reduction,
     }
 
 

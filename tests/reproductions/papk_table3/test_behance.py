@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from rankwise.data import DataError
+from reproductions.frame import Setting
 from reproductions.papk_table3.behance import (
     FEATURES,
     LIKES,
+    REDUCTIONS,
     is_behance,
     read_behance,
     read_image_features,
 )
+from reproductions.papk_table3.measure import Plan, read_instances
 
 WIDTH = 6
 
@@ -32,8 +38,12 @@ def folder(tmp_path):
     return tmp_path, images
 
 
-def plain(images, dimensions):
-    return images[:, :dimensions]
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    """A third way to bring images down: the first numbers of each."""
+    monkeypatch.setitem(
+        REDUCTIONS, "plain", lambda images, dimensions, seed: images[:, :dimensions]
+    )
 
 
 def test_image_features_are_records_of_an_id_and_numbers(folder):
@@ -46,7 +56,9 @@ def test_image_features_are_records_of_an_id_and_numbers(folder):
 def test_a_user_is_a_mean_of_likes_and_the_other_likes_are_positives(folder):
     path, images = folder
     assert is_behance(path)
-    options = dict(width=WIDTH, dimensions=2, profile=10, least=5, negatives=(2,), reduce=plain)
+    options = dict(
+        width=WIDTH, dimensions=2, profile=10, least=5, negatives=(2,), reduction="first"
+    )
     found = read_behance(path, 0, **options)
     assert found.X.shape[1] == 6
     assert np.bincount(found.users).tolist() == [20 + 30, 15 + 30]  # 30 images user 1 likes not
@@ -70,7 +82,7 @@ def test_a_user_is_a_mean_of_likes_and_the_other_likes_are_positives(folder):
 
 def test_users_with_very_many_likes_are_left_out(folder):
     path, _ = folder
-    options = dict(width=WIDTH, dimensions=2, profile=15, least=5, reduce=plain)
+    options = dict(width=WIDTH, dimensions=2, profile=15, least=5, reduction="first")
     assert len(np.unique(read_behance(path, 0, **options, most=25).users)) == 1
     found = read_behance(path, 0, **options, negatives=(1, 2))
     for user in range(2):
@@ -82,6 +94,48 @@ def test_principal_components_by_default(folder):
     path, _ = folder
     found = read_behance(path, width=WIDTH, dimensions=3, profile=10, least=5)
     assert found.X.shape[1] == 9
+
+
+def test_umap_with_the_settings_of_the_authors(folder, monkeypatch):
+    path, images = folder
+    seen = {}
+
+    class UMAP:
+        def __init__(self, **options):
+            seen.update(options)
+
+        def fit_transform(self, x):
+            np.testing.assert_array_equal(x, images)
+            return x[:, :3].astype(np.float32)
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
+    found = read_behance(path, 5, width=WIDTH, dimensions=3, profile=10, least=5, reduction="umap")
+    assert seen == {"n_neighbors": 10, "min_dist": 0.5, "n_components": 3, "metric": "euclidean",
+                    "random_state": 5}  # fmt: skip
+    assert found.X.shape[1] == 9
+    assert found.X.dtype == np.float64
+    assert "6 features brought to 3 by UMAP" in found.story
+
+
+def test_without_umap_learn_only_umap_is_refused_and_before_anything_is_read(folder, monkeypatch):
+    path, _ = folder
+    monkeypatch.setitem(sys.modules, "umap", None)
+    found = read_behance(path, width=WIDTH, dimensions=3, profile=10, least=5)
+    assert "6 features brought to 3 by PCA" in found.story
+    (path / FEATURES).unlink()
+    with pytest.raises(DataError, match="umap-learn, which is not installed: pip install umap-le"):
+        read_behance(path, width=WIDTH, reduction="umap")
+    with pytest.raises(ValueError, match=r"reduction must be one of pca, umap, .*got 'tsne'"):
+        read_behance(path, width=WIDTH, reduction="tsne")
+
+
+def test_the_reduction_is_an_option_of_the_study(folder):
+    path, _ = folder
+    with pytest.raises(DataError, match="--interactions is for Citation, got 5 and Behance in"):
+        read_instances(path, 0, interactions=5)
+    with pytest.raises(ValueError, match="reduction must be one of pca, umap"):
+        Plan.of(Setting(data=path, options={"reduction": "tsne"}))
+    assert {"reduction", "interactions"} <= Plan.option_types().keys()
 
 
 def test_what_is_wrong_is_named(folder):

@@ -42,12 +42,12 @@ def test_counts_embeddings_and_products_in_the_published_parts(tmp_path, suffix)
     found = read_instances(write(tmp_path, suffix), 0)
     frame = table().filter(pl.col("paper_id_written") < 3)
     assert found.name == "Citation"
-    assert found.X.shape == (3 * 45, 5 + 3 * 3)
+    assert found.X.shape == (3 * 45, 7 + 3 * 3)
     assert found.parts.tolist() == [0] * 45 + [1] * 45 + [2] * 45
     np.testing.assert_array_equal(found.split(7), found.parts)  # nothing is drawn
-    for place, name in enumerate((*COUNTS, *map(str, range(6)))):
+    for place, name in enumerate((*COUNTS, "a_id", "c_id", *map(str, range(6)))):
         np.testing.assert_allclose(found.X[:45, place], frame[name])
-    np.testing.assert_allclose(found.X[:45, 12], frame["1"] * frame["4"])
+    np.testing.assert_allclose(found.X[:45, 14], frame["1"] * frame["4"])
     np.testing.assert_array_equal(found.y[:45], frame["label"] == 1)
     assert found.users[:45].tolist() == [0] * 15 + [1] * 15 + [2] * 15  # a user is one paper
     assert "3 users with fewer than 3 positives or less than 10% of them" in found.story
@@ -65,8 +65,46 @@ def test_users_with_too_few_positives_among_many_are_left_out(tmp_path):
         )
 
 
-def test_the_published_width(tmp_path):
-    assert read_instances(write(tmp_path, width=50), 0).X.shape[1] == 155
+def test_the_printed_width_and_that_of_the_authors_code(tmp_path):
+    printed = read_instances(write(tmp_path, width=50), 0)
+    assert printed.X.shape[1] == 157
+    assert "7 features of authors and conferences (CoAuthorCount, " in printed.story
+    assert "UserPublishedInConferenceCount, a_id, c_id)" in printed.story
+    assert "3 · 50 numbers: d = 157" in printed.story
+    coded = read_instances(tmp_path, 0, interactions=5)
+    assert coded.X.shape[1] == 155
+    np.testing.assert_array_equal(coded.X[:, :5], printed.X[:, :5])
+    np.testing.assert_array_equal(coded.X[:, 5:], printed.X[:, 7:])
+
+
+def test_the_number_of_interactions_is_an_option_of_the_study(tmp_path):
+    data = write(tmp_path, papers=30)
+    plans = [
+        study.plan.of(Setting(quick=True, data=data, options=options))
+        for options in ({}, {"interactions": 5})
+    ]
+    assert [plan.instances.X.shape[1] for plan in plans] == [7 + 9, 5 + 9]
+    with pytest.raises(ValueError, match="interactions must be 5 or 7, got 6"):
+        study.plan.of(Setting(data=data, options={"interactions": 6}))
+    with pytest.raises(DataError, match="--reduction is for Behance, got 'umap' and Citation"):
+        study.plan.of(Setting(data=data, options={"reduction": "umap"}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop("a_id"), "has no column 'a_id' .--interactions 5 leaves it out"),
+        (
+            lambda f: f.with_columns(pl.lit("ICML").alias("c_id")),
+            "row 1: c_id must be a number .--interactions 5 leaves it out",
+        ),
+    ],
+)
+def test_files_without_the_two_numbers_are_read_as_the_authors_code_does(tmp_path, change, message):
+    write(tmp_path, change=change)
+    with pytest.raises(DataError, match=message):
+        read_instances(tmp_path, 0)
+    assert read_instances(tmp_path, 0, interactions=5).X.shape[1] == 5 + 3 * 3
 
 
 def test_a_file_stands_for_its_folder(tmp_path):
