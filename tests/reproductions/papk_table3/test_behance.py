@@ -42,7 +42,7 @@ def folder(tmp_path):
 def plain(monkeypatch):
     """A third way to bring images down: the first numbers of each."""
     monkeypatch.setitem(
-        REDUCTIONS, "plain", lambda images, dimensions, seed: images[:, :dimensions]
+        REDUCTIONS, "first", lambda images, dimensions, seed: images[:, :dimensions]
     )
 
 
