@@ -15,7 +15,7 @@ from tests.tasks.ranking.cases import written
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.extras import COMMANDS, EXTRAS, MissingExtraError, import_extra, sentence
+from rankwise.extras import COMMANDS, EXTRAS, sentence
 
 ROOT = Path(__file__).parent.parent
 CORE = {"torch", "numpy"}
@@ -207,11 +207,3 @@ def test_library_imports_raise_the_same_sentence():
 def test_packages_of_several_extras_are_installed_together():
     line = 'rankwise detect needs Pillow, polars: pip install "rankwise[vision,tabular]"'
     assert sentence("rankwise detect", ["PIL", "polars"]) == line
-
-
-def test_a_module_of_an_extra_is_imported_or_named(monkeypatch):
-    found = import_extra("rankwise.vision", "safetensors.torch")
-    assert found.__name__ == "safetensors.torch"
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(MissingExtraError, match=r'needs safetensors: pip install "rankwise\[vis'):
-        import_extra("rankwise.vision", "safetensors.torch")

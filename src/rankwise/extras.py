@@ -7,9 +7,7 @@ extra of ``pyproject.toml``; a test keeps :data:`EXTRAS` equal to it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 
 # What several extras, or several commands, need.
 _TABLES = ("polars", "scipy", "sklearn", "threadpoolctl")
@@ -95,12 +93,6 @@ def require(user: str, *modules: str) -> None:
     absent = missing(modules)
     if absent:
         raise MissingExtraError(sentence(user, absent), name=absent[0])
-
-
-def import_extra(user: str, module: str) -> ModuleType:
-    """Import a module that an extra installs; without it, raise as :func:`require` does."""
-    require(user, module.partition(".")[0])
-    return import_module(module)
 
 
 def missing_module(error: ModuleNotFoundError) -> str | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.extras import import_extra
+from rankwise.extras import require
 from rankwise.retrieval.exact import Nearest, asked_of, best_first, embeddings_of
 
 
@@ -118,7 +118,10 @@ class ApproximateSearch:
         recall: float = 0.95,
         seed: int = 0,
     ) -> None:
-        self._faiss = import_extra("rankwise.retrieval", "faiss")
+        require("rankwise.retrieval", "faiss")
+        import faiss  # noqa: PLC0415  (an extra)
+
+        self._faiss = faiss
         self._gallery = embeddings_of("embeddings", embeddings, True).contiguous()
         items, dimension = self._gallery.shape
         if items == 0:

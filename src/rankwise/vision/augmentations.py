@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from rankwise.errors import UsageError
-from rankwise.extras import import_extra
+from rankwise.extras import require
 from rankwise.vision.settings import Augmentations
 
 Images = Sequence[Tensor] | Tensor
@@ -46,7 +46,9 @@ def make_augmentation(how: Augmentations) -> Augment:
     (``square: false``) are cropped first, one by one, and then flipped. All randomness comes from
     torch's global generator.
     """
-    augmentation = import_extra("rankwise.vision", "kornia.augmentation")  # a second to import
+    require("rankwise.vision", "kornia")
+    from kornia import augmentation  # noqa: PLC0415  (an extra, and a second to import)
+
     steps: list[nn.Module] = []
     size = (how.crop, how.crop)
     if how.flip:

@@ -6,13 +6,14 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from rankwise.errors import UsageError
-from rankwise.extras import import_extra
+from rankwise.extras import require
 from rankwise.vision._mobilenet import from_torchvision
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -98,7 +99,7 @@ class MobileNetV2(Backbone):
         self, weights: str | None = None, options: Mapping[str, object] | None = None
     ) -> None:
         super().__init__()
-        library = import_extra("rankwise.vision", "transformers")
+        library = _transformers()
         given = {"tf_padding": False, "layer_norm_eps": 1e-5, **(options or {})}
         try:
             config = library.MobileNetV2Config(**given)
@@ -236,7 +237,7 @@ def _stage(inputs: int, outputs: int, norm: str, *, halve: bool) -> nn.Sequentia
 
 
 def _load_transformers(kind: str, weights: str | None, options: dict[str, object]) -> nn.Module:
-    library = import_extra("rankwise.vision", "transformers")
+    library = _transformers()
     auto = library.AutoModel if kind == "vit" else library.AutoBackbone  # ViT has no backbone
     if kind == "dinov2":
         options = {"reshape_hidden_states": False, **options}  # the first token is what we want
@@ -262,3 +263,10 @@ def _load_transformers(kind: str, weights: str | None, options: dict[str, object
         raise UsageError(f"network.weights: {weights} holds a {held}, network.backbone is {kind}")
     result: nn.Module = model.float()
     return result
+
+
+def _transformers() -> ModuleType:
+    require("rankwise.vision", "transformers")
+    import transformers  # noqa: PLC0415  (an extra, and seconds to import)
+
+    return transformers

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
-from rankwise.extras import import_extra
+from rankwise.extras import require
 from rankwise.report import write_csv, write_whole
 from rankwise.settings import TaskSettings
 from rankwise.training import require_unchanged
@@ -63,7 +63,10 @@ def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None
         assert not isinstance(config, (Tensor, nn.Module))
         write_whole(out / _BACKBONE / "config.json", config.to_json_string())
     state = {name: value.contiguous().cpu() for name, value in network.state_dict().items()}
-    write_whole(out / MODEL, import_extra("rankwise.vision", "safetensors.torch").save(state))
+    require("rankwise.vision", "safetensors")
+    from safetensors.torch import save  # noqa: PLC0415  (an extra)
+
+    write_whole(out / MODEL, save(state))
 
 
 def require_finished(out: Path, *names: str) -> None:
@@ -88,11 +91,12 @@ def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Networ
 
 def load_state(out: Path, make: Callable[[State], Network]) -> Network:
     """Load the weights of a finished run into the network that ``make`` returns for them."""
-    library = import_extra("rankwise.vision", "safetensors.torch")
+    require("rankwise.vision", "safetensors")
     from safetensors import SafetensorError  # noqa: PLC0415
+    from safetensors.torch import load  # noqa: PLC0415  (an extra)
 
     try:
-        state: State = library.load((out / MODEL).read_bytes())
+        state: State = load((out / MODEL).read_bytes())
         network = make(state)
         network.load_state_dict(state)
     except (RuntimeError, KeyError, SafetensorError) as error:
