@@ -90,3 +90,13 @@ def test_help_imports_neither_torch_nor_numpy(arguments):
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "typer" in imported
     assert not {"torch", "numpy", "sklearn", "polars"} & imported
+
+
+def test_only_the_loader_and_the_names_of_objects_import_by_a_computed_name():
+    """Anywhere else mypy could not see what is imported."""
+    users = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if "import_module(" in path.read_text()
+    }
+    assert users == {"_lazy.py", "naming/entry.py"}
