@@ -58,6 +58,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
                     "condition": c.claim.condition,
                     "surrogate": c.surrogate,
                     "says": c.claim.says,
+                    "end": c.end,
                     "half": c.half,
                     "last": c.last,
                     "found": c.holds,

@@ -11,6 +11,7 @@ from reproductions.papk_figure1.claims import (
     Claim,
     check,
     claims_table,
+    end_of,
     order,
     outcome,
 )
@@ -59,7 +60,22 @@ def test_what_is_not_so_is_named():
 
 @pytest.mark.parametrize(("last", "holds"), [(ZERO, True), (1.01 * ZERO, False)])
 def test_zero_has_a_width(last, holds):
-    assert Checked(Claim("strong", "max", "converges to 0"), "max", 1.0, last).holds == holds
+    assert Checked(Claim("strong", "max", "converges to 0"), "max", 1.0, last, 9).holds == holds
+
+
+def test_a_descent_ends_where_nothing_moves():
+    """avg is 0 from step 6 on, and max was higher there than at step 4, half of the way."""
+    found = []
+    for step, value in ((0, 1.0), (2, 0.5), (4, 0.2), (6, 0.3), (8, 0.3), (100, 0.3)):
+        for condition in CONDITIONS:
+            for name in (*WATCHED, "risk"):
+                kept = value if name in ("max", "ts", "ts_eq14") else float(step < 6)
+                found.append(Point(condition.name, step, name, kept))
+    assert end_of(found, "β") == 6
+    (rise,) = (c for c in check(found)
+               if (c.surrogate, c.claim.says) == ("max", "rises in the later half"))  # fmt: skip
+    assert (rise.half, rise.last, rise.end, rise.holds) == (0.2, 0.3, 6, True)
+    assert "until step 6, in the later half of these steps max rises" in outcome(check(found))[1]
 
 
 def test_the_claims_are_the_papers_words():
