@@ -8,7 +8,7 @@ to it says where each name comes from, for this loader, for mypy and for editors
 
 import ast
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -16,23 +16,25 @@ from rankwise.extras import MissingExtraError, missing_module, require, sentence
 
 
 def attach(
-    package: str, file: str, needs: Mapping[str, Sequence[str]] | None = None
+    package: str, file: str, /, *modules: str, **needs: Sequence[str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
     Args:
         package: ``__name__`` of the package.
         file: ``__file__`` of the package; its stub has the same path with the suffix ``.pyi``.
+        modules: Modules of an extra that all of the package needs; they are checked at once.
         needs: Packages of an extra that a module of the package needs, by the module's name:
             they are checked before the module is imported, and all that are missing are named.
     """
+    require(package, *modules)
     origins, public = _read_stub(package, Path(file).with_suffix(".pyi"))
 
     def load(name: str) -> object:
         if name not in origins:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, attribute = origins[name]
-        require(package, *(needs or {}).get(module.rpartition(".")[2], ()))
+        require(package, *needs.get(module.rpartition(".")[2], ()))
         try:
             found = import_module(module)
         except MissingExtraError:

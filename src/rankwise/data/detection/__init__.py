@@ -1,8 +1,5 @@
 """Detection data sets: COCO's json and Pascal VOC's xml, read, checked and split."""
 
 from rankwise._lazy import attach
-from rankwise.extras import require
 
-require("rankwise.data.detection", "PIL")
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "PIL")

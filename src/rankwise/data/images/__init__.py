@@ -1,8 +1,5 @@
 """Image data sets: published layouts and user images, read, checked and split."""
 
 from rankwise._lazy import attach
-from rankwise.extras import require
 
-require("rankwise.data.images", "PIL")
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "PIL")

@@ -1,8 +1,5 @@
 """Learning to rank: lists of documents with features, and TREC runs and judgments."""
 
 from rankwise._lazy import attach
-from rankwise.extras import require
 
-require("rankwise.data.letor", "scipy")
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "scipy")
