@@ -1,16 +1,5 @@
 """Reports that stand on their own: text, tables and figures in one HTML file."""
 
-from rankwise.files import write_csv, write_json, write_whole
-from rankwise.report.html import Figure, Mean, Section, Table, settings_section, write_html
+from rankwise._lazy import attach
 
-__all__ = [
-    "Figure",
-    "Mean",
-    "Section",
-    "Table",
-    "settings_section",
-    "write_csv",
-    "write_json",
-    "write_html",
-    "write_whole",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,14 @@
+from rankwise.files import write_csv, write_json, write_whole
+from rankwise.report.html import Figure, Mean, Section, Table, settings_section, write_html
+
+__all__ = [
+    "Figure",
+    "Mean",
+    "Section",
+    "Table",
+    "settings_section",
+    "write_csv",
+    "write_json",
+    "write_html",
+    "write_whole",
+]
