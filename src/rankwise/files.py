@@ -88,4 +88,8 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         held = np.load(file, allow_pickle=False)
         if isinstance(held, np.ndarray):
             raise ValueError("it holds one array, without a name")
-        return {name: held[name] for name in held.files}
+        arrays = {name: held[name] for name in held.files}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # a member that is no .npy comes as bytes
+            raise ValueError(f"{name!r} is not an array")
+    return arrays

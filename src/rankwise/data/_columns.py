@@ -128,9 +128,7 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
             return Rule(name, "numeric", currency=currency), amounts
     if not any(formats.read_hours(part).null_count() for part in (sample, distinct)):
         return Rule(name, "numeric", HOURS), "a time of day, in hours"
-    if _is_text(present):
-        return Rule(name, "text"), None
-    return Rule(name, "categorical"), None
+    return Rule(name, "text" if _is_text(present) else "categorical"), None
 
 
 def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str] | None:

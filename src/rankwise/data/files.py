@@ -142,9 +142,8 @@ def require_finite(path: Path, frame: pl.DataFrame) -> None:
 
 def _csv(path: Path, dates: bool, as_text: bool) -> pl.DataFrame:
     header, separator = _header(path)
-    twice = {name for name in header if header.count(name) > 1}
-    if twice:
-        names = ", ".join(repr(name) for name in dict.fromkeys(header) if name in twice)
+    if twice := [name for name in dict.fromkeys(header) if header.count(name) > 1]:
+        names = ", ".join(map(repr, twice))
         raise DataError(f"{path}: duplicate columns: {names}; every column needs its own name")
     return pl.scan_csv(
         path,

@@ -132,9 +132,7 @@ class ColumnInfo:
     @property
     def said(self) -> str:
         """The reason it was left out, or the remark."""
-        if self.left_out is not None:
-            return f"left out: {self.left_out}"
-        return self.remark or ""
+        return self.remark or "" if self.left_out is None else f"left out: {self.left_out}"
 
 
 def _words(column: pl.Series) -> pl.Series:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.data._text import read_fields
+from rankwise.data._text import opened, read_fields
 from rankwise.data.errors import DataError, parsing
 from rankwise.data.images._class_split import ClassListing
 from rankwise.data.images._listing import Listing, Part, by_halves, located, single_file
@@ -179,10 +178,8 @@ def fashion_mnist(root: Path) -> Listing:
 
 def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
     """Read the bytes of an idx file, compressed or not, in the shape of its header."""
-    with parsing(path, "idx"):
-        data = path.read_bytes()
-        if path.suffix == ".gz":
-            data = gzip.decompress(data)
+    with parsing(path, "idx"), opened(path) as file:
+        data = file.read()
     start = 4 + 4 * dimensions
     if len(data) < start or data[:4] != bytes([0, 0, _UNSIGNED_BYTES, dimensions]):
         raise DataError(f"{path}: is no idx file of bytes in {dimensions} dimensions")

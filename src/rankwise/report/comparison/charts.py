@@ -14,13 +14,8 @@ from rankwise.report.comparison.run import Estimate
 from rankwise.report.html import Child, Markup, element
 
 Written = Callable[[float], str]
-BROAD = {
-    "width": 620,
-    "height": 350,
-    "end": 606,
-    "top": 36,
-    "floor": 294,
-}  # a frame with a column to itself
+# A frame with a column to itself.
+BROAD = {"width": 620, "height": 350, "end": 606, "top": 36, "floor": 294}
 
 
 @dataclass(frozen=True)

@@ -237,7 +237,13 @@ def read_object(path: Path) -> dict[str, object]:
 
 def read_predictions(path: Path, candidates: int) -> Predictions:
     """Read the arrays of a run, checked against each other; pickled objects are refused."""
-    arrays = _arrays(path)
+    try:
+        arrays = read_npz(path)
+    except FileNotFoundError:
+        raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
+    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
+        reason = str(error).partition("\n")[0]
+        raise UsageError(f"{path} is not a file of plain arrays: {reason}") from None
     target = arrays.get("target")
     if target is None or target.ndim != 1 or not len(target):
         raise missing(path, "target", "one value for each row of the test part")
@@ -277,17 +283,3 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
         {place: column(name) for place, name in scores.items()},
         {place: column(name, 0.0, 1.0, "from 0 to 1") for place, name in shares.items()},
     )
-
-
-def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    try:
-        members = read_npz(path)
-        for name, member in members.items():
-            if not isinstance(member, np.ndarray):
-                raise UsageError(f"{name!r} is not an array")
-        return members
-    except FileNotFoundError:
-        raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
-    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
-        reason = str(error).partition("\n")[0]
-        raise UsageError(f"{path} is not a file of plain arrays: {reason}") from None
