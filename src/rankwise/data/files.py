@@ -17,7 +17,7 @@ from scipy import sparse
 
 from rankwise.data._text import WIDE, opened
 from rankwise.data.errors import DataError, parsing
-from rankwise.data.letor.lines import LAST, line_of, load_rows, sizes_of
+from rankwise.data.letor.lines import LAST, groups_of, line_of, load_rows
 
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
@@ -110,8 +110,7 @@ def read_svmlight(path: Path) -> Sparse:
             raise DataError(f"{path}: line {line}: feature {features.indices[entry]} {why}")
     sizes = path.with_name(path.name + ".query")
     if not len(queries) and sizes.exists():
-        counts = sizes_of(sizes, len(target))
-        queries = np.repeat(np.arange(len(counts)), counts)
+        queries = groups_of(sizes, len(target))
     return Sparse(features, target, queries if len(queries) else None)
 
 

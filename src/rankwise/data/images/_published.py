@@ -173,10 +173,8 @@ def cars196(root: Path) -> Listing:
         found = _annotations(folder / whole, "relative_im_path", folder, len(names))
     else:
         names = _class_names(folder / "devkit" / "cars_meta.mat")
-        labeled = "cars_test_annos_withlabels.mat"
-        test = folder / labeled
-        if not test.exists() and (folder / "devkit" / labeled).exists():
-            test = folder / "devkit" / labeled
+        tests = [place / "cars_test_annos_withlabels.mat" for place in (folder, folder / "devkit")]
+        test = next((path for path in tests if path.exists()), tests[0])
         found = _annotations(folder / split, "fname", folder / "cars_train", len(names))
         found += _annotations(test, "fname", folder / "cars_test", len(names))
     labels = [names[number - 1] for number, _ in found]

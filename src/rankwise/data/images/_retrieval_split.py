@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -37,6 +36,12 @@ class Draw(NamedTuple):
     seed: int = 0
     validation: bool = True  # False: nothing is drawn to choose by
 
+    @property
+    def shares(self) -> dict[Part, float]:
+        """The shares of the parts that are drawn."""
+        test = TEST_SHARE if self.test_share is None else self.test_share
+        return {"test": test, "validation": self.validation_share}
+
 
 def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits:
     """Split the images; missing files raise, or are left out after the parts were drawn."""
@@ -53,15 +58,15 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
     paths = None if listing.paths is None else tuple(listing.paths)
     whole = ImageSet(listing.name, labels, tuple(ids), paths, listing.pixels)
     rows = {name: [i for i, part in kept.items() if part == name] for name in get_args(Part)}
-    found = {name: replace(whole.subset(own, renumber=True), name=f"{listing.name} {name}")
+    found = {name: whole.subset(own, f"{listing.name} {name}", renumber=True)
              for name, own in rows.items()}  # fmt: skip
     for name in ("train", "test"):
         require_images(found[name].name, found[name], broken.values())
     galleries = {}
     row = {i: number for number, i in enumerate(rows["test"])}
     for name, wanted in listing.lists.items():
-        images = found["test"].subset([row[i] for i in wanted if i in row])
-        images = replace(images, name=f"{images.name} {name}")
+        chosen = [row[i] for i in wanted if i in row]
+        images = found["test"].subset(chosen, f"{listing.name} test {name}")
         galleries[name] = (images, images)
     return RetrievalSplits(
         **found,
@@ -194,8 +199,7 @@ def _classes(drawable: list[str], wanted: list[Part], how: Draw) -> dict[str, Pa
     drawn: dict[str, Part] = {}
     rest = drawable
     if "test" in wanted:
-        share = TEST_SHARE if how.test_share is None else how.test_share
-        asked = max(_FEW, math.ceil(round(share * len(drawable), 9)))
+        asked = max(_FEW, math.ceil(round(how.shares["test"] * len(drawable), 9)))
         count = min(asked, len(drawable) - _FEW * len(wanted))
         order = np.random.default_rng((how.seed, 1)).permutation(len(drawable))
         drawn = {drawable[i]: "test" for i in order[:count]}
@@ -209,10 +213,6 @@ def _classes(drawable: list[str], wanted: list[Part], how: Draw) -> dict[str, Pa
 
 def _images(name: str, classes: list[list[int]], wanted: list[Part], how: Draw) -> dict[int, Part]:
     """Draw images of every class; a part has at least two images of a class, or none."""
-    shares = {
-        "test": TEST_SHARE if how.test_share is None else how.test_share,
-        "validation": how.validation_share,
-    }
     found: dict[int, Part] = {}
     seen: dict[Part, int] = dict.fromkeys(wanted, 0)  # classes of every part
     for number, own in enumerate(classes):
@@ -220,7 +220,7 @@ def _images(name: str, classes: list[list[int]], wanted: list[Part], how: Draw) 
         for part in wanted:
             if len(left) < 2 * _FEW:
                 break
-            count = min(max(_FEW, math.floor(shares[part] * len(left) + 0.5)), len(left) - _FEW)
+            count = min(max(_FEW, math.floor(how.shares[part] * len(left) + 0.5)), len(left) - _FEW)
             found |= dict.fromkeys(left[:count], part)
             left = left[count:]
             seen[part] += 1

@@ -102,10 +102,8 @@ def _folders(root: Path) -> list[Path]:
 
 def _images(root: Path) -> tuple[list[Path], list[Path]]:
     """Return the files whose names end as those of readable images, and all others, in order."""
-    Image.init()
-    endings = {
-        ending for ending, kind in Image.registered_extensions().items() if kind in Image.OPEN
-    }
+    known = Image.registered_extensions()
+    endings = {ending for ending, kind in known.items() if kind in Image.OPEN}
     names = in_order(entry.name for entry in root.iterdir() if not entry.name.startswith("."))
     files = [root / name for name in names if not (root / name).is_dir()]
     images = [path for path in files if path.suffix.lower() in endings]

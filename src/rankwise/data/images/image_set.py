@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -91,8 +91,10 @@ class ImageSet:
         assert self.paths is not None  # __post_init__ saw to it
         return read_image(self.paths[i])
 
-    def subset(self, indices: Sequence[int] | Tensor, *, renumber: bool = False) -> ImageSet:
-        """Return the images ``indices``, in that order.
+    def subset(
+        self, indices: Sequence[int] | Tensor, name: str | None = None, *, renumber: bool = False
+    ) -> ImageSet:
+        """Return the images ``indices``, in that order, as a set of this or another name.
 
         Class ids stay as they are; with ``renumber`` only the classes that occur are kept, and
         their ids run from 0 in the same order.
@@ -104,7 +106,7 @@ class ImageSet:
             classes = tuple(self.classes[old] for old in kept.tolist())
         paths = None if self.paths is None else tuple(self.paths[i] for i in chosen.tolist())
         pixels = None if self.pixels is None else self.pixels[chosen]
-        return ImageSet(self.name, labels, classes, paths, pixels)
+        return ImageSet(name or self.name, labels, classes, paths, pixels)
 
     def describe(self) -> str:
         """Return a line with the numbers of images and classes, and the sizes in pixels."""
@@ -260,8 +262,7 @@ class LabeledImages:
     def subset(self, rows: Sequence[int] | Tensor, name: str | None = None) -> LabeledImages:
         """Return the images ``rows``, in that order, with the same classes."""
         chosen = torch.as_tensor(rows, dtype=torch.long)
-        images = self.images.subset(chosen)
-        images = images if name is None else replace(images, name=name)
+        images = self.images.subset(chosen, name)
         return LabeledImages(images, self.target[chosen], self.classes)
 
     def describe(self) -> str:

@@ -51,9 +51,7 @@ class Interactions:
 
     def positive(self, threshold: float | None) -> NDArray[np.bool_]:
         """Return which rows are positives: values from ``threshold`` on; None: all rows."""
-        if threshold is None:
-            return np.ones(len(self), dtype=bool)
-        return self.value >= threshold
+        return np.ones(len(self), bool) if threshold is None else self.value >= threshold
 
 
 By = Literal["time", "random"]

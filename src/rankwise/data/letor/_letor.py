@@ -168,9 +168,8 @@ def _queries(
                 f"{path}: no line has qid:, and there is no {listing.name} with the sizes of the "
                 "queries"
             )
-        counts = lines.sizes_of(listing, rows)
-        groups = np.repeat(np.arange(len(counts)), counts)
-        return tuple(str(number + 1) for number in range(len(counts))), groups
+        groups = lines.groups_of(listing, rows)
+        return tuple(str(number + 1) for number in range(groups[-1] + 1)), groups
     if len(ids) != rows:
         lines.complain(path, judged=judged)
     first = np.flatnonzero(np.diff(ids, prepend=ids[0] - 1))

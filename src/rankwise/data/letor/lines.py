@@ -96,8 +96,8 @@ def document_of(line: bytes) -> str:
     return found[1].decode(errors="replace") if found else ""
 
 
-def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
-    """Read the sizes of lists, one per line; they must add up to the number of rows."""
+def groups_of(path: Path, rows: int) -> NDArray[np.int64]:
+    """Return the list of every row, by the sizes of the lists in a file, one per line."""
     sizes: list[int] = []
     for place, (size,) in read_fields(path, "size", errors="replace"):
         if not size.isdecimal() or int(size) == 0:
@@ -105,7 +105,7 @@ def sizes_of(path: Path, rows: int) -> NDArray[np.int64]:
         sizes.append(int(size))
     if sum(sizes) != rows:
         raise DataError(f"{path}: the sizes add up to {sum(sizes)}, the lists have {rows} rows")
-    return np.array(sizes, dtype=np.int64)
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def data_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -120,13 +120,12 @@ def _row(run: Run, each: Candidate, scale: Sequence[float]) -> Markup:
     return element(
         "tr",
         element("th", who, scope="row", data_value=each.name),
-        [element("td", shown, data_value=_sorted_by(value)) for value, shown in cells],
+        [
+            element("td", shown, data_value="" if math.isnan(value) else repr(float(value)))
+            for value, shown in cells
+        ],
         class_="chosen" if each is run.recommended else None,
     )
-
-
-def _sorted_by(value: float) -> str:
-    return "" if math.isnan(value) else repr(float(value))
 
 
 def _sure(gain: Estimate) -> Markup | None:
