@@ -170,10 +170,6 @@ def _read(ranker: Ranker, table: TableLike, *, reset: bool) -> Matrix | list[Col
     # scikit-learn counts the columns of arrays; lists of words are rows to it.
     shaped = np.asarray(table, dtype=object) if isinstance(table, (list, tuple)) else table
     validate_data(ranker, shaped, reset=reset, skip_check_array=True)
-    return _checked(columns)
-
-
-def _checked(columns: list[Column]) -> list[Column]:
     if not columns or not len(columns[0]):
         raise ValueError(
             f"X must have at least one row and one column, got {len(columns)} columns"

@@ -21,6 +21,11 @@ State: TypeAlias = dict[str, NDArray[np.generic] | str]  # a fitted model as arr
 Loaded: TypeAlias = Mapping[str, Any]  # what a file holds, by name
 
 
+def dense(rows: Matrix) -> Floats:
+    """Return rows as an array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
 @dataclass(frozen=True)
 class Part:
     """Some rows: features, 0/1 targets (or relevances), weights and list numbers."""

@@ -71,11 +71,8 @@ def precision_recall_curve(
     n_positives = positives[-1:]
     precision = torch.cat([(positives / (positives + negatives)).flip(0), n_positives.new_ones(1)])
     recall = torch.cat([(positives / n_positives).flip(0), n_positives.new_zeros(1)])
-    return PrecisionRecallCurve(
-        from_tensor(precision, scores),
-        from_tensor(recall, scores),
-        from_tensor(thresholds.flip(0), scores),
-    )
+    curve = (precision, recall, thresholds.flip(0))
+    return PrecisionRecallCurve(*(from_tensor(part, scores) for part in curve))
 
 
 def roc_curve(

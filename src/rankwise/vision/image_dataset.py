@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -66,28 +66,29 @@ class ImageDataset(Dataset[Tensor]):
                     return self._load(other)
             raise
 
+    def __getitems__(self, rows: list[int]) -> tuple[list[Tensor], Tensor]:
+        """Return the images of some rows, and the rows, as torch's loader asks for a batch."""
+        return [self[row] for row in rows], torch.tensor(rows)
+
     def _load(self, i: int) -> Tensor:
         return resize(self.images.load(i), self.augmentations)
 
     def center_crops(self, rows: Sequence[int], size: int, workers: int = 0) -> Iterator[Tensor]:
         """Yield center crops of some rows, ``size`` images at a time."""
         parts = [list(rows[start : start + size]) for start in range(0, len(rows), size)]
-        loader = DataLoader(self, batch_sampler=parts, collate_fn=list, num_workers=workers)
-        for images in loader:
-            yield center_crop(images, self.augmentations)
+        for batch in self.loader(parts, workers):
+            yield center_crop(list(batch.images), self.augmentations)
+
+    def loader(self, batches: Iterable[list[int]], workers: int) -> Iterable[ImageBatch]:
+        """Return the batches of some rows, loaded by ``workers`` processes."""
+        return DataLoader(
+            self, batch_sampler=batches, collate_fn=ImageBatch._make, num_workers=workers
+        )
 
     def sample_pixels(self) -> Tensor:
         """Return center crops of images evenly spaced over the set, uint8, for statistics."""
         rows = range(0, len(self), max(1, len(self) // _SAMPLE))
         return torch.cat([(255 * block).round().byte() for block in self.center_crops(rows, 64)])
-
-
-class _Numbered(Dataset[tuple[int, Tensor]]):
-    def __init__(self, images: ImageDataset) -> None:
-        self.images = images
-
-    def __getitem__(self, i: int) -> tuple[int, Tensor]:
-        return i, self.images[i]
 
 
 def training_batches(
@@ -102,14 +103,8 @@ def training_batches(
                 chosen = torch.tensor(rows)
                 yield ImageBatch(dataset.held[chosen], chosen)
         else:
-            yield from DataLoader(
-                _Numbered(dataset), batch_sampler=sampler, collate_fn=_collate, num_workers=workers
-            )
+            yield from dataset.loader(sampler, workers)
         step = (epoch + 1) * len(sampler)
-
-
-def _collate(items: list[tuple[int, Tensor]]) -> ImageBatch:
-    return ImageBatch([image for _, image in items], torch.tensor([row for row, _ in items]))
 
 
 def compute_outputs(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import diags_array
 
-from rankwise.estimators.data import Floats, Matrix, Vector
+from rankwise.estimators.data import Floats, Matrix, Vector, dense
 
 _BIG = 10**7  # values from which single precision halves the time
 _BLOCK = 1 << 14
@@ -26,12 +29,11 @@ class Design:
         self.matrix: Matrix
         if not isinstance(matrix, np.ndarray):
             if not raw:
-                self.spread = _or_one(_moments(matrix, weight)[1])
+                self.spread = _spread_of_sparse(matrix, weight)
             self.matrix = matrix.astype(np.float64) @ diags_array(1 / self.spread)
             return
         if not raw:
-            self.mean, spread = _moments(matrix, weight)
-            self.spread = _or_one(spread)
+            self.mean, self.spread, _ = moments(matrix, weight)
         small = matrix.size <= _BIG and not single
         self.matrix = np.empty(matrix.shape, dtype=np.float64 if small else np.float32)
         for start in range(0, len(matrix), _BLOCK):
@@ -65,25 +67,35 @@ def spread_of(scores: Floats, weight: Vector | None) -> float:
     return float(np.sqrt(np.average((wide - mean) ** 2, weights=weight))) or 1.0
 
 
-def _moments(matrix: Matrix, weight: Vector | None) -> tuple[Vector, Vector]:
-    """Return mean and standard deviation of every column, computed in double precision."""
-    rows, columns = matrix.shape
-    total = float(rows) if weight is None else float(weight.sum())
-    if not isinstance(matrix, np.ndarray):
-        w = np.ones(rows) if weight is None else weight
-        wide = matrix.astype(np.float64)
-        mean = (w @ wide) / total
-        return mean, np.sqrt(np.maximum((w @ wide.power(2)) / total - mean**2, 0))
-    mean, square = np.zeros(columns), np.zeros(columns)
-    for power in (1, 2):
-        for start in range(0, rows, _BLOCK):
-            block = matrix[start : start + _BLOCK].astype(np.float64)
-            w = np.ones(len(block)) if weight is None else weight[start : start + _BLOCK]
-            if power == 1:
-                mean += w @ block / total
-            else:  # about the mean: columns such as times are large and vary little
-                square += w @ (block - mean) ** 2 / total
-    return mean, np.sqrt(square)
+def moments(matrix: Matrix, weight: Vector | None) -> tuple[Vector, Vector, NDArray[np.bool_]]:
+    """Return mean and spread of every column without its gaps, and whether it has any."""
+    total, mean, square = np.zeros((3, matrix.shape[1]))
+    missing = np.zeros(matrix.shape[1], dtype=bool)
+    for block, w in _blocks(matrix, weight):
+        gaps = np.isnan(block)
+        missing |= gaps.any(0)
+        total += w @ ~gaps
+        mean += w @ np.where(gaps, 0, block)
+    total[total == 0] = 1
+    mean /= total
+    for block, w in _blocks(matrix, weight):
+        # About the mean: columns such as times are large and vary little.
+        square += w @ np.where(np.isnan(block), 0, block - mean) ** 2
+    return mean, _or_one(np.sqrt(square / total)), missing
+
+
+def _blocks(matrix: Matrix, weight: Vector | None) -> Iterator[tuple[Vector, Vector]]:
+    """Yield rows in double precision with their weights, some at a time."""
+    weight = np.ones(matrix.shape[0]) if weight is None else weight
+    for start in range(0, matrix.shape[0], _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        yield dense(matrix[rows]).astype(np.float64), weight[rows]
+
+
+def _spread_of_sparse(matrix: Matrix, weight: Vector | None) -> Vector:
+    wide, weight = matrix.astype(np.float64), np.ones(matrix.shape[0]) if weight is None else weight
+    mean, square = ((weight @ part) / weight.sum() for part in (wide, wide.power(2)))
+    return _or_one(np.sqrt(np.maximum(square - mean**2, 0)))
 
 
 def _or_one(spread: Vector) -> Vector:

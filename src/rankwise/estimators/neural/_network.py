@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from rankwise.estimators.data import Floats, Matrix, Vector
-
-_BLOCK = 1 << 14
+from rankwise.estimators.data import Matrix, Vector, dense
+from rankwise.estimators.linear._design import moments
 
 
 class Network(nn.Module):
@@ -69,10 +68,10 @@ class Encoding:
 
     def __call__(self, rows: Matrix, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Return numbers (rows, inputs) and category numbers (rows, columns of categories)."""
-        dense = _dense(rows)
-        values = (dense[:, self.numbers] - self.mean) / self.spread
-        numbers = np.concatenate([np.nan_to_num(values, nan=0.0), np.isnan(dense[:, self.gaps])], 1)
-        codes = np.nan_to_num(dense[:, self.words] + 1, nan=0.0).astype(np.int64)
+        given = dense(rows)
+        values = (given[:, self.numbers] - self.mean) / self.spread
+        numbers = np.concatenate([np.nan_to_num(values, nan=0.0), np.isnan(given[:, self.gaps])], 1)
+        codes = np.nan_to_num(given[:, self.words] + 1, nan=0.0).astype(np.int64)
         return torch.from_numpy(numbers).to(dtype), torch.from_numpy(codes)
 
 
@@ -80,30 +79,9 @@ def learn_encoding(
     rows: Matrix, weight: Vector | None, categories: Mapping[int, NDArray[np.str_]]
 ) -> Encoding:
     """Learn the encoding of training rows, with the categories of some columns."""
-    columns = rows.shape[1]
     words = np.array(sorted(categories), dtype=np.int64)
-    numbers = np.setdiff1d(np.arange(columns), words)
-    total, first, second = (np.zeros(columns) for _ in range(3))
-    missing = np.zeros(columns, dtype=bool)
-    for power in (1, 2):
-        for start in range(0, rows.shape[0], _BLOCK):
-            block = _dense(rows[start : start + _BLOCK]).astype(np.float64)
-            w = np.ones(len(block)) if weight is None else weight[start : start + _BLOCK]
-            there = ~np.isnan(block)
-            if power == 1:
-                missing |= ~there.all(axis=0)
-                total += w @ there
-                first += w @ np.where(there, block, 0)
-            else:
-                second += w @ np.where(there, block - first, 0) ** 2
-        if power == 1:
-            first = first / np.where(total > 0, total, 1)
-    spread = np.sqrt(second / np.where(total > 0, total, 1))
-    spread = np.where(spread > 1e-12 * (spread.max(initial=0) or 1), spread, 1.0)
-    gaps = np.array([place for place in numbers if missing[place]], dtype=np.int64)
+    numbers = np.setdiff1d(np.arange(rows.shape[1]), words)
+    mean, spread, missing = moments(rows, weight)
     sizes = np.array([len(categories[place]) for place in words], dtype=np.int64)
-    return Encoding(numbers, first[numbers], spread[numbers], gaps, words, sizes)
-
-
-def _dense(rows: Matrix) -> Floats:
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+    gaps = numbers[missing[numbers]]
+    return Encoding(numbers, mean[numbers], spread[numbers], gaps, words, sizes)
