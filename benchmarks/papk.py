@@ -12,6 +12,7 @@ from itertools import pairwise
 import torch
 from benchmarks.timing import Result, seconds_side_by_side
 
+from rankwise.estimators.data import Part
 from rankwise.estimators.papk.subgradients import RiskGradient
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
@@ -56,7 +57,8 @@ def subgradient() -> list[Result]:
     torch.set_num_threads(1)
     x, w, target, groups = _data()
     scores, bounds = x @ w, list(range(0, USERS * ITEMS + 1, ITEMS))
-    users, follow = Users.of(target.numpy(), groups.numpy()), RiskGradient(PApAtK(K, score_scale=1))
+    part = Part(x.numpy(), target.double().numpy(), None, groups.numpy())
+    users, follow = Users.of_part(part), RiskGradient(PApAtK(K, score_scale=1))
 
     def ours() -> torch.Tensor:
         return follow(users, scores[None])[0]

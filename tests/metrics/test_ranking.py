@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import torch
 
 from rankwise.metrics.ranking import band, mass_above, rank_items
@@ -22,7 +24,7 @@ def test_against_puts_tied_negatives_first():
 def test_one_order_carries_many_weights():
     ranking = rank_items(SCORES, TARGET)
     weight = torch.tensor([[2.0, 0, 1, 1], [1.0, 1, 0, 3]], dtype=torch.float64)
-    masses = ranking.reweighted(weight[:, ranking.order[0]])
+    masses = replace(ranking, weight=weight[:, ranking.order[0]])
     assert masses.mass.tolist() == [[0, 1, 3], [1, 3, 1]]
     assert masses.n_positives.tolist() == [[3], [4]]
 

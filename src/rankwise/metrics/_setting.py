@@ -148,7 +148,8 @@ class Setting:
         """Return one value per list: shape ``scores.shape[:-1]``, or by ascending group id."""
         if self.pools:
             items = items.pooled()
-        big = items.one_plain_list and len(items.scores) >= BIG
+        plain = items.mask is None and items.groups is None and items.weight is None
+        big = plain and items.scores.ndim == 1 and len(items.scores) >= BIG
         if big and self.kernel.shortcut is not None and items.scores.device.type == "cpu":
             target = items.target.float() if items.target.dtype == torch.bfloat16 else items.target
             value = self.kernel.shortcut(items.scores.numpy(), target.numpy(), self.ties)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -217,7 +218,7 @@ def _by_items(
         drawn = count.to(rankings[0].weight)
         row = [
             setting.kernel(
-                ranking.reweighted(ranking.weight * (drawn if at is None else drawn[:, at])),
+                replace(ranking, weight=ranking.weight * (drawn if at is None else drawn[:, at])),
                 **setting.options,
             )
             for ranking, at in zip(rankings, columns, strict=True)

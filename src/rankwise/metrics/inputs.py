@@ -35,12 +35,6 @@ class Items:
     groups: Tensor | None = None
     weight: Tensor | None = None
 
-    @property
-    def one_plain_list(self) -> bool:
-        """Whether these are the items of a single list, all of them present and counting once."""
-        ungrouped = self.groups is None and self.scores.ndim == 1
-        return ungrouped and self.mask is None and self.weight is None
-
     def pooled(self) -> Items:
         """Return all items as one list."""
         given = {name: t.flatten() for name, t in vars(self).items() if t is not None}

@@ -147,7 +147,9 @@ class Metric(nn.Module):
 
     def __repr__(self) -> str:
         """Return the metric with its given options, as `rankwise.metric` reads it."""
-        options = ", ".join(f"{name}={_plain(value)!r}" for name, value in self.options.items())
+        # A number of numpy or torch is shown as one of Python.
+        given = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in self.options.items()}
+        options = ", ".join(f"{name}={value!r}" for name, value in given.items())
         name = self.setting.kernel.name or self.metric.__name__
         return f"{name}({options})" if options else name
 
@@ -212,8 +214,3 @@ class Metric(nn.Module):
             if all(prefix + name in state_dict for name in names):
                 self._keep(kind, {name: state_dict[prefix + name] for name in names})
                 break
-
-
-def _plain(value: object) -> object:
-    """Return a number of numpy or torch as one of Python."""
-    return value.tolist() if hasattr(value, "tolist") else value

@@ -7,7 +7,7 @@ a resample of the items is nothing but other masses on the same levels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -31,10 +31,6 @@ class Ranking:
     levels: int
     tied: bool  # whether any list has two items on one level
     weight: Tensor  # (rows or more, items) float64, 0 for an item that is absent
-
-    def reweighted(self, weight: Tensor) -> Ranking:
-        """Return the same order with other weights, given in the order of this ranking."""
-        return replace(self, weight=weight)
 
     def per_level(self, amount: Tensor) -> Tensor:
         """Return Σ weight · amount over the items of each level, (rows, levels)."""

@@ -17,6 +17,7 @@ from rankwise.extras import require
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+    from lightning_fabric.plugins import Precision
 
 Value = TypeVar("Value")
 
@@ -107,13 +108,10 @@ class Devices:
         for name, value in self.fabric.broadcast({n: t.cpu() for n, t in own.items()}).items():
             own[name].copy_(value)
 
-    def scaler_state(self) -> dict[str, object]:
-        """Return the state of the gradient scaler; empty where the precision has none."""
-        return self.fabric.strategy.precision.state_dict()
-
-    def load_scaler_state(self, state: dict[str, object]) -> None:
-        """Restore what :meth:`scaler_state` returned."""
-        self.fabric.strategy.precision.load_state_dict(state)
+    @property
+    def scaler(self) -> Precision:
+        """The precision with its gradient scaler, whose state is empty where it has none."""
+        return self.fabric.strategy.precision
 
     def _average(self, parameters: Iterable[nn.Parameter]) -> None:
         if self.place.world_size == 1:

@@ -104,7 +104,7 @@ class Learner(Generic[Batch]):
         """Return everything that the next step starts from."""
         parts = {name: module.state_dict() for name, module in self.task.modules().items()}
         state = {"step": self.done, "optimizer": self.optimizer.state_dict(), **parts}
-        state["scaler"] = self.devices.scaler_state()
+        state["scaler"] = self.devices.scaler.state_dict()
         state["average"] = {} if self.average is None else self.average.state_dict()
         return state
 
@@ -113,7 +113,7 @@ class Learner(Generic[Batch]):
         for name, module in self.task.modules().items():
             module.load_state_dict(state[name])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.devices.load_scaler_state(state["scaler"])
+        self.devices.scaler.load_state_dict(state["scaler"])
         if self.average is not None:
             self.average.load_state_dict(state["average"])
         self.done = int(state["step"])

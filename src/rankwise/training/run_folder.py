@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypedDict
+
+from pydantic import BaseModel
 
 import rankwise
 from rankwise.errors import UsageError
@@ -22,14 +22,14 @@ _MADE = ("checkpoint.pt", "results.json", "study.db", "model.ranker")  # that wo
 _CONFIGS = ("config.json", "config.yaml")
 
 
-class _Run(TypedDict):
+class _Run(BaseModel):
     """``run.json``."""
 
-    format: int
+    format: int = _FORMAT
     command: str
-    version: str
-    finished: bool
-    parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
+    version: str = rankwise.__version__
+    finished: bool = False
+    parts: dict[str, list[str]] = {}  # SHA-256 of a part, and of the one that it replaces
 
 
 class RunFolder:
@@ -57,13 +57,7 @@ class RunFolder:
 
     def __init__(self, path: Path, command: str) -> None:
         self.path, self.command = path, command
-        self._about: _Run = {
-            "format": _FORMAT,
-            "command": f"rankwise {command}",
-            "version": rankwise.__version__,
-            "finished": False,
-            "parts": {},
-        }
+        self._about = _Run(command=f"rankwise {command}")
 
     @contextmanager
     def opened(self, *, resume: bool = False) -> Iterator[RunFolder]:
@@ -79,7 +73,7 @@ class RunFolder:
             with _locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
                 self._about = _read(self.path) or self._about
-                self._about["finished"] = False
+                self._about.finished = False
                 self._write_about()
                 yield self
         finally:
@@ -94,7 +88,7 @@ class RunFolder:
         Its SHA-256 is in ``run.json`` before it, beside that of the part it replaces: a process
         that is killed between the two leaves a folder that can be read.
         """
-        parts = self._about["parts"]
+        parts = self._about.parts
         parts[name] = [hashlib.sha256(content).hexdigest(), *parts.get(name, [])[:1]]
         self._write_about()
         return write_whole(self.path / name, content)
@@ -106,16 +100,16 @@ class RunFolder:
     def finish(self) -> None:
         """Note that the run has ended, and the SHA-256 of all files in the folder."""
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
-        self._about["parts"] = {
+        self._about.parts = {
             str(path.relative_to(self.path)): [_digest(path)]
             for path in files
             if path.name not in (RUN, _LOCK)
         }
-        self._about["finished"] = True
+        self._about.finished = True
         self._write_about()
 
     def _write_about(self) -> None:
-        write_json(self.path / RUN, self._about)
+        write_json(self.path / RUN, self._about.model_dump())
 
 
 @contextmanager
@@ -175,10 +169,10 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
         return
     if command_of(path) != command:
         raise UsageError(
-            f"{path} holds a run of {about['command']}, not of rankwise {command}; "
+            f"{path} holds a run of {about.command}, not of rankwise {command}; "
             "pass another folder with --out"
         )
-    if not resume and (about["finished"] or made):
+    if not resume and (about.finished or made):
         raise UsageError(
             f"{path} already holds a run; pass --resume to continue it, or another folder with "
             "--out"
@@ -201,7 +195,7 @@ def command_of(folder: Path) -> str | None:
         None
     """
     about = _read(folder)
-    return None if about is None else str(about["command"]).removeprefix("rankwise ")
+    return None if about is None else about.command.removeprefix("rankwise ")
 
 
 def read_part(folder: Path, name: str) -> bytes | None:
@@ -213,7 +207,7 @@ def read_part(folder: Path, name: str) -> bytes | None:
     path, about = folder / name, _read(folder)
     if not path.is_file():
         return None
-    known = [] if about is None else about["parts"].get(name, [])
+    known = [] if about is None else about.parts.get(name, [])
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() not in known:
         raise UsageError(
@@ -240,7 +234,7 @@ def require_unchanged(folder: Path, *names: str) -> None:
     """
     about = _read(folder)
     for name in names:
-        if about is not None and name in about["parts"]:
+        if about is not None and name in about.parts:
             read_part(folder, name)
 
 
@@ -249,15 +243,14 @@ def _read(folder: Path) -> _Run | None:
     if not path.exists():
         return None
     try:
-        about: _Run = json.loads(path.read_text())
-        version, _ = int(about["format"]), (about["command"], about["finished"], about["parts"])
-    except (OSError, ValueError, KeyError, TypeError):
+        about = _Run.model_validate_json(path.read_text())
+    except (OSError, ValueError):
         raise UsageError(
             f"{path}: cannot be read as the record of a run; pass another folder with --out"
         ) from None
-    if version > _FORMAT:
+    if about.format > _FORMAT:
         raise UsageError(
-            f"{path}: has format {version}, made by rankwise {about.get('version')}; this version "
+            f"{path}: has format {about.format}, made by rankwise {about.version}; this version "
             f"reads up to {_FORMAT}: install a newer rankwise"
         )
     return about

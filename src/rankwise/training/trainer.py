@@ -249,7 +249,10 @@ class Trainer(Generic[Batch]):
         row |= measured
         self.history.append(row)
         if self._stage_over and not self.done:
-            self._next_stage(step)
+            self.task.network.load_state_dict(self.best.network)
+            self.stage += 1
+            self._first_row, self._first_step = len(self.history), step
+            self.learner.begin(self.stage)
         if self.folder is not None:
             save_checkpoint(self.folder, self.task, self._state())
             write_csv(self.folder.path / "metrics.csv", self.history)
@@ -263,12 +266,6 @@ class Trainer(Generic[Batch]):
                 self.start = measured[self.task.monitor]
                 value = -math.inf if math.isnan(self.start) else self.start
                 self.best = _Best(value=value, network=_copied(self.task.network.state_dict()))
-
-    def _next_stage(self, step: int) -> None:
-        self.task.network.load_state_dict(self.best.network)
-        self.stage += 1
-        self._first_row, self._first_step = len(self.history), step
-        self.learner.begin(self.stage)
 
     def _state(self) -> StateDict:
         return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +34,7 @@ def center_crop(images: Sequence[Tensor], how: Augmentations) -> Tensor:
     crops = []
     for image in images:
         top, left = ((side - how.crop) // 2 for side in image.shape[1:])
-        crops.append(_crop(image, how.crop, top, left))
+        crops.append(image[:, top : top + how.crop, left : left + how.crop])
     return torch.stack(crops).float() / 255
 
 
@@ -101,10 +100,6 @@ def make_fast_augmentation(how: Augmentations) -> Augment:
 
 def _random_crop(image: Tensor, size: int) -> Tensor:
     top, left = (int(torch.randint(side - size + 1, ())) for side in image.shape[1:])
-    return _crop(image, size, top, left)
-
-
-def _crop(image: Tensor, size: int, top: int, left: int) -> Tensor:
     return image[:, top : top + size, left : left + size]
 
 
@@ -147,12 +142,8 @@ def mixed_stages(stages: Sequence[nn.Module], mixing: Sequence[Tensor], u: float
         )
     with ExitStack() as stack:
         for stage, weights in zip(stages[len(stages) - len(mixing) :], mixing, strict=True):
-            hook = stage.register_forward_pre_hook(partial(_mix_input, weights, u))
+            hook = stage.register_forward_pre_hook(
+                lambda _, inputs, v=weights: (mix_features(inputs[0], v, u), *inputs[1:])
+            )
             stack.callback(hook.remove)
         yield
-
-
-def _mix_input(
-    weights: Tensor, u: float, stage: nn.Module, inputs: tuple[Tensor, ...]
-) -> tuple[Tensor, ...]:
-    return (mix_features(inputs[0], weights, u), *inputs[1:])

@@ -109,12 +109,9 @@ class DetectionLoss(nn.Module):
         assign: Assign | None = None,
     ) -> None:
         super().__init__()
-        for name, value in (
-            ("box_weight", box_weight),
-            ("bias_weight", bias_weight),
-            ("classification_weight", classification_weight),
-        ):
-            require_number(name, value, minimum=0)
+        require_number("box_weight", box_weight, minimum=0)
+        require_number("bias_weight", bias_weight, minimum=0)
+        require_number("classification_weight", classification_weight, minimum=0)
         require_one_of("bias_form", bias_form, ("sum", "mean"))
         if objective == "alrp":
             objective = ALRP()

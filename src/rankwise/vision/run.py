@@ -118,7 +118,7 @@ def image_run(
     record: Sequence[Recorded] = (),
     **options: Unpack[ImageOptions],
 ) -> Iterator[RunFolder | None]:
-    """Open the folder of a run in the first process, and write its settings and split there."""
+    """Open the folder of a run in the first process, with its settings and split; finish it."""
     first = Devices(device=options.get("device")).place.is_first
     resume = options.get("resume", False)
     with open_folder(out if first else None, command, resume=resume) as folder:
@@ -126,6 +126,8 @@ def image_run(
             write_config(out, settings)
             write_division(out, record)
         yield folder
+        if folder is not None:
+            folder.finish()
 
 
 def require_part(images: Sized, part: str) -> None:

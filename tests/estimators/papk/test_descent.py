@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -160,7 +162,7 @@ def test_a_start_counts_as_an_iterate():
 def test_the_start_has_no_slope(weighted):
     rows, alpha = part(12), 0.1
     weight = np.random.default_rng(0).uniform(0.5, 2, len(rows)) if weighted else None
-    users = Users.of(rows.target > 0, rows.groups, weight)
+    users = Users.of_part(replace(rows, weight=weight))
     design = Design(rows.X, weight)
     weights, intercept = logistic_start(design, users, alpha=alpha, unit=False)
     mass = np.ones(len(rows)) if weight is None else weight

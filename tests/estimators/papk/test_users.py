@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from tests.estimators.papk.generated import part
 
+from rankwise.estimators.data import Part
 from rankwise.estimators.papk.users import Users
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import PApAtK
@@ -17,7 +20,7 @@ def test_risk_of_many_scorings_is_the_objective_of_each(surrogate, weighted):
     rng = np.random.default_rng(1)
     weight = rng.integers(1, 4, len(rows)).astype(float) if weighted else None
     users, loss = (
-        Users.of(rows.target > 0, rows.groups, weight),
+        Users.of_part(replace(rows, weight=weight)),
         PApAtK(5, surrogate, score_scale=1),
     )
     scores = torch.randn(3, len(rows), dtype=torch.float64, requires_grad=True)
@@ -47,7 +50,7 @@ def test_users_that_cannot_be_ranked_are_counted_and_leave_the_others_alone():
     #          user 0     no positive  no negative  one negative
     groups = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3, 3])
     target = np.array([1, 0, 0, 0, 0, 0, 1, 1, 1, 0]) > 0
-    users = Users.of(target, groups)
+    users = Users.of_part(Part(np.empty((len(target), 0)), target.astype(float), None, groups))
     counts = users.counts(2)
     assert (counts.users, counts.without_positives, counts.without_negatives) == (4, 1, 1)
     assert counts.few_negatives == 1
@@ -77,7 +80,7 @@ def test_a_subset_has_the_rows_and_risk_of_its_users():
 
 
 def test_nobody_to_rank_is_zero_with_a_graph():
-    users = Users.of(np.array([True, True]), np.array([0, 0]))
+    users = Users.of_part(Part(np.empty((2, 0)), np.ones(2), None, np.array([0, 0])))
     scores = torch.zeros(2, 2, requires_grad=True)
     (gradient,) = torch.autograd.grad(users.risk(PApAtK(1, score_scale=1), scores).sum(), scores)
     assert not gradient.any()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from tests.estimators.papk.test_descent import own_gradient, problem
 from tests.estimators.papk.test_subgradients import same_as_autograd, scored
 
 from rankwise.estimators import PApAtKRanker
+from rankwise.estimators.data import Part
 from rankwise.estimators.papk.descent import descend
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PrecisionAtK
@@ -127,7 +130,7 @@ def test_strict_precision_is_zero_where_every_place_must_be_a_negatives():
 def test_logistic_is_the_gradient_of_the_mean_cross_entropy():
     rows = part(5)
     weight = np.random.default_rng(0).integers(0, 3, len(rows)).astype(float)
-    users = Users.of(rows.target > 0, rows.groups, weight)
+    users = Users.of_part(replace(rows, weight=weight))
     scores = torch.randn(1, len(rows), dtype=torch.float64, requires_grad=True)
     losses = torch.nn.functional.binary_cross_entropy_with_logits(
         scores[0], torch.from_numpy(rows.target), torch.from_numpy(weight), reduction="sum"
@@ -139,7 +142,7 @@ def test_logistic_is_the_gradient_of_the_mean_cross_entropy():
 def test_the_pool_is_the_top_of_every_user_and_stays_for_inner_steps():
     groups = np.repeat([0, 1], 5)
     target = np.array([1, 1, 1, 0, 0, 1, 0, 0, 0, 0]) > 0
-    users = Users.of(target, groups)
+    users = Users.of_part(Part(np.empty((len(target), 0)), target.astype(float), None, groups))
     scores = torch.tensor([[3.0, 2, 1, 0, -1, 0, 4, 3, 2, 1]], dtype=torch.float64)
     follow = SelectedGradient(2, inner=2)
     pool = torch.tensor([1.0, 1, 0, 1, 1, 1, 1, 1, 0, 0], dtype=torch.float64)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array, diags_array
 
 from rankwise.estimators.data import Floats, Matrix, Vector, dense
 
@@ -92,8 +92,9 @@ def _blocks(matrix: Matrix, weight: Vector | None) -> Iterator[tuple[Vector, Vec
         yield dense(matrix[rows]).astype(np.float64), weight[rows]
 
 
-def _spread_of_sparse(matrix: Matrix, weight: Vector | None) -> Vector:
-    wide, weight = matrix.astype(np.float64), np.ones(matrix.shape[0]) if weight is None else weight
+def _spread_of_sparse(matrix: csr_array, weight: Vector | None) -> Vector:
+    weight = np.ones(matrix.shape[0]) if weight is None else weight
+    wide = matrix.astype(np.float64)
     mean, square = ((weight @ part) / weight.sum() for part in (wide, wide.power(2)))
     return _or_one(np.sqrt(np.maximum(square - mean**2, 0)))
 

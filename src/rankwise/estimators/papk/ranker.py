@@ -174,10 +174,14 @@ class PApAtKRanker(LinearModel):
         )
         eta, lam = np.array(grid[: len(table)]).T
         best = int(np.argmax(table.mean(1)))
-        chosen: Self = clone(self).set_params(eta=grid[best][0], lam=grid[best][1])
+        chosen: Self = clone(self)._with(*grid[best])
         chosen.fit(X, y, groups=groups, sample_weight=sample_weight)
         chosen.cv_results_ = {"eta": eta, "lam": lam, "values": table}
         return chosen
+
+    def _with(self, eta: float, lam: float) -> Self:
+        self.set_params(eta=eta, lam=lam)
+        return self
 
     def _state(self) -> State:
         return {**super()._state(), "users": np.array(astuple(self.users_))}

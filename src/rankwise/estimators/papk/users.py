@@ -97,20 +97,10 @@ class Users:
 
     @classmethod
     def of_part(cls, part: Part) -> Users:
-        """Read the users of some rows; without groups all rows are one user's."""
+        """Read the users 0, 1, … of some rows; without groups all rows are one user's."""
         groups = np.zeros(len(part), dtype=np.int64) if part.groups is None else part.groups
-        return cls.of(part.target > 0, groups, part.weight)
-
-    @classmethod
-    def of(
-        cls,
-        target: NDArray[np.bool_],
-        groups: NDArray[np.int64],
-        weight: NDArray[np.float64] | None = None,
-    ) -> Users:
-        """Read the users 0, 1, … of rows; each of these numbers must occur."""
-        labels, users = torch.from_numpy(np.asarray(target)), torch.from_numpy(groups)
-        masses = None if weight is None else torch.from_numpy(weight)
+        labels, users = torch.from_numpy(part.target > 0), torch.from_numpy(groups)
+        masses = None if part.weight is None else torch.from_numpy(part.weight)
         ids = torch.arange(int(users.max()) + 1 if len(users) else 0)
         arguments = CallArguments(groups=users, weight=masses, list_ids=ids)
         rectangles = tuple(map(_Rectangle, lists_of_rows(labels, arguments, "list")))

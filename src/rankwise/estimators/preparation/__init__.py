@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.estimators.data import Floats, Loaded, Matrix
-from rankwise.estimators.preparation._columns import Column, columns_of
+from rankwise.estimators.preparation._columns import Column, columns_of, is_gap
 from rankwise.estimators.preparation._learned import Category, Learned, Number, Text, Time, Weight
 
 __all__ = ["Column", "Learned", "Preparation", "columns_of", "learn_preparation"]
@@ -39,8 +39,7 @@ class Preparation:
     @cached_property
     def sources(self) -> NDArray[np.int64]:
         """For every prepared column the number of the input column that it was made from."""
-        widths = [place.stop - place.start for place in self._places]
-        return np.repeat(np.arange(len(widths)), widths)
+        return np.repeat(np.arange(len(self.columns)), [each.width for each in self.columns])
 
     @cached_property
     def _places(self) -> list[slice]:
@@ -163,7 +162,7 @@ def _of_kind(learned: Learned, column: Column) -> Column:
     """Return the column, if its values are of the kind that was learned or all missing."""
     if column.kind in _FITS[learned.kind]:
         return column
-    if column.is_empty:
+    if all(map(is_gap, column.values)):
         return Column(column.name, "number", np.full(len(column), np.nan))
     raise ValueError(
         f"column {column.name!r} of X held {_HOLDS[learned.kind]} in fit, now it holds "

@@ -34,11 +34,6 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether every value is missing."""
-        return all(is_gap(value) for value in self.values)
-
 
 def columns_of(table: Any) -> list[Column] | None:
     """Return the columns of a frame or an object array; None for a plain matrix of numbers.

@@ -108,7 +108,6 @@ def run(
             settings=settings,
             verdict=said,
         )
-        folder.finish()
         return image_runs.RunResult(results, trained, report, said)
 
 

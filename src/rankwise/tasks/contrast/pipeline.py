@@ -44,7 +44,6 @@ def run(
             advice=_advice(settings, len(images.x_train)),
         )
         report = write_results(out, settings, images, trained, results, verdict=said)
-        folder.finish()
         return RunResult(results, trained, report, said)
 
 

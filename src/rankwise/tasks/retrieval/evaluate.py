@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.report import Figure, Section, Table
+from rankwise.report import Figure, Mean, Section, Table
 from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
@@ -81,7 +81,7 @@ def results_table(results: Results) -> Table:
         (
             network,
             gallery,
-            f"{one.map:.4f}{_interval(one.standard_error)}",
+            str(Mean(one.map, one.standard_error, one.queries)),
             *(f"{v:.4f}" for v in (*one.hit_at.values(), one.r_precision, one.map_at_r)),
         )
         for network, gallery, one in listed
@@ -105,11 +105,6 @@ def report_section(splits: RetrievalSplits, results: Results) -> Section:
         tables=[results_table(results)],
         figures=[_precision_recall(results)],
     )
-
-
-def _interval(error: float) -> str:
-    """Half of the interval; a single query has none."""
-    return "" if math.isnan(error) else f" ± {1.96 * error:.4f}"
 
 
 def _precision_recall(results: Results) -> Figure:
