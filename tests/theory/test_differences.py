@@ -9,7 +9,7 @@ import torch
 
 from rankwise.objectives import AveragePrecision, StableAP
 from rankwise.pairs import OneSidedHuber
-from rankwise.theory import bounded_difference, loglog_slope
+from rankwise.theory import Mean, bounded_difference, loglog_fit, loglog_slope
 
 SIZES = (256, 4096, 65_536)
 
@@ -64,6 +64,20 @@ def test_slope_by_hand():
     assert loglog_slope((1, 10, 100), (5.0, 0.5, 0.05)) == pytest.approx(-1)
     assert loglog_slope((1, 10), (2.0, 2.0)) == pytest.approx(0)
     assert math.isnan(loglog_slope((1, 10), (1.0, 0.0)))
+
+
+def test_a_fit_has_the_error_of_its_residuals_or_of_its_means():
+    numbers = loglog_fit((1, 10, 100), (1.0, 0.2, 0.01))
+    # The middle is log 2 above the line: residuals −1/3, 2/3, −1/3 of it, √(6/9/(1 · 2)) / log 10.
+    expected = math.log(2) * math.sqrt(6 / 9 / 2) / math.log(10)
+    assert (numbers.value, numbers.standard_error) == pytest.approx((-1, expected))
+    assert numbers.n - 1 == 1
+    assert math.isnan(loglog_fit((1, 10), (1.0, 0.1)).standard_error)
+    means = loglog_fit((1, math.e**2), (Mean(2.0, 0.2, 6), Mean(1.0, 0.1, 5)))
+    # Two points at distance 2: √(0.1² + 0.1²)/2.
+    assert means.standard_error == pytest.approx(math.sqrt(0.02) / 2)
+    assert means.n == 5
+    assert math.isnan(loglog_fit((1, 10), (Mean(1.0, 0.1, 3), Mean(0.0, 0.0, 3))).value)
 
 
 @pytest.mark.parametrize(

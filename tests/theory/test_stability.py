@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -65,6 +66,36 @@ def test_side_by_side_is_the_same_as_one_model_at_a_time():
     torch.testing.assert_close(gradients[4], gradients[1].expand(4, -1))
 
 
+def test_falling_rates_are_the_constant_one_over_t():
+    falling = replace(SMALL, schedule="inverse", learning_rate=0.4)
+    assert [falling.rate(t) for t in (1, 2, 4)] == [0.4, 0.2, 0.1]
+    assert replace(falling, schedule="constant").rate(4) == 0.4
+    one, other = (
+        model_stability(cross_entropy, 6, (1, 9), training=t, repeats=2)
+        for t in (falling, replace(falling, schedule="constant"))
+    )
+    assert one[0] == other[0]  # the first step is the same
+    assert one[1].positive.value < other[1].positive.value
+
+
+def test_the_vector_of_soprc_is_part_of_the_model():
+    def remembered(models):
+        return SOPRC(0.1, models, gain="fixed", score_scale=1.0)
+
+    found, wrapped = (
+        model_stability(factory, 6, (1, 15), training=SMALL, repeats=2, seed=3)
+        for factory in (remembered, soprc)
+    )
+    for row, own in zip(found, wrapped, strict=True):
+        assert (row.positive, row.negative) == (own.positive, own.negative)
+        assert own.memory_positive is None
+        assert own.memory_negative is None
+    # Before the first step the models are equal: only a replaced positive changes v.
+    assert found[0].memory_positive.value > 0
+    assert found[0].memory_negative.value == 0
+    assert found[1].memory_negative.value > 0
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -78,3 +109,5 @@ def test_errors_name_the_argument(given, message):
         model_stability(cross_entropy, **({"n_positives": 5, "steps": (2,)} | given))
     with pytest.raises(ValueError, match=r"^twins must"):
         TwinTraining(twins=0)
+    with pytest.raises(ValueError, match=r"^schedule must"):
+        TwinTraining(schedule="cosine")

@@ -132,6 +132,40 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
     return linear_regression(x, y).slope
 
 
+def loglog_fit(sizes: Sequence[int], values: Sequence[float] | Sequence[Mean]) -> Mean:
+    """Compute the least-squares slope of log value on log n with its standard error.
+
+    Args:
+        sizes: Two or more sizes n.
+        values: One value for each size. The error of the slope follows from the errors of means,
+            and for numbers from their residuals, of which two sizes have none.
+
+    Returns:
+        The slope; its value is NaN where a value is not positive.
+
+    Example:
+        >>> from rankwise.theory import loglog_fit
+        >>> fit = loglog_fit([1, 10, 100], [1.0, 0.2, 0.01])
+        >>> round(fit.value, 3), round(fit.standard_error, 3)
+        (-1.0, 0.174)
+    """
+    means = [each if isinstance(each, Mean) else Mean(each, math.nan, 0) for each in values]
+    slope = loglog_slope(sizes, [mean.value for mean in means])
+    x, y = (
+        torch.tensor(each, dtype=torch.float64).log()
+        for each in (sizes, [mean.value for mean in means])
+    )
+    apart = x - x.mean()
+    spread = float(apart.square().sum())
+    if means[0].n:
+        relative = torch.tensor([m.standard_error / (m.value or math.nan) for m in means])
+        return Mean(slope, float((apart * relative).norm()) / spread, min(m.n for m in means))
+    degrees = len(sizes) - 2
+    residual = float((y - y.mean() - slope * apart).norm())
+    error = residual / math.sqrt(degrees * spread) if degrees else math.nan
+    return Mean(slope, error, degrees + 1)  # Student's degrees are one less than n
+
+
 def _changes(
     loss: Callable[[Tensor], float], scores: Tensor, jumps: Iterable[tuple[int, float]]
 ) -> list[float]:

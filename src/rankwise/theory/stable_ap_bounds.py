@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rankwise.checks import require_positive
 from rankwise.pairs import OneSidedHuber
 from rankwise.theory.bounds import require_probability
+from rankwise.theory.stable_ap_inequalities import stable_ap_q
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,7 @@ class StableAPBounds:
     @property
     def q(self) -> float:
         """q of Theorem 1: π/2 + 2(1+ρB_ℓ)/(1+2ρB_ℓ), with π = 3.14…."""
-        x = self.ratio * self.loss_bound
-        return math.pi / 2 + 2 * (1 + x) / (1 + 2 * x)
+        return stable_ap_q(self.ratio * self.loss_bound)
 
     @property
     def range(self) -> float:
