@@ -51,9 +51,9 @@ def restored(measured: Measured) -> str:
             "1/n⁺, −2 is 1/(n⁺)²), and"
         )
     return (
-        f"Where the bound is above 0, chords keep it in {share(kept, len(curved))} cases, and φ "
-        f"twice the bound in {share(twice, len(curved))}. {order or 'E[φ]'} is at most {most:.2g} "
-        "of the error of one batch."
+        f"Where the bound is above 0, chords are within it in {share(kept, len(curved))} cases, "
+        f"and φ within twice the bound in {share(twice, len(curved))}. {order or 'E[φ]'} is at "
+        f"most {most:.2g} of the error of one batch."
     )
 
 

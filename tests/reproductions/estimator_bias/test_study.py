@@ -73,13 +73,13 @@ def test_levels_and_interpolation_are_said_as_they_are(told):
     assert "of a draw is 0.050 for batch AP, 0.050 for prior only, 0.050 for SOPRC." in said
     assert outcome.summary["levels"]["largest"]["SOPRC"] == pytest.approx(0.01)
     last = sections["How well φ restores the quantiles"].paragraphs[-1]
-    assert "chords keep it in all 4 cases, and φ twice the bound in all 4" in last
+    assert "chords are within it in all 4 cases, and φ within twice the bound in all 4" in last
     assert "slopes -1.00 to -1.00 in n⁺" in last
     assert "at most 0.22 of the error of one batch" in last  # (1/20)/√(1/20)
     broken = measured()
     broken.by_count["binormal"][0] = replace(broken.by_count["binormal"][0], chords=1.0, phi=1.0)
     last = told(broken)[1]["How well φ restores the quantiles"].paragraphs[-1]
-    assert "chords keep it in 3 of 4 cases, and φ twice the bound in 3 of 4" in last
+    assert "chords are within it in 3 of 4 cases, and φ within twice the bound in 3 of 4" in last
 
 
 def test_a_row_of_the_claims_by_hand(told):
