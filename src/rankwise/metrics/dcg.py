@@ -27,15 +27,10 @@ def _check(k: int | None, gain: Gain) -> None:
 
 def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
     best = best_gain(ranking.target, ranking.weight, gain, k)
-    return torch.where(best > 0, discounted_gain(ranking, gain, k) / best, math.nan)
-
-
-def discounted_gain(ranking: Ranking, gain: Gain, k: int | None) -> Tensor:
-    """Return DCG@k of every ranked list, the mean over the orders of tied items."""
     gains = ranking.per_level(_gains(ranking.target, gain))
     # Items of one level share its discount evenly: the mean over their orders.
     mean_gain = torch.where(ranking.mass > 0, gains / ranking.mass, 0.0)
-    return _discounted(mean_gain, ranking.mass, k)
+    return torch.where(best > 0, _discounted(mean_gain, ranking.mass, k) / best, math.nan)
 
 
 def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> Tensor:

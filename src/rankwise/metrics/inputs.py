@@ -67,7 +67,11 @@ def read_items(scores: object, target: object, *data: object, pooled: bool = Fal
 
     ``data``: mask, groups and weight. ``pooled``: all items will be one list, whatever their shape.
     """
-    s = _as_scores(to_tensor(scores))
+    s = to_tensor(scores)
+    if s.is_complex():
+        raise ValueError(f"scores must be real numbers, got {s.dtype}; pass scores.real")
+    if s.dtype not in (torch.float32, torch.float64):
+        s = s.float() if s.is_floating_point() else s.double()
     if s.ndim == 0:
         raise ValueError("scores must have at least one dimension, the list, got a single number")
     given = zip(("target", "mask", "groups", "weight"), (target, *data), strict=False)
@@ -101,14 +105,6 @@ def from_tensor(value: Tensor, like: Array) -> Array:
         return value
     result: NumpyArray = value.cpu().numpy()[()]  # a number rather than an array without axes
     return result
-
-
-def _as_scores(scores: Tensor) -> Tensor:
-    if scores.dtype in (torch.float32, torch.float64):
-        return scores
-    if scores.is_complex():
-        raise ValueError(f"scores must be real numbers, got {scores.dtype}; pass scores.real")
-    return scores.float() if scores.is_floating_point() else scores.double()
 
 
 def _require_amounts(name: str, value: Tensor) -> None:

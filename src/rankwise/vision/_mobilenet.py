@@ -15,12 +15,8 @@ _BLOCK = {  # of an inverted residual: a convolution with its norm inside, or th
     "2": "reduce_1x1.convolution",
     "3": "reduce_1x1.normalization",
 }
-_FIRST = {  # the first block has no expansion
-    "0.0": "conv_3x3.convolution",
-    "0.1": "conv_3x3.normalization",
-    "1": "reduce_1x1.convolution",
-    "2": "reduce_1x1.normalization",
-}
+# The first block has no expansion: the others are numbered from 0.
+_FIRST = {f"{int(n[0]) - 1}{n[1:]}": name for n, name in _BLOCK.items() if n[0] != "0"}
 _CONVOLUTION = {"0": "convolution", "1": "normalization"}
 _NAME = re.compile(r"features\.(\d+)\.(?:conv\.)?((?:\d+\.)+)(\w+)")
 

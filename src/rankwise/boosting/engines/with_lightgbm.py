@@ -19,7 +19,23 @@ class LightGBM(Engine):
     """A ``lightgbm.Booster`` that is given its gradients."""
 
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
-        params = _params(trees)
+        params = {
+            "objective": "none",
+            "metric": "none",
+            "learning_rate": trees.learning_rate,
+            "num_leaves": trees.num_leaves,
+            "min_data_in_leaf": trees.min_child_samples,
+            "bagging_fraction": trees.subsample,
+            "bagging_freq": int(trees.subsample < 1),
+            "feature_fraction": trees.colsample,
+            "lambda_l2": trees.reg,
+            "num_threads": trees.n_jobs,
+            "seed": trees.seed,
+            "deterministic": True,
+            "force_row_wise": True,  # or LightGBM measures which is faster: not repeatable
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
         self.rows = train.rows
         data = lgb.Dataset(
             _matrix(train.X),
@@ -91,23 +107,3 @@ def _booster(text: str) -> lgb.Booster:
 
 def _matrix(rows: Matrix) -> Matrix:
     return csr_matrix(rows) if issparse(rows) else rows  # LightGBM does not know sparse arrays
-
-
-def _params(trees: Trees) -> dict[str, object]:
-    return {
-        "objective": "none",
-        "metric": "none",
-        "learning_rate": trees.learning_rate,
-        "num_leaves": trees.num_leaves,
-        "min_data_in_leaf": trees.min_child_samples,
-        "bagging_fraction": trees.subsample,
-        "bagging_freq": int(trees.subsample < 1),
-        "feature_fraction": trees.colsample,
-        "lambda_l2": trees.reg,
-        "num_threads": trees.n_jobs,
-        "seed": trees.seed,
-        "deterministic": True,
-        "force_row_wise": True,  # or LightGBM measures which is faster, which is not repeatable
-        "feature_pre_filter": False,
-        "verbosity": -1,
-    }

@@ -21,7 +21,22 @@ class XGBoost(Engine):
 
     def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
         rate = 1 / (1 + np.exp(-start))
-        self.params = _params(trees, float(trees.min_child_samples * rate * (1 - rate)))
+        self.params = {
+            "objective": "binary:logistic",  # only its link is used, only for the labels it takes
+            "base_score": 0.5,
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            "max_depth": 0,
+            "max_leaves": trees.num_leaves,
+            "learning_rate": trees.learning_rate,
+            "min_child_weight": float(trees.min_child_samples * rate * (1 - rate)),
+            "subsample": trees.subsample,
+            "colsample_bytree": trees.colsample,
+            "reg_lambda": trees.reg,
+            "nthread": trees.n_jobs,
+            "seed": trees.seed,
+            "verbosity": 0,
+        }
         self.rows = train.rows
         self.data = _matrix(train.X, start, trees.categories, trees.n_jobs)
         self.data.set_info(label=train.rows.positive)
@@ -97,22 +112,3 @@ def _matrix(rows: Matrix, start: float, categories: tuple[int, ...], n_jobs: int
         enable_categorical=bool(categories),
         nthread=n_jobs,
     )
-
-
-def _params(trees: Trees, least_curvature: float) -> dict[str, object]:
-    return {
-        "objective": "binary:logistic",  # only its link is used, and only for the labels it takes
-        "base_score": 0.5,
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_depth": 0,
-        "max_leaves": trees.num_leaves,
-        "learning_rate": trees.learning_rate,
-        "min_child_weight": least_curvature,
-        "subsample": trees.subsample,
-        "colsample_bytree": trees.colsample,
-        "reg_lambda": trees.reg,
-        "nthread": trees.n_jobs,
-        "seed": trees.seed,
-        "verbosity": 0,
-    }

@@ -103,7 +103,10 @@ class LinearRanker(LinearModel):
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
             if self.start == "log_loss" or is_log_loss(self.objective):
                 with part_of_time(1 if is_log_loss(self.objective) else 2):
-                    weights, intercept = self._logistic(design, train)
+                    target, weight, _ = _tensors(train)
+                    loss = mean_log_loss(design, target > 0, weight)
+                    found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
+                    weights, intercept = found[:-1], float(found[-1])
             started = weights
             self._keep(data, started, weights, intercept, done)
         else:
@@ -134,12 +137,6 @@ class LinearRanker(LinearModel):
             found = {name: torch.from_numpy(array) for name, array in arrays.items()}
             numbers = {"intercept": intercept, "n_iter": self.n_iter_, "done": done}
             data.checkpoint.save({**found, **numbers})
-
-    def _logistic(self, design: Design, train: Part) -> tuple[Vector, float]:
-        target, weight, _ = _tensors(train)
-        loss = mean_log_loss(design, target > 0, weight)
-        found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
-        return found[:-1], float(found[-1])
 
     def _metric_step(self, design: Design, data: Training, weights: Vector) -> Vector:
         """Search the minimum of the objective as it is at ``weights``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -48,9 +48,9 @@ def train_network(
     early, and its stage with it; both stages have half of the time.
     """
     warm = min(options.warm_start_epochs, options.epochs)
-    stages = [("log_loss", warm), (options.objective, options.epochs - warm)]
-    if is_log_loss(options.objective):  # one stage: its optimizer does not begin again
-        stages = [(options.objective, options.epochs)]
+    both = [("log_loss", warm), (options.objective, options.epochs - warm)]
+    # Of log-loss there is one stage: its optimizer does not begin again.
+    stages = [(options.objective, options.epochs)] if is_log_loss(options.objective) else both
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
     before = None if data.checkpoint is None else data.checkpoint.load()
@@ -77,7 +77,13 @@ def train_network(
             for epoch in range(done, epochs):
                 if since >= options.patience:
                     break
-                late = _epoch(next(batches), optimizer, objective, data, forward)
+                late = False
+                for rows in next(batches):
+                    optimizer.zero_grad()
+                    _loss(objective, data, rows, forward(rows)).backward()
+                    optimizer.step()
+                    if late := time_is_up():
+                        break
                 value = data.evaluate(held_out_scores())
                 history.append(value)
                 progress(len(history), value)
@@ -102,23 +108,6 @@ def train_network(
                     )
     network.load_state_dict(kept)
     return history
-
-
-def _epoch(
-    batches: Iterable[Rows],
-    optimizer: torch.optim.Optimizer,
-    objective: Objective,
-    data: Training,
-    forward: Forward,
-) -> bool:
-    """Make a step for every batch; return True where the time was up before the last."""
-    for rows in batches:
-        optimizer.zero_grad()
-        _loss(objective, data, rows, forward(rows)).backward()
-        optimizer.step()
-        if time_is_up():
-            return True
-    return False
 
 
 def objective_for(name: str, data: Training) -> Objective:

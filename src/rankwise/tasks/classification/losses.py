@@ -124,7 +124,10 @@ class ClassificationLoss(nn.Module):
         if self.objective is None:
             return self.cross_entropy(logits, target, self.weights)
         if isinstance(self.objective, ClassObjective):
-            both: Tensor = self.objective(self._two_sided(logits), target)
+            if self.binary:  # logits of both classes: ± the logit for LDAM, else ± half of it
+                half = logits if isinstance(self.objective, LDAM) else logits / 2
+                logits = torch.cat([-half, half], dim=-1)
+            both: Tensor = self.objective(logits, target)
             return both
         more = {}
         if self.by_item:
@@ -147,10 +150,3 @@ class ClassificationLoss(nn.Module):
         if weights is None:
             return cross_entropy(logits, target)
         return (cross_entropy(logits, target, reduction="none") * weights[target]).mean()
-
-    def _two_sided(self, logits: Tensor) -> Tensor:
-        """Return logits of both of two classes: ± the logit for LDAM, else ± half of it."""
-        if not self.binary:
-            return logits
-        half = logits if isinstance(self.objective, LDAM) else logits / 2
-        return torch.cat([-half, half], dim=-1)

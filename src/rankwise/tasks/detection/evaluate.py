@@ -53,7 +53,11 @@ def evaluate(images: DetectionSet, detections: Sequence[Detections]) -> Result:
 
     with redirect_stdout(io.StringIO()):  # it prints its progress
         truth = COCO()
-        truth.dataset = _truth(images)
+        truth.dataset = {
+            "images": [{"id": i, "width": w, "height": h} for i, (w, h) in enumerate(images.sizes)],
+            "annotations": _annotations(images.objects, area="areas", iscrowd="ignored"),
+            "categories": [{"id": i, "name": name} for i, name in enumerate(images.classes)],
+        }
         truth.createIndex()
         predicted = COCO()
         predicted.dataset = {
@@ -109,17 +113,6 @@ def _best_f1(scores: list[float], correct: list[bool], total: int) -> float:
     hits = np.cumsum(np.array(correct)[order])
     f1 = 2 * hits / (np.arange(1, len(order) + 1) + total)
     return float(np.array(scores)[order][int(f1.argmax())])
-
-
-def _truth(images: DetectionSet) -> dict[str, list[Row]]:
-    return {
-        "images": [
-            {"id": i, "width": width, "height": height}
-            for i, (width, height) in enumerate(images.sizes)
-        ],
-        "annotations": _annotations(images.objects, area="areas", iscrowd="ignored"),
-        "categories": [{"id": i, "name": name} for i, name in enumerate(images.classes)],
-    }
 
 
 def _annotations(images: Sequence[Objects | Detections], **columns: str) -> list[Row]:

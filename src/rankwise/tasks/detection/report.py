@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import torch
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 from torch import Tensor
 
 from rankwise.data.detection import DetectionSet, Objects
@@ -18,14 +18,8 @@ from rankwise.vision.run import History
 
 _SHOWN = 4  # test images in the report
 # Distinguishable without seeing red and green apart.
-COLORS = (
-    (0, 121, 107),
-    (193, 68, 14),
-    (94, 60, 153),
-    (224, 161, 0),
-    (0, 90, 181),
-    (125, 135, 144),
-)
+_PALETTE = ("#00796b", "#c1440e", "#5e3c99", "#e0a100", "#005ab5", "#7d8790")
+COLORS = tuple(map(ImageColor.getrgb, _PALETTE))
 _INK = (255, 255, 255)
 
 
