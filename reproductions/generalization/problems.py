@@ -142,10 +142,10 @@ def read_table(data: Path | None) -> TableProblem:
 
 
 def _table(name: str, features: NDArray[np.generic], positive: NDArray[np.bool_]) -> TableProblem:
-    x = torch.as_tensor(np.asarray(features, dtype=np.float64))
+    x = torch.from_numpy(np.array(features, dtype=np.float64))
     x = x[:, x.std(0) > 0]
     x = ((x - x.mean(0)) / x.std(0)).float()
-    present = torch.as_tensor(positive)
+    present = torch.from_numpy(np.array(positive))
     return TableProblem(name, x[present], x[~present])
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 from tests.reproductions.detection import tiny as small_detection
+from tests.reproductions.generalization.small import small_plan
 from tests.reproductions.longtail.generated import tiny_plan
 from tests.reproductions.papk_table3.generated import generated_ratings
 from tests.reproductions.retrieval import tiny as small_retrieval
@@ -15,6 +16,7 @@ from reproductions.detection import plan as detection
 from reproductions.estimator_bias import measure as bias
 from reproductions.fidelity import measure as fidelity
 from reproductions.frame import STUDIES, Setting, UnknownStudyError, run_study
+from reproductions.generalization import plan as generalization
 from reproductions.longtail import measure as longtail
 from reproductions.papk_figure1 import study as papk_figure1
 from reproductions.papk_table1 import study as papk_table1
@@ -40,6 +42,7 @@ TINY = {
         ),
     ),
     "fidelity": (fidelity.Plan, fidelity.Plan(items=400, steps=2, repeats=2)),
+    "generalization": (generalization.Plan, small_plan()),
     "longtail": (longtail.Plan, tiny_plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
     "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
