@@ -11,6 +11,7 @@ from rankwise.theory import (
     RiskBound,
     StableAPBounds,
     excess_risk_rate,
+    loglog_fit,
     loglog_slope,
     mean_of,
     pap_gap_rate,
@@ -31,28 +32,16 @@ QUANTITIES: Mapping[str, Callable[[Cell], list[float]]] = {
 """Values of a cell, one for each sample, by the name of what their mean is."""
 
 
-def jackknife_slope(sizes: Sequence[int], values: Sequence[Sequence[float]]) -> Mean:
-    """Fit the log–log slope of the mean of ``values`` on the sizes; NaN where a mean is not > 0.
-
-    Leaving out one sample of every size at a time gives pseudo-values, and these the interval.
-    """
-    count = len(values[0])
-    sums = [math.fsum(each) for each in values]
-    whole = loglog_slope(sizes, [total / count for total in sums])
-    left = [
-        loglog_slope(sizes, [(t - v[r]) / (count - 1) for t, v in zip(sums, values, strict=True)])
-        for r in range(count)
-    ]
-    return mean_of([count * whole - (count - 1) * each for each in left])
-
-
 def slope(measured: Measured, problem: str, axis: Axis, loss: str, quantity: str) -> Mean | None:
-    """Return the slope of a quantity along an axis, None where it was not measured."""
+    """Fit the log–log slope of the mean of a quantity; NaN where a mean is not positive.
+
+    None where the quantity was not measured.
+    """
     cells = measured.along(problem, axis, loss)
     values = [QUANTITIES[quantity](cell) for cell in cells]
     if not all(values):
         return None
-    return jackknife_slope([cell.size for cell in cells], values)
+    return loglog_fit([cell.size for cell in cells], [mean_of(each) for each in values])
 
 
 @dataclass(frozen=True)

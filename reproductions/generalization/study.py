@@ -109,7 +109,7 @@ def _method(measured: Measured, setting: Setting) -> list[str]:
         f"{plan.fresh:,} scores for each model, less the training risk. The expected gap is the "
         "mean over samples of the gap less that of the mean of the other samples' models, which "
         "is 0 in expectation: less noise, the same mean. Slopes are of the log of the mean on the "
-        "log of the size, with jackknife intervals.",
+        "log of the size; their intervals follow from the errors of the means.",
         f"Losses: printed gain, scores as they are; π = {PRIOR:g} for SOPRC and StableAP; Huber "
         f"width {TAU:g} for SOPRC, StableAP, plain AP and AUC; ε = {EPSILON:g}; SmoothAP with "
         f"τ = {SMOOTH_TAU:g}; pAp@k with k a tenth of the negatives.",

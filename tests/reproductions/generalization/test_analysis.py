@@ -7,14 +7,13 @@ import math
 import pytest
 from tests.reproductions.generalization.made_up import measured, plan
 
-from rankwise.theory import Mean, StableAPBounds, mean_of
+from rankwise.theory import Mean, StableAPBounds
 from reproductions.generalization.analysis import (
     BOUNDS,
     DELTA,
     against_plain_ap,
     bounded,
     examples_needed,
-    jackknife_slope,
     predicted,
     sign,
     slope,
@@ -25,25 +24,11 @@ from reproductions.generalization.problems import Gaussian
 NAME = Gaussian().name
 
 
-def test_a_power_is_found_again():
-    sizes = (10, 100, 1000)
-    found = jackknife_slope(sizes, [[2 * n**-0.5] * 4 for n in sizes])
-    assert found.value == pytest.approx(-0.5)
-    assert found.standard_error == pytest.approx(0, abs=1e-9)
-    assert found.n == 4
-
-
-def test_the_interval_is_that_of_the_delta_method():
-    """For two sizes the slope is log(mean₂/mean₁)/log(n₂/n₁), of variance Σ (error/mean)²/log²."""
-    few, many = [1.0, 1.2, 0.9, 1.1] * 5, [0.1, 0.12, 0.11, 0.09] * 5
-    found = jackknife_slope((10, 100), [few, many[::-1]])
-    parts = [mean_of(values).standard_error / mean_of(values).value for values in (few, many)]
-    assert found.value == pytest.approx(math.log10(0.105 / 1.05), abs=0.01)
-    assert found.standard_error == pytest.approx(math.hypot(*parts) / math.log(10), rel=0.35)
-
-
 def test_a_mean_that_is_not_positive_has_no_slope():
-    assert math.isnan(jackknife_slope((10, 100), [[0.1, 0.1], [-0.1, 0.05]]).value)
+    values = measured(lambda loss, size: 0.1 - size)
+    found = slope(values, NAME, "lists", "AUC", "expected gap")
+    assert found is not None
+    assert math.isnan(found.value)
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -51,6 +36,7 @@ def test_slopes_are_those_of_the_rule(axis):
     found = slope(measured(), NAME, axis, "AUC", "expected gap")
     assert found is not None
     assert found.value == pytest.approx(-1)
+    assert found.n == plan().repeats
     assert slope(measured(), "a small table", axis, "AUC", "excess risk") is None
 
 
