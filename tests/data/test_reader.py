@@ -183,6 +183,7 @@ def test_sizes_of_queries_beside_the_file(tmp_path):
         ("a.svm", LETOR, {"target": None, "group": "user"}, "knows lists by qid only"),
         ("a.svm", "0 1:1\n1 2:1\n", {"target": None, "group": "qid"}, "but no line has qid:"),
         ("a.svm", LETOR, {"target": None, "time": "t"}, "has no named columns, got --time t"),
+        ("a.svm", LETOR, {"target": None, "drop": ["u"]}, "has no named columns, got --drop u"),
         ("a.svm", LETOR, {"target": None}, "has 3 values"),
     ],
 )

@@ -79,13 +79,11 @@ def read_table(
     kind = format_of(path)
     roles = {"target": target, "group": group, "time": time, "score": score, "weight": weight}
     if kind == "svmlight":
-        named = {role: name for role, name in roles.items() if role not in ("target", "group")}
-        named["date-format"] = date_format
-        wanted = {"drop": drop, "use": use, "text": text}
-        named |= {f"{option} {name}": name for option, names in wanted.items() for name in names}
-        for option, name in named.items():
-            if name is not None:
-                raise DataError(f"{path}: svmlight has no named columns, got --{option} {name}")
+        named = {"time": [time], "score": [score], "weight": [weight]}
+        named |= {"date-format": [date_format], "drop": [*drop], "use": [*use], "text": [*text]}
+        for option, names in named.items():
+            if any(names):
+                raise DataError(f"{path}: svmlight has no named columns, got --{option} {names[0]}")
         return _svmlight(path, target, group, positive, graded)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")

@@ -52,10 +52,10 @@ def test_positives_made_rare():
 
 
 def test_some_classes_against_the_rest():
-    target, names = as_binary(torch.tensor([0, 1, 2, 1]), ("a", "b", "c"), ("b", "c"))
+    target, names = as_binary("set", torch.tensor([0, 1, 2, 1]), ("a", "b", "c"), ("b", "c"))
     assert target.tolist() == [0, 1, 1, 1]
     assert names == ("rest", "b+c")
-    with pytest.raises(DataError, match="there is no class d; the classes are a, b, c"):
-        as_binary(torch.tensor([0]), ("a", "b", "c"), ("d",))
-    with pytest.raises(DataError, match="not all of them"):
-        as_binary(torch.tensor([0]), ("a", "b"), ("a", "b"))
+    with pytest.raises(DataError, match="set: there is no class d; the classes are a, b, c"):
+        as_binary("set", torch.tensor([0]), ("a", "b", "c"), ("d",))
+    with pytest.raises(DataError, match=r"set: positive must be .* not all of them"):
+        as_binary("set", torch.tensor([0]), ("a", "b"), ("a", "b"))

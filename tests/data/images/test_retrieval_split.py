@@ -83,8 +83,8 @@ def test_another_seed_is_another_draw():
 
 def test_two_are_drawn_where_a_tenth_is_one():
     assert len(validation_classes("abcde", {}, 0.1, 0)) == 2
-    with pytest.raises(DataError, match=r"3 classes are too few .*trainval"):
-        validation_classes("abc", {}, 0.1, 0)
+    with pytest.raises(DataError, match=r"made: 3 classes are too few .*trainval"):
+        division(pixels_of("abcd", ["train", "train", "train", "test"]))
 
 
 def pixels_of(labels, parts, **more):

@@ -139,10 +139,7 @@ def divide_classes(listed: ClassListing, how: ClassDraw, *, skip_broken: bool) -
     parts, remarks = _parts(listed, tailed(rows, "all"), how)
     parts["train"] = tailed(parts["train"], "train")
     if how.positive:
-        try:
-            target, names = as_binary(whole.target, whole.classes, how.positive)
-        except DataError as error:
-            raise DataError(f"{listed.name}: {error}") from None
+        target, names = as_binary(listed.name, whole.target, whole.classes, how.positive)
         whole = replace(listed, target=target, classes=names).images()
     if how.positive_share is not None:
         if not whole.binary:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,30 +101,27 @@ def vehicleid(root: Path) -> Listing:
     """
     folder = located(root, "VehicleID_V1.0", "train_test_split/train_list.txt")
     first = folder / "train_test_split" / "train_list.txt"
-    rows: list[Row] = [(label, "train", path) for label, path in _vehicles(first, folder)]
+    layout = "image_number vehicle_id"
+    rows: dict[str, Row] = {}
     lists: dict[str, list[int]] = {}
-    numbers = {path: i for i, (_, _, path) in enumerate(rows)}
+    for image, label in _numbered(first, layout).items():
+        rows[image] = (label, "train", folder / "image" / f"{image}.jpg")
     for name, count in _GALLERIES.items():
         file = first.with_name(f"test_list_{count}.txt")
-        lists[name] = []
-        for label, path in _vehicles(file, folder):
-            number = numbers.setdefault(path, len(rows))
-            if number == len(rows):
-                rows.append((label, "test", path))
-            elif rows[number][1] == "train":
-                raise DataError(f"{file}: {path.stem} is in train_list.txt, too")
-            elif rows[number][0] != label:
-                raise DataError(f"{file}: {path.stem} is vehicle {label} here and vehicle "
-                                f"{rows[number][0]} in another list")  # fmt: skip
-            lists[name].append(number)
-    listing = Listing("vehicleid", *as_columns(rows), lists=lists)
+        images = _numbered(file, layout)
+        for image, label in images.items():
+            path = folder / "image" / f"{image}.jpg"
+            known, part, _ = rows.setdefault(image, (label, "test", path))
+            if part == "train":
+                raise DataError(f"{file}: {image} is in train_list.txt, too")
+            if known != label:
+                raise DataError(f"{file}: {image} is vehicle {label} here and vehicle "
+                                f"{known} in another list")  # fmt: skip
+        numbers = {image: number for number, image in enumerate(rows)}
+        lists[name] = [numbers[image] for image in images]
+    listing = Listing("vehicleid", *as_columns(rows.values()), lists=lists)
     require_unseen(listing.labels, listing.parts, f"{first} and {first.parent}")
     return listing
-
-
-def _vehicles(file: Path, folder: Path) -> Iterator[tuple[str, Path]]:
-    for image, vehicle in _numbered(file, "image_number vehicle_id").items():
-        yield vehicle, folder / "image" / f"{image}.jpg"
 
 
 def _numbered(file: Path, layout: str) -> dict[str, str]:

@@ -96,10 +96,13 @@ def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
             of_class[label].append(i)
     rows = {name: of_class[name] for name in in_order(of_class)}
     if listing.base is None:
-        try:
-            chosen = validation_classes(rows, listing.families, how.validation_share, how.seed)
-        except DataError as error:
-            raise DataError(f"{listing.name}: {error}") from None
+        if len(rows) < 2 * _FEW:
+            raise DataError(
+                f"{listing.name}: {len(rows)} classes are too few to set some aside for "
+                "validation: 4 are needed, 2 to train on and 2 to choose by; train on all of them "
+                "instead (trainval)"
+            )
+        chosen = validation_classes(rows, listing.families, how.validation_share, how.seed)
         found: dict[int, Part] = {i: "validation" for name in chosen for i in rows[name]}
         return [found.get(i, part) for i, part in enumerate(parts)], []
     remarks = []
@@ -178,11 +181,6 @@ def validation_classes(
     depend on the order of ``classes``.
     """
     ordered = in_order(classes)
-    if len(ordered) < 4:
-        raise DataError(
-            f"{len(ordered)} classes are too few to set some aside for validation: 4 are needed, "
-            "2 to train on and 2 to choose by; train on all of them instead (trainval)"
-        )
     rng = np.random.default_rng(seed)
     drawn: list[str] = []
     others: list[str] = []

@@ -53,14 +53,14 @@ def rare_positive_rows(target: Tensor, share: float, seed: int) -> Tensor:
 
 
 def as_binary(
-    labels: Tensor, classes: tuple[str, ...], positive: tuple[str, ...]
+    name: str, labels: Tensor, classes: tuple[str, ...], positive: tuple[str, ...]
 ) -> tuple[Tensor, tuple[str, str]]:
     """Return targets of some classes (1) against the rest (0), and the names of the two."""
-    if unknown := [name for name in positive if name not in classes]:
+    if unknown := [each for each in positive if each not in classes]:
         raise DataError(
-            f"there is no class {', '.join(unknown)}; the classes are {', '.join(classes)}"
+            f"{name}: there is no class {', '.join(unknown)}; the classes are {', '.join(classes)}"
         )
     if not 0 < len(set(positive)) < len(classes):
-        raise DataError("positive must be some of the classes, and not all of them")
-    ids = torch.tensor([classes.index(name) for name in positive])
+        raise DataError(f"{name}: positive must be some of the classes, and not all of them")
+    ids = torch.tensor([classes.index(each) for each in positive])
     return torch.isin(labels, ids).long(), ("rest", "+".join(positive))
