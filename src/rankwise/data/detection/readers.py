@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -88,8 +87,7 @@ def open_detection(
     parts = {part: [_READERS[kind](Path(root), name) for name in names]
              for part, names in named.items() if names}  # fmt: skip
     everything = [listed for lists in parts.values() for listed in lists]
-    known = _classes(everything) if classes is None else tuple(classes)
-    _require_names(everything, known)
+    known = _classes(everything, classes)
     issues = AnnotationIssues()
     found = {}
     for part, lists in parts.items():
@@ -100,24 +98,23 @@ def open_detection(
     return DetectionSplits(**found, issues=issues)
 
 
-def _classes(lists: list[ImageList]) -> tuple[str, ...]:
-    first = lists[0]
-    for other in lists[1:]:
-        if other.classes != first.classes:
-            raise DataError(f"{first.name} and {other.name} have other categories")
-    if first.classes is not None:
-        return first.classes
-    return tuple(sorted({box.label for part in lists for p in part.images for box in p.boxes}))
-
-
-def _require_names(lists: list[ImageList], known: tuple[str, ...]) -> None:
+def _classes(lists: list[ImageList], given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the classes, ``given`` or those of the files; every object is of one of them."""
+    named = [(image, box.label) for part in lists for image in part.images for box in image.boxes]
+    if given is None:
+        given = lists[0].classes
+        for other in lists[1:]:
+            if other.classes != given:
+                raise DataError(f"{lists[0].name} and {other.name} have other categories")
+    known = tuple(sorted({label for _, label in named}) if given is None else given)
     if not known:
         raise DataError(f"{', '.join(part.name for part in lists)}: there are no objects")
-    for image in chain.from_iterable(listed.images for listed in lists):
-        if unknown := [box.label for box in image.boxes if box.label not in known]:
+    for image, label in named:
+        if label not in known:
             raise DataError(
-                f"{image.path.name} has a {unknown[0]}, and the classes are {', '.join(known[:20])}"
+                f"{image.path.name} has a {label}, and the classes are {', '.join(known[:20])}"
             )
+    return known
 
 
 def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:

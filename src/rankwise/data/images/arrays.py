@@ -18,7 +18,6 @@ from rankwise.data.images._class_split import ClassListing
 from rankwise.data.images._listing import Listing, Part, by_halves, located, single_file
 from rankwise.files import read_npz
 
-_ARRAYS = ("x_train", "y_train", "x_test", "y_test", "classes")
 _FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")
 _PICKLED = ("data_batch_1", "batches.meta", "cifar-10-batches-py", "cifar-100-python", "meta")
 _TEN = tuple(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin", "batches.meta.txt"
@@ -81,7 +80,7 @@ def read_split_arrays(path: Path) -> SplitArrays:
     Pixels are uint8 of shape (n, h, w, 3). Nothing in the file is ever executed: arrays of Python
     objects are refused.
     """
-    x_train, y_train, x_test, y_test, classes = _read_arrays(path, _ARRAYS)
+    x_train, y_train, x_test, y_test, classes = _read_arrays(path, SplitArrays._fields)
     names = tuple(str(name) for name in classes.ravel())
     pixels, labels = [], []
     for part, x, y in (("train", x_train, y_train), ("test", x_test, y_test)):

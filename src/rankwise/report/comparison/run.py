@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass as plain_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,8 +101,7 @@ class Importance:
     part: Part = "the test part"
 
 
-@plain_dataclass(frozen=True)
-class Predictions:
+class Predictions(NamedTuple):
     """The test part: targets, and the predictions of every candidate."""
 
     target: Floats
