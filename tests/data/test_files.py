@@ -103,7 +103,6 @@ def test_svmlight_with_queries(tmp_path) -> None:
         found.features.toarray(), [[0, 0.5, 0, 1], [0, 0, 2, 0], [0, -1e-3, 0, 0]]
     )
     assert found.target.tolist() == [2, 0, 1]
-    assert found.queries is not None
     assert found.queries.tolist() == [7, 7, 9]
 
 
@@ -117,7 +116,7 @@ def test_svmlight_after_a_mark_of_byte_order(tmp_path, name) -> None:
 
 def test_svmlight_without_queries_and_with_their_sizes(tmp_path) -> None:
     path = written(tmp_path, "a.svm", "1 1:1\n0 1:2\n0 1:3\n")
-    assert read_svmlight(path).queries is None
+    assert read_svmlight(path).queries.tolist() == []
     written(tmp_path, "a.svm.query", "1\n2\n")
     assert read_svmlight(path).queries.tolist() == [0, 1, 1]
     written(tmp_path, "a.svm.query", "1\n1\n")

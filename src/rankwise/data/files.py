@@ -8,16 +8,13 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from scipy import sparse
 
 from rankwise.data._text import WIDE, opened
 from rankwise.data.errors import DataError, parsing
-from rankwise.data.letor.lines import LAST, groups_of, line_of, load_rows
+from rankwise.data.letor.lines import LAST, Sparse, groups_of, line_of, load_rows
 
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
@@ -27,14 +24,6 @@ _ENDINGS = {
 _LINE = re.compile(rb"\s*[-+.\deE]+(\s+qid:\d+)?(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?$")
 _SHOWN = 30  # columns that a message shows
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
-
-
-class Sparse(NamedTuple):
-    """A file of svmlight: features by number, labels, and the query of each line."""
-
-    features: sparse.csr_array
-    target: NDArray[np.float64]
-    queries: NDArray[np.int64] | None
 
 
 def format_of(path: Path) -> str:
@@ -97,8 +86,9 @@ def read_svmlight(path: Path) -> Sparse:
     writes them.
     """
     with parsing(path, "svmlight"), opened(path) as file:
-        features, target, queries = load_rows(file, "rankwise.data")
-    if not len(target):
+        found = load_rows(file, "rankwise.data")
+    features, rows = found.features, len(found.target)
+    if not rows:
         raise DataError(f"{path}: is empty")
     for wrong, why in (
         (np.isinf(features.data), "holds an infinite value; write a number there"),
@@ -109,9 +99,9 @@ def read_svmlight(path: Path) -> Sparse:
             line = line_of(path, int(np.searchsorted(features.indptr, entry, side="right")) - 1)
             raise DataError(f"{path}: line {line}: feature {features.indices[entry]} {why}")
     sizes = path.with_name(path.name + ".query")
-    if not len(queries) and sizes.exists():
-        queries = groups_of(sizes, len(target))
-    return Sparse(features, target, queries if len(queries) else None)
+    if len(found.queries) or not sizes.exists():
+        return found
+    return found._replace(queries=groups_of(sizes, rows))
 
 
 def require_columns(path: Path, columns: Sequence[str], wanted: Sequence[str], role: str) -> None:

@@ -148,7 +148,7 @@ def _svmlight(
     read = read_svmlight(path)
     if group not in (None, QUERY):
         raise DataError(f"{path}: svmlight knows lists by {QUERY} only, got --group {group}")
-    if group == QUERY and read.queries is None:
+    if group == QUERY and not len(read.queries):
         raise DataError(f"{path}: --group {QUERY} was given, but no line has {QUERY}:")
     column = pl.Series(target or "target", read.target)
     values = partial(read_target, positive=positive, graded=graded)

@@ -15,14 +15,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.errors import DataError
-from rankwise.data.images._listing import (
-    Listing,
-    Part,
-    Recorded,
-    in_order,
-    record_of,
-    single_images,
-)
+from rankwise.data.images._listing import Listing, Part, in_order, record_of, single_images
 from rankwise.data.images.image_file import BrokenImage, require_files, require_images
 from rankwise.data.images.image_set import ClassSplits, ImageSet, LabeledImages
 from rankwise.data.images.long_tail import as_binary, long_tail_rows, rare_positive_rows
@@ -150,13 +143,12 @@ def divide_classes(listed: ClassListing, how: ClassDraw, *, skip_broken: bool) -
     found = {part: whole.subset(rows, f"{listed.name} {part}") for part, rows in parts.items()}
     for part in ("train", "test"):
         require_images(found[part].name, found[part], broken.values())
-    record: tuple[Recorded, ...] = ()
-    if listed.listing is not None:
-        of_row = {i: part for part, rows in parts.items() for i in rows.tolist()}
-        record = record_of(listed.listing, of_row)
-        remarks = [*listed.listing.remarks, *remarks]
+    own, of_row = listed.listing, {i: part for part, at in parts.items() for i in at.tolist()}
     return ClassSplits(
-        **found, dropped=tuple(broken.values()), remarks=tuple(remarks), record=record
+        **found,
+        dropped=tuple(broken.values()),
+        remarks=(*(own.remarks if own else ()), *remarks),
+        record=record_of(own, of_row) if own else (),
     )
 
 

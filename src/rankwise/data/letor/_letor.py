@@ -138,9 +138,7 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     return Letor(path, lines.compact(whole), target, groups, ids, documents)
 
 
-def _parsed(
-    path: Path, chunk: bytes, *, judged: bool
-) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]:
+def _parsed(path: Path, chunk: bytes, *, judged: bool) -> lines.Sparse:
     try:
         rows = lines.load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,17 +31,21 @@ _LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit number
 _LAYOUT = "relevance qid:query feature:value …"
 
 
-def load_rows(
-    file: BinaryIO | gzip.GzipFile, user: str, dtype: DTypeLike = np.float64
-) -> tuple[sparse.csr_array, NDArray[np.float64], NDArray[np.int64]]:
-    """Return features, relevances and query ids; the ids are none where no line has one."""
+class Sparse(NamedTuple):
+    """Rows of svmlight: features by number, labels, and query ids, none where no line has one."""
+
+    features: sparse.csr_array
+    target: NDArray[np.float64]
+    queries: NDArray[np.int64]
+
+
+def load_rows(file: BinaryIO | gzip.GzipFile, user: str, dtype: DTypeLike = np.float64) -> Sparse:
+    """Read the rows of an open file; the package ``user`` needs scikit-learn for it."""
     require(user, "sklearn")
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
-    features, target, queries = load_svmlight_file(
-        file, query_id=True, zero_based=True, dtype=dtype
-    )
-    return sparse.csr_array(features), target, np.asarray(queries)
+    features, *rest = load_svmlight_file(file, query_id=True, zero_based=True, dtype=dtype)
+    return Sparse(sparse.csr_array(features), *map(np.asarray, rest))
 
 
 def compact(features: sparse.csr_array) -> sparse.csr_array | NDArray[Any]:

@@ -104,7 +104,7 @@ def _source(path: Path) -> pl.LazyFrame:
     if kind != "svmlight":
         return scan_as_written(path, kind)
     read = read_svmlight(path)
-    queries = {} if read.queries is None else {QUERY: read.queries}
+    queries = {QUERY: read.queries} if len(read.queries) else {}
     return pl.LazyFrame({"target": read.target, **queries})
 
 
