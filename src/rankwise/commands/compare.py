@@ -172,6 +172,6 @@ def report(
 ) -> None:
     """Write the report of a comparison again, from its results and predictions."""
     # Here, so that the other commands do not wait for it.
-    from rankwise.report.comparison import write_report  # noqa: PLC0415
+    from rankwise.report.comparison.report import write_report  # noqa: PLC0415
 
     say([str(write_report(folder))], style="bold")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.report.comparison.sample import arrays, results, write_run
 
-from rankwise.report.comparison import write_report
+from rankwise.report.comparison.report import write_report
 
 
 @pytest.fixture(scope="session")

@@ -180,6 +180,6 @@ def grouped(folder: Path, lists: int = 60, each: int = 20) -> Path:
 
 
 if __name__ == "__main__":
-    from rankwise.report.comparison import write_report
+    from rankwise.report.comparison.report import write_report
 
     print(write_report(write_run(Path(sys.argv[1]))))

@@ -6,7 +6,7 @@ import pytest
 from tests.report.comparison.browser import CHROMIUM, Browser
 from tests.report.comparison.sample import BASELINE, RECOMMENDED, grouped
 
-from rankwise.report.comparison import write_report
+from rankwise.report.comparison.report import write_report
 
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),

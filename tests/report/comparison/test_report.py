@@ -21,7 +21,7 @@ from tests.report.comparison.sample import (
 )
 
 from rankwise.metrics import average_precision
-from rankwise.report.comparison import write_report
+from rankwise.report.comparison.report import write_report
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 VOID = {"meta", "input", "br", "hr"}

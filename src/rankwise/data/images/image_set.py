@@ -131,9 +131,8 @@ class ImageSet:
                 sizes.append(image_size(path))
         if not sizes:
             return "of unknown size"
-        smallest = "×".join(str(min(side)) for side in zip(*sizes, strict=True))
-        largest = "×".join(str(max(side)) for side in zip(*sizes, strict=True))
-        span = smallest if smallest == largest else f"{smallest} to {largest}"
+        ends = ["×".join(str(end(side)) for side in zip(*sizes, strict=True)) for end in (min, max)]
+        span = " to ".join(dict.fromkeys(ends))
         of = "" if len(seen) == len(paths) else f" ({len(seen)} files looked at)"
         return f"{span} pixels{of}"
 

@@ -4,7 +4,3 @@ A run is read (:mod:`.run`), measured (:mod:`.curves`), drawn as SVG
 (:mod:`.charts`) and put into :mod:`.sections` of one :mod:`.report`. Scripts only react: without
 them the report still shows every number and every curve.
 """
-
-from rankwise.report.comparison.report import write_report
-
-__all__ = ["write_report"]

@@ -15,7 +15,7 @@ from optuna.storages import RDBStorage
 
 from rankwise.data import DataError
 from rankwise.estimators.limits import threads_for, time_limit
-from rankwise.report.comparison import write_report
+from rankwise.report.comparison.report import write_report
 from rankwise.tasks.compare import fit, remarks
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
