@@ -155,7 +155,6 @@ def _svmlight(
     labels, found = read_role(path, "target", column, values)
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
-    queries = None if group is None else read.queries
     return Table(
         path=path,
         features=compact(features),
@@ -163,5 +162,5 @@ def _svmlight(
         kinds=("numeric",) * features.shape[1],
         target=labels,
         positive=found,
-        groups=None if queries is None else np.unique(queries, return_inverse=True)[1],
+        groups=None if group is None else np.unique(read.queries, return_inverse=True)[1],
     )

@@ -132,11 +132,8 @@ def folds(
         [(30, 10), (30, 10), (30, 10), (30, 10)]
     """
     units, strata, _ = _units(table)
-    members = np.unique(units[rows])
-    part = np.full(len(strata), -1)
-    shares = (1 / count,) * count
-    part[members] = _dealt(strata[members], shares, np.random.default_rng(seed))
-    place = part[units[rows]]
+    members, at = np.unique(units[rows], return_inverse=True)
+    place = _dealt(strata[members], (1 / count,) * count, np.random.default_rng(seed))[at]
     found = [(rows[place != number], rows[place == number]) for number in range(count)]
     for number, pair in enumerate(found):
         for part_rows in pair:

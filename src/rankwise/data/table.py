@@ -152,9 +152,7 @@ def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: W
         return _roles.read_role(path, role, frame[roles[role]], read) if role in roles else None
 
     weights = of("weight", _roles.read_weights)
-    weightless = 0
     if weights is not None and not weights.all():
-        weightless = int((weights == 0).sum())
         rows = rows[weights > 0]
         frame, weights = whole[rows], weights[weights > 0]
     read = partial(_roles.read_target, positive=wishes.positive, graded=wishes.graded)
@@ -197,7 +195,7 @@ def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: W
         warnings=tuple(each.warning for each in decided.values() if each.warning is not None),
         file_rows=rows if len(rows) < len(whole) else None,
         without_target=without,
-        without_weight=weightless,
+        without_weight=len(whole) - without - len(rows),
     )
 
 

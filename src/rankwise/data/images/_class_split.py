@@ -159,8 +159,8 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
     own = listed.listing
     drawn = f"drawn at random in every class (data.seed {how.seed})"
     draw = partial(_drawn, labels=labels, seed=how.seed, least=0 if own is None else 1)
+    remarks: list[str] = []
     if listed.parts is None:
-        remarks = []
         if own is not None:
             remarks.append(
                 f"division: {test:.0%} test and {how.validation_share:.0%} validation, at least "
@@ -178,7 +178,6 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
     of_part = [listed.parts[i] for i in rows.tolist()]
     given: Rows = {part: rows[torch.tensor([own == part for own in of_part], dtype=torch.bool)]
                    for part in get_args(Part)}  # fmt: skip
-    remarks = []
     if "test" not in listed.parts and not final:
         given |= {**draw(given["train"], 0.0, test), "validation": given["validation"]}
         remarks.append(f"test: {test:.0%} of the images in train, {drawn}")
