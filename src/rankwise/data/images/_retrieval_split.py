@@ -195,14 +195,13 @@ def validation_classes(
 
 def _classes(drawable: list[str], wanted: list[Part], how: Draw) -> dict[str, Part]:
     drawn: dict[str, Part] = {}
-    rest = drawable
     if "test" in wanted:
         asked = max(_FEW, math.ceil(round(how.shares["test"] * len(drawable), 9)))
         count = min(asked, len(drawable) - _FEW * len(wanted))
         order = np.random.default_rng((how.seed, 1)).permutation(len(drawable))
         drawn = {drawable[i]: "test" for i in order[:count]}
-        rest = [name for name in drawable if name not in drawn]
     if "validation" in wanted:
+        rest = [name for name in drawable if name not in drawn]
         share = min(how.validation_share, (len(rest) - _FEW) / len(rest))
         chosen = validation_classes(rest, {}, share, how.seed)
         drawn |= dict.fromkeys(chosen, "validation")

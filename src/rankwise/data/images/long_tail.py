@@ -28,12 +28,11 @@ def long_tail_rows(labels: Tensor, classes: int, imbalance: float, seed: int) ->
     """
     sizes = torch.bincount(labels, minlength=classes).tolist()
     wanted = long_tail_counts(max(sizes, default=0), classes, imbalance)
-    kept = []
+    kept = [np.zeros(0, np.int64)]
     for number, most in enumerate(wanted):
         rows = (labels == number).nonzero().flatten().numpy()
         kept.append(np.random.default_rng((seed, number)).permutation(rows)[:most])
-    together = np.sort(np.concatenate(kept)) if kept else np.zeros(0, np.int64)
-    return torch.from_numpy(together.astype(np.int64))
+    return torch.from_numpy(np.sort(np.concatenate(kept)))
 
 
 def rare_positive_rows(target: Tensor, share: float, seed: int) -> Tensor:
