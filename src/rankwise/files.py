@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -41,6 +42,12 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return path
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of the content of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:

@@ -22,7 +22,8 @@ class Command(TyperCommand):
         return _flags_without_type(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> object:
-        name = _command_of(ctx)
+        # The word after rankwise: the group of a command, or the command itself.
+        name = next((word for word in ctx.command_path.split() if word in COMMANDS), ctx.info_name)
         absent = missing(COMMANDS[name][1] if name in COMMANDS else ())
         if absent:
             refuse(sentence(f"rankwise {name}", absent))
@@ -68,12 +69,3 @@ def _flags_without_type(params: list[Any]) -> list[Any]:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
     return params
-
-
-def _command_of(context: Any) -> str:
-    """The word after ``rankwise``: the group of a command, or the command itself."""
-    names: list[str] = []
-    while context is not None:
-        names.insert(0, context.command.name)
-        context = context.parent
-    return next((name for name in names if name in COMMANDS), names[-1])

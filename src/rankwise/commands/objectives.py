@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -11,10 +11,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from rankwise.commands.console import paper
-
-if TYPE_CHECKING:
-    from rankwise.naming.entry import MetricEntry, ObjectiveEntry
-    from rankwise.naming.table import Alias
 
 
 def objectives(
@@ -27,52 +23,40 @@ def objectives(
     Below them are the aliases, spellings of other libraries that are understood as well.
     """
     # Here, so that the other commands do not wait for torch.
+    from rankwise.naming.entry import shown_names  # noqa: PLC0415
     from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES  # noqa: PLC0415
     from rankwise.naming.table import ALIASES  # noqa: PLC0415
 
-    console = paper()
-    console.print(_metrics(METRICS) if metrics else _objectives(OBJECTIVES, BASELINES))
-    shown = METRICS if metrics else OBJECTIVES
-    first = {entry.names[0] for entry in shown}
-    console.print(_aliases(alias for alias in ALIASES if alias.name in first))
+    if metrics:
+        columns = [Column("what it is", ratio=1, min_width=20), Column("options")]
+        rows = [("\n".join(shown_names(e)), e.what, ", ".join(e.options) or "–") for e in METRICS]
+        _print("metric", columns, rows)
+    else:
+        widths = {"index": 11, "cost": 9, "paper": 14}
+        metric = Column("metric", max_width=11, overflow="fold")
+        use = Column("when to use it", ratio=1, min_width=20)
+        columns = [metric, use, *(Column(name, max_width=most) for name, most in widths.items())]
+        sections = [
+            [
+                ("\n".join(shown_names(e)), e.shown_metric, e.use, e.memory, e.cost, e.paper)
+                for e in section
+            ]
+            for section in (OBJECTIVES, BASELINES)
+        ]
+        _print("objective", columns, *sections)
+    first = {entry.names[0] for entry in (METRICS if metrics else OBJECTIVES)}
+    columns = [Column("name", max_width=19, overflow="fold"), Column("who spells it so", ratio=1)]
+    aliases = [(each.spelling, each.shown, each.source) for each in ALIASES if each.name in first]
+    _print("alias", columns, aliases)
 
 
-def _objectives(*sections: Iterable[ObjectiveEntry]) -> Table:
-    widths = {"index": 11, "cost": 9, "paper": 14}
-    metric = Column("metric", max_width=11, overflow="fold")
-    use = Column("when to use it", ratio=1, min_width=20)
-    table = _table("objective", metric, use, *(Column(n, max_width=w) for n, w in widths.items()))
-    for section in sections:
-        for entry in section:
-            cells = (entry.shown_metric, entry.use, entry.memory, entry.cost, entry.paper)
-            table.add_row(_names(entry), *map(Text, cells))
-        table.add_section()
-    return table
-
-
-def _metrics(entries: Iterable[MetricEntry]) -> Table:
-    table = _table("metric", Column("what it is", ratio=1, min_width=20), "options")
-    for entry in entries:
-        table.add_row(_names(entry), Text(entry.what), Text(", ".join(entry.options) or "–"))
-    return table
-
-
-def _aliases(aliases: Iterable[Alias]) -> Table:
-    name = Column("name", max_width=19, overflow="fold")
-    table = _table("alias", name, Column("who spells it so", ratio=1))
-    for alias in aliases:
-        table.add_row(Text(alias.spelling), Text(alias.shown), Text(alias.source))
-    return table
-
-
-def _table(names: str, *columns: Column | str) -> Table:
+def _print(names: str, columns: Iterable[Column], *sections: Iterable[Sequence[str]]) -> None:
     first = Column(names, no_wrap=True)  # a name broken in two could not be copied
-    return Table(
+    table = Table(
         first, *columns, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, expand=True
     )
-
-
-def _names(entry: ObjectiveEntry | MetricEntry) -> Text:
-    from rankwise.naming.entry import shown_names  # noqa: PLC0415
-
-    return Text("\n".join(shown_names(entry)))
+    for rows in sections:
+        for row in rows:
+            table.add_row(*map(Text, row))
+        table.add_section()
+    paper().print(table)

@@ -21,6 +21,7 @@ from rankwise.commands.console import (
 from rankwise.commands.options import Out, Resume, Run, add_config, names_of
 from rankwise.errors import UsageError
 from rankwise.settings import Section
+from rankwise.tasks import recommendation as task  # its modules are imported where they are used
 from rankwise.tasks.recommendation.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,7 +109,6 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 ) -> None:
     """Train on interactions, keep the best epoch on validation, evaluate it on the test part."""
     from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
-    from rankwise.tasks import recommendation as task  # noqa: PLC0415
 
     require_folder(out)
     inputs = (data, user_features, item_features)
@@ -151,8 +151,6 @@ def evaluate(
     """Evaluate a finished run on its test part, or on later interactions."""
     import polars as pl  # noqa: PLC0415
 
-    from rankwise.tasks import recommendation as task  # noqa: PLC0415
-
     require_other("--out", out, data)
     later = None if data is None else reading.read(data)
     found = task.evaluate_run(run, metrics=names_of("metrics", metrics), data=later)
@@ -184,8 +182,6 @@ def topk(
 
     Users whom the model does not know get the popular items: see the column source.
     """
-    from rankwise.tasks import recommendation as task  # noqa: PLC0415
-
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--out must end in .csv or .parquet, got {out}")
     require_other("--out", out, None if users is None else Path(users))

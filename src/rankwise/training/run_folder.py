@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 import rankwise
 from rankwise.errors import UsageError
+from rankwise.files import sha256_of
 from rankwise.report import write_json, write_whole
 
 RUN = "run.json"
@@ -101,7 +102,7 @@ class RunFolder:
         """Note that the run has ended, and the SHA-256 of all files in the folder."""
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
         self._about.parts = {
-            str(path.relative_to(self.path)): [_digest(path)]
+            str(path.relative_to(self.path)): [sha256_of(path)]
             for path in files
             if path.name not in (RUN, _LOCK)
         }
@@ -282,8 +283,3 @@ def _locked(folder: Path) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)
         os.close(handle)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

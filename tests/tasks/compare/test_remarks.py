@@ -11,7 +11,7 @@ from tests.tasks.compare.test_selection import NOTHING
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores
-from rankwise.tasks.compare.remarks import result_remarks, training_remarks, verdict_of
+from rankwise.tasks.compare.remarks import remarks_on, verdict_of
 from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.selection import Choice, Evaluation
 
@@ -20,9 +20,9 @@ def outcome(here, fitted, recommended=0):
     return Outcome(here, fitted, Choice(recommended, 0, ""), Evaluation([(here, fitted)]))
 
 
-def on_training(here, fitted=(), failed=None):
+def remarks_of(here, fitted=(), failed=None, recommended=0):
     budget = Budget(path="timing.json", pilot_seconds=0.0, costs={})
-    return training_remarks(outcome(here, fitted), failed or {}, budget)
+    return remarks_on(outcome(here, fitted, recommended), failed or {}, budget)
 
 
 def verdict(here, fitted, recommended=1):
@@ -118,7 +118,7 @@ def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(m
         assert found.gains[1].mean == 0.0
         assert found.evaluation.same_ranking(1, 0)
         expected = "difference 0, ranks every tested row as linear, log-loss does: linear, ap"
-        assert result_remarks(found) == ([expected] if named else [])
+        assert (expected in remarks_of(many, fitted, recommended=recommended)) is named
 
 
 def half_learned(here, *bad):
@@ -133,8 +133,8 @@ def half_learned(here, *bad):
 
 def test_a_candidate_that_has_learned_nothing_is_named(tmp_path):
     here = problem(tmp_path)
-    assert on_training(here, [half_learned(here)]) == []
-    (note,) = on_training(here, [half_learned(here, 1, 4)])
+    assert remarks_of(here, [half_learned(here)]) == []
+    (note,) = remarks_of(here, [half_learned(here, 1, 4)])
     # Scores that are all equal have the share of positives as their average precision.
     share = np.mean([here.table.target[rows].mean() for _, rows in here.plan.splits])
     assert note.startswith(f"linear, log-loss is no better than chance ({share:.4f}) on 2 of 10")
@@ -144,7 +144,7 @@ def test_columns_that_are_no_features(tmp_path):
     frame = table().with_columns(id=np.array([f"t{n}" for n in range(600)]))
     frame.write_csv(tmp_path / "table.csv")
     here = problem(tmp_path)
-    assert on_training(here, failed={"a": "a: no"}) == [
+    assert remarks_of(here, failed={"a": "a: no"}) == [
         "left out, it failed: a: no",
         "columns left out (the table of columns says why): id",
     ]
@@ -155,6 +155,6 @@ def test_a_number_that_became_a_word_is_told(tmp_path):
     values = [str(value) for value in frame["a"].to_list()]
     values[250] = "oops"
     frame.with_columns(a=np.array(values)).write_csv(tmp_path / "table.csv")
-    slip, unused = on_training(problem(tmp_path))
+    slip, unused = remarks_of(problem(tmp_path))
     assert "599 of 600 values are numbers, but 'oops' in row 251 is not" in slip
     assert unused == "columns left out (the table of columns says why): a"

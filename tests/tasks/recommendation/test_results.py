@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from tests.tasks.recommendation.cases import settings, two_kinds
 
 from rankwise.data.interactions import FeatureTable
+from rankwise.files import write_json
 from rankwise.tasks.recommendation import (
     Evaluation,
     Settings,
@@ -22,7 +23,7 @@ from rankwise.tasks.recommendation import (
     results_table,
 )
 from rankwise.tasks.recommendation.network import Recommender
-from rankwise.tasks.recommendation.results import write_config, write_model
+from rankwise.tasks.recommendation.results import CONFIG, write_model
 from rankwise.tasks.recommendation.training import Trained, new_network
 
 DATA = two_kinds()
@@ -41,7 +42,7 @@ def written(out, data=DATA, tables=(None, None), **options):
     with torch.random.fork_rng(devices=[]):
         network = new_network(problem, chosen)
         torch.nn.init.normal_(network.offsets.weight)
-    write_config(out, chosen, "kinds.csv")
+    write_json(out / CONFIG, {"data": "kinds.csv", "settings": chosen.model_dump()})
     write_model(out, problem, network)
     return chosen, problem, network
 

@@ -94,10 +94,7 @@ def run(
             "decided": remarks.undecided(evaluation) is None,
             "verdict": remarks.verdict_of(outcome),
             "importance": importance_of(out, outcome.choice.recommended, problem, evaluation),
-            "remarks": [
-                *remarks.result_remarks(outcome),
-                *remarks.training_remarks(outcome, failed, budget),
-            ],
+            "remarks": remarks.remarks_on(outcome, failed, budget),
         }
         outcome.write(out, results)
         report = write_report(out)

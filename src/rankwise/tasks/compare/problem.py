@@ -113,13 +113,8 @@ class Plan:
 
     def as_json(self) -> dict[str, str | int]:
         """Return the sizes of the parts and how the choice is made, for ``config.json``."""
-        return {
-            "kind": self.parts.kind,
-            "train": len(self.parts.train),
-            "validation": len(self.parts.validation),
-            "test": len(self.parts.test),
-            "choice": self.describe(len(self.splits)),
-        }
+        sizes = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
+        return {"kind": self.parts.kind, **sizes, "choice": self.describe(len(self.splits))}
 
 
 def plan_for(table: Table, seed: int) -> Plan:
@@ -134,7 +129,8 @@ def plan_for(table: Table, seed: int) -> Plan:
     parts = split(table, seed=seed)
     if table.time is not None or count_positives(table, parts.validation) >= FEW:
         return Plan(parts, ((parts.train, parts.validation),), 1)
-    pairs = _repeated(table, parts.development, seed, REPEATS)
+    seeds = range(seed * REPEATS + 1, (seed + 1) * REPEATS + 1)
+    pairs = _folds(table, parts.development, seeds)
     return Plan(parts, tuple(pairs), len(pairs) // REPEATS)
 
 
@@ -144,23 +140,18 @@ def plans_of_folds(table: Table, seed: int, repeats: int) -> list[Plan]:
     Within the other folds the choice is made by cross-validation again (nested), so that a test
     part has no influence on the options that it tests.
     """
-    pairs = _repeated(table, np.arange(len(table)), seed, repeats)
+    seeds = range(seed * repeats + 1, (seed + 1) * repeats + 1)
+    pairs = _folds(table, np.arange(len(table)), seeds)
     return [_inside(table, others, tested, seed) for others, tested in pairs]
 
 
-def _repeated(table: Table, rows: Rows, seed: int, repeats: int) -> list[tuple[Rows, Rows]]:
-    """Return the folds of repeated cross-validation of some rows."""
-    seeds = [seed * repeats + repeat + 1 for repeat in range(repeats)]
-    return [pair for each in seeds for pair in _folds(table, rows, each)]
-
-
 def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
-    pairs = _folds(table, rows, seed)
+    pairs = _folds(table, rows, range(seed, seed + 1))
     kind = "stratified" if table.groups is None else "grouped"
     return Plan(Split(*pairs[0], test, kind), tuple(pairs), len(pairs))
 
 
-def _folds(table: Table, rows: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-    """Return folds of some rows, each with at least two positives."""
+def _folds(table: Table, rows: Rows, seeds: range) -> list[tuple[Rows, Rows]]:
+    """Return folds of some rows, each with at least two positives, drawn once per seed."""
     count = max(2, min(FOLDS, count_positives(table, rows) // 2))
-    return folds(table, rows, count=count, seed=seed)
+    return [pair for seed in seeds for pair in folds(table, rows, count=count, seed=seed)]

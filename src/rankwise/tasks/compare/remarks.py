@@ -61,12 +61,13 @@ def undecided(evaluation: Evaluation) -> str | None:
     return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
 
 
-def result_remarks(outcome: Outcome) -> list[str]:
-    """Return the remarks on the results of a run, besides those on its training."""
-    evaluation, choice, remarks = outcome.evaluation, outcome.choice, list[str]()
+def remarks_on(outcome: Outcome, failed: Mapping[str, str], budget: Budget) -> list[str]:
+    """Return the remarks on the results of a run, on its training and on its columns."""
+    fitted, problem, remarks = outcome.fitted, outcome.problem, list[str]()
+    evaluation, choice = outcome.evaluation, outcome.choice
     same = [
         each.candidate.name
-        for number, each in enumerate(outcome.fitted)
+        for number, each in enumerate(fitted)
         if number not in (choice.baseline, choice.recommended)
         and evaluation.same_ranking(number, choice.baseline)
     ]
@@ -76,15 +77,10 @@ def result_remarks(outcome: Outcome) -> list[str]:
     if evaluation.repeats:
         remarks.append(
             f"chosen anew within every fold, the recommended candidate has "
-            f"{outcome.problem.metric} {evaluation.nested_value():.4f}: "
+            f"{problem.metric} {evaluation.nested_value():.4f}: "
             "the best of several looks a little better than it is"
         )
-    return remarks
-
-
-def training_remarks(outcome: Outcome, failed: Mapping[str, str], budget: Budget) -> list[str]:
-    """Return what the budget did not allow, candidates that failed, columns left out."""
-    fitted, problem, remarks = outcome.fitted, outcome.problem, list(budget.announced)
+    remarks += budget.announced
     if budget.left_out:
         remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
     remarks += [f"left out, it failed: {why}" for why in failed.values()]

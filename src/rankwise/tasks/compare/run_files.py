@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import contextmanager
+from importlib.metadata import distributions
 from pathlib import Path
 
 from rankwise.data import DataError
-from rankwise.files import read_npz
+from rankwise.files import read_npz, sha256_of
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
@@ -44,30 +43,28 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
     if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise DataError(f"{out} exists and holds no run; pass another --out")
     with RunFolder(out, "compare").opened(resume=resume) as folder:
-        _write_config(out / CONFIG, problem, resume=resume)
+        table, asked = problem.table, problem.settings.plain()
+        digest = sha256_of(problem.settings.data)
+        if (out / CONFIG).exists():
+            if not resume:
+                raise DataError(
+                    f"{out} already holds a run; pass --resume to resume it, or another --out"
+                )
+            _require_same(out / CONFIG, asked, digest)
+        versions = {each.name: each.version for each in distributions() if each.name in _PACKAGES}
+        config = {
+            "command": "rankwise compare",
+            **asked,
+            "sha256": digest,
+            "rows": len(table),
+            "features": dict(zip(table.names, table.kinds, strict=True)),
+            "left_out_columns": list(table.left_out),
+            "positive_value": table.positive,
+            "splits": problem.plan.as_json(),
+            "versions": {"python": platform.python_version(), **versions},
+        }
+        write_json(out / CONFIG, config)
         yield folder
-
-
-def _write_config(config: Path, problem: Problem, *, resume: bool) -> None:
-    table, asked, digest = problem.table, problem.settings.plain(), _digest(problem.settings.data)
-    if config.exists():
-        if not resume:
-            raise DataError(
-                f"{config.parent} already holds a run; pass --resume to resume it, or another --out"
-            )
-        _require_same(config, asked, digest)
-    known = {
-        "command": "rankwise compare",
-        **asked,
-        "sha256": digest,
-        "rows": len(table),
-        "features": dict(zip(table.names, table.kinds, strict=True)),
-        "left_out_columns": list(table.left_out),
-        "positive_value": table.positive,
-        "splits": problem.plan.as_json(),
-        "versions": {"python": platform.python_version(), **_versions()},
-    }
-    write_json(config, known)
 
 
 def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
@@ -82,19 +79,6 @@ def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
     if changed:
         words = ", ".join(f"{n} was {before.get(n)!r} and is {asked[n]!r}" for n in changed)
         raise DataError(f"{config.parent}: the run cannot be resumed with other settings: {words}")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def rows_of_part(run: Path, part: str) -> Rows:
@@ -135,7 +119,7 @@ def data_of_run(run: Path, moved: Path | None = None) -> Path:
             f"{path}: there is no such file, and the run in {run} read its rows from it; "
             f"pass its new place: rankwise predict {run} DATA --part …"
         )
-    found = _digest(path)
+    found = sha256_of(path)
     if found != known:
         raise DataError(
             f"{path}: is not the file that the run in {run} read: its SHA-256 begins with "

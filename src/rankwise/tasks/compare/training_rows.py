@@ -9,7 +9,6 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.stats import betabinom
 
 from rankwise.data import Table
@@ -74,8 +73,12 @@ def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     a sparse row costs only its entries.
     """
     keys = np.array([_hash_of(name) for name in names], dtype=np.uint64)
-    if sparse.issparse(features):
-        return _of_sparse(features, keys)
+    if not isinstance(features, pl.DataFrame | np.ndarray):  # sparse
+        entries = _mixed(_float_bits(features.data), keys[features.indices])
+        # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        total: UInts = np.diff(sums[features.indptr])
+        return total
     total = np.zeros(features.shape[0], dtype=np.uint64)
     for place, name in enumerate(names):
         if isinstance(features, pl.DataFrame):
@@ -84,14 +87,6 @@ def row_hashes(features: Features, names: Sequence[str]) -> UInts:
             bits = _float_bits(features[:, place])
         total += _mixed(bits, keys[place : place + 1])
     return total
-
-
-def _of_sparse(features: sparse.csr_array, keys: UInts) -> UInts:
-    entries = _mixed(_float_bits(features.data), keys[features.indices])
-    # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
-    found: UInts = np.diff(sums[features.indptr])
-    return found
 
 
 def _bits(column: pl.Series) -> UInts:

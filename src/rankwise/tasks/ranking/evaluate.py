@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
+from rankwise.files import nan_to_none
 from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
@@ -40,18 +41,13 @@ class QueryMetric:
         return self.over.mean
 
     @property
-    def plain(self) -> dict[str, object]:
+    def plain(self) -> object:
         """For a file: JSON has no word for NaN."""
         known = {"value": self.over.mean, "standard_error": self.over.standard_error}
-        return without_nan(known | {"queries": self.over.count, "left_out": self.over.left_out})
+        return nan_to_none({**known, "queries": self.over.count, "left_out": self.over.left_out})
 
     def __str__(self) -> str:
         return str(Mean(self.mean, self.over.standard_error, self.over.count))
-
-
-def without_nan(numbers: Mapping[str, object]) -> dict[str, object]:
-    """Return numbers for JSON, with None for NaN."""
-    return {n: None if isinstance(v, float) and math.isnan(v) else v for n, v in numbers.items()}
 
 
 def known_metrics(names: Sequence[str]) -> list[str]:

@@ -17,12 +17,13 @@ from rankwise._grammar import canonical
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
+from rankwise.files import nan_to_none
 from rankwise.metrics import Comparison, at_rank, compare_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.table import read
 from rankwise.report import Table
 from rankwise.report.comparison.format import p_value
-from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant, without_nan
+from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant
 from rankwise.tasks.ranking.settings import TREC
 
 _WITH_K = ("precision", "recall", "hit")
@@ -50,8 +51,8 @@ def evaluate_run(
     for name, (kind, k, linear) in asked.items():
         best = found
         if kind == "ndcg":
-            best = at_rank.dcg(_gain(ideal, linear), k)
-            values = at_rank.dcg(_gain(gains, linear), k) / best
+            dcg, best = (at_rank.dcg(r if linear else r.exp2() - 1, k) for r in (gains, ideal))
+            values = dcg / best
         else:
             values = _of_hits(kind, k, hits, found)
         evaluated[name] = QueryMetric(name, values.masked_fill(best <= 0, torch.nan).numpy())
@@ -129,10 +130,6 @@ def _require_gains(qrels: Qrels) -> None:
         )
 
 
-def _gain(relevance: Tensor, linear: bool) -> Tensor:
-    return relevance if linear else relevance.exp2() - 1
-
-
 def _ranked(run: Run, qrels: Qrels) -> tuple[Tensor, Tensor]:
     """Of every query the relevances by rank in the run, and those of the best order."""
     rows, best = [], []
@@ -187,10 +184,10 @@ class RunComparison:
     equal: int
 
     @property
-    def plain(self) -> dict[str, object]:
+    def plain(self) -> object:
         """For a file: JSON has no word for NaN."""
-        counts = {name: n for name, n in asdict(self).items() if name != "found"}
-        return without_nan({**asdict(self.found), **counts})
+        counts = asdict(self)
+        return nan_to_none(counts.pop("found") | counts)
 
 
 def compare_runs(

@@ -36,8 +36,7 @@ class Negatives:
     def draw(self) -> tuple[Tensor, Tensor]:
         """Items and their weights."""
         if self.count == 0:
-            every = torch.arange(self.n_items)
-            return every, torch.ones(self.n_items)
+            return torch.arange(self.n_items), torch.ones(self.n_items)
         items = torch.multinomial(self.share, self.count, replacement=True)
         return items, self.weight[items].float()
 

@@ -13,6 +13,7 @@ import torch
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.errors import UsageError
+from rankwise.files import write_json
 from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.catalog import Scores, best_items
 from rankwise.tasks.recommendation.evaluation import (
@@ -24,7 +25,7 @@ from rankwise.tasks.recommendation.evaluation import (
     popularity,
 )
 from rankwise.tasks.recommendation.problem import Problem, codes_of
-from rankwise.tasks.recommendation.results import load_run, write_config, write_model, write_results
+from rankwise.tasks.recommendation.results import CONFIG, load_run, write_model, write_results
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import Trained, loss_of, train
 from rankwise.training import CHECKPOINT, RunFolder, Step
@@ -68,7 +69,7 @@ def run(
     with RunFolder(out, "recommend").opened(resume=resume) as folder:
         if folder.read(CHECKPOINT) is None:
             loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
-            write_config(out, settings, source)
+            write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         trained = train(problem, settings, folder, resume=resume, on_step=on_step)
         write_model(out, problem, trained.network)
         results = _measured(problem, trained.network.scores(), measures)
@@ -126,39 +127,26 @@ def recommend(
     codes = np.array([number[user] for user in asked if user in number], dtype=np.int64)
     had = None if seen else problem.pairs((0, 1, 2), positive=False)
     blocks = list(best_items(network.scores(), torch.from_numpy(codes), had, k))
-    frames = [_frame(problem.users, problem.items, *block, source=MODEL) for block in blocks]
-    strangers = [user for user in asked if user not in number]
-    if strangers:
-        counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
-        best = counts.argsort(descending=True, stable=True)[:k].expand(len(strangers), -1)
-        block = torch.arange(len(strangers)), best, counts[best].float()
-        frames.append(_frame(strangers, problem.items, *block, source=POPULAR))
-    return pl.concat(frames).sort(pl.col("user").cast(pl.Enum(asked)), maintain_order=True)
-
-
-def _frame(
-    user_ids: Sequence[str],
-    item_ids: Sequence[str],
-    users: torch.Tensor,
-    items: torch.Tensor,
-    scores: torch.Tensor,
-    *,
-    source: str,
-) -> pl.DataFrame:
-    """Rows of some users with their items; a score of −∞ is no item."""
-    there = scores > -torch.inf
-    columns = (users.unsqueeze(1).expand_as(items), there.cumsum(1), items, scores)
+    known, strangers = len(problem.users), [user for user in asked if user not in number]
+    counts = torch.bincount(problem.pairs((0, 1, 2)).items, minlength=len(problem.items))
+    popular = counts.argsort(descending=True, stable=True)[:k].expand(len(strangers), -1)
+    blocks.append((known + torch.arange(len(strangers)), popular, counts[popular].float()))
+    users_of, items, scores = map(torch.cat, zip(*blocks, strict=True))
+    there = scores > -torch.inf  # −∞ is no item
+    columns = (users_of.unsqueeze(1).expand_as(items), there.cumsum(1), items, scores)
     user, rank, item, score = (column[there].numpy() for column in columns)
-    return pl.DataFrame(
+    names = (*problem.users, *strangers)
+    frame = pl.DataFrame(
         {
-            "user": [user_ids[code] for code in user],
+            "user": [names[code] for code in user],
             "rank": rank,
-            "item": [item_ids[code] for code in item],
+            "item": [problem.items[code] for code in item],
             "score": score,
-            "source": [source] * len(user),
+            "source": np.where(user < known, MODEL, POPULAR),
         },
         schema=SCHEMA,
     )
+    return frame.sort(pl.col("user").cast(pl.Enum(asked)), maintain_order=True)
 
 
 def _measured(

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from rankwise.errors import UsageError
-from rankwise.files import write_json, write_whole
+from rankwise.files import nan_to_none, write_json, write_whole
 from rankwise.report import Figure, Section, Table, settings_section, write_html
 from rankwise.report.plots import as_figure, history_axes
 from rankwise.report.verdict import Verdict
@@ -24,11 +24,6 @@ from rankwise.tasks.recommendation.training import Trained, new_network
 from rankwise.training import require_unchanged
 
 CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetensors", "ids.json"
-
-
-def write_config(out: Path, settings: Settings, source: str) -> None:
-    """``config.json``: the settings of the run, and what it was trained on."""
-    write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
 
 
 def write_model(out: Path, problem: Problem, network: Recommender) -> None:
@@ -105,7 +100,9 @@ def write_results(
     write_json(
         out / "results.json",
         {
-            "test": {name: {m: _plain(v) for m, v in row.items()} for name, row in means.items()},
+            "test": nan_to_none(
+                {n: {m: vars(v) for m, v in row.items()} for n, row in means.items()}
+            ),
             "best_epoch": trained.best,
             "epochs": len(trained.history),
             "warm_start_epochs": trained.warm,
@@ -168,11 +165,6 @@ def course(settings: Settings, trained: Trained) -> str:
 def notes_of(results: Mapping[str, Evaluation]) -> list[str]:
     """What is to be said of the users, once."""
     return list(dict.fromkeys(note for found in results.values() for note in found.notes()))
-
-
-def _plain(mean: object) -> dict[str, float | int | None]:
-    # JSON has no word for NaN.
-    return {k: None if v != v else v for k, v in vars(mean).items()}  # noqa: PLR0124
 
 
 def _curve(settings: Settings, trained: Trained) -> Figure:
