@@ -14,6 +14,7 @@ from rich.progress import track
 from rich.table import Table as Shown
 from typer.core import TyperGroup
 
+from rankwise.commands.app import Debug, Seed
 from rankwise.commands.console import (
     complaints,
     one_line,
@@ -22,7 +23,6 @@ from rankwise.commands.console import (
     require_folder,
     require_other,
 )
-from rankwise.commands.options import Debug, Seed
 from rankwise.report import Table
 from reproductions.frame import (
     STUDIES,

@@ -1,18 +1,38 @@
-"""The Typer that ``rankwise`` and its groups are made of: how commands start and show flags."""
+"""The Typer that ``rankwise`` and its groups are made of, and the options of their commands."""
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from operator import or_
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rankwise.commands.console import refuse
-from rankwise.commands.options import with_options
+from rankwise.commands.console import one_line, refuse
+from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
+from rankwise.settings import MAX_SEED, Section, TaskSettings, without_bounds
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
+Out = Annotated[Path, typer.Option(help="Output folder of the run.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the output folder.")]
+Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="YAML file of settings; options override it (see `config`)."),
+]
+Source = Annotated[
+    str | None, typer.Argument(help="YAML file or name of a configuration. Default: the defaults.")
+]
+Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
 
 class Command(TyperCommand):
@@ -69,3 +89,113 @@ def _flags_without_type(params: list[Any]) -> list[Any]:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
     return params
+
+
+def add_config(app: typer.Typer, load: Callable[[], type[TaskSettings]]) -> None:
+    """Add ``config`` to a group of commands; ``load`` imports the settings."""
+
+    @app.command()
+    def config(source: Source = None, schema: Schema = False) -> None:
+        """Print all settings with their descriptions as YAML, to edit and pass to train."""
+        kind = load()
+        if schema:
+            typer.echo(json.dumps(kind.json_schema(), indent=2, ensure_ascii=False))
+        else:
+            found = kind.defaults() if source is None else kind.read(source)
+            typer.echo(found.documented(), nl=False)
+
+
+def with_options(command: Callable[..., None], stopped: str) -> Callable[..., None]:
+    """Return a command with ``--debug``, and an option for every setting of its settings.
+
+    Parameters that are settings are replaced; the other parameters of the command replace the
+    option of their name. :class:`TaskSettings` can also be read from ``--config``. Errors end the
+    command in one line, and Ctrl-C in the line ``stopped``.
+    """
+    own = inspect.signature(command, eval_str=True).parameters
+    kinds = {name: param.annotation for name, param in own.items() if _is_section(param)}
+    params: list[inspect.Parameter] = []
+    for name, param in own.items():
+        if name not in kinds:
+            params.append(param.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        params += [
+            _option(kinds[name], field)
+            for field, info in kinds[name].model_fields.items()
+            if field not in own and get_origin(info.annotation) is not dict
+        ]
+    if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
+        params.append(_parameter("config", Config, None))
+    context = _parameter("context", typer.Context, inspect.Parameter.empty)
+    params += [_parameter("debug", Debug, False), context]
+
+    @wraps(command)
+    def run(*, context: typer.Context, debug: bool, **given: object) -> None:
+        with one_line(debug=debug, stopped=stopped):
+            made: dict[str, object] = {}
+            for parameter, kind in kinds.items():
+                file = given.get("config") if issubclass(kind, TaskSettings) else None
+                values = {}
+                for name in kind.model_fields.keys() & given.keys():
+                    source = context.get_parameter_source(name)
+                    if file is None or getattr(source, "name", "") != "DEFAULT":
+                        values[name] = _value(kind, name, given[name])
+                made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
+            command(**made, **{name: value for name, value in given.items() if name in own})
+
+    run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
+    run.__annotations__ = {param.name: param.annotation for param in params}
+    return run
+
+
+def names_of(option: str, text: str) -> list[str]:
+    """Split names at the commas outside of parentheses."""
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
+    return found
+
+
+def _is_section(param: inspect.Parameter) -> bool:
+    return isinstance(param.annotation, type) and issubclass(param.annotation, Section)
+
+
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=annotation)
+
+
+def _option(kind: type[Section], name: str) -> inspect.Parameter:
+    """Return the option of a setting: its type, default and description."""
+    field = kind.model_fields[name]
+    bare, default = without_bounds(field.annotation), field.default
+    if get_origin(bare) is Literal:
+        bare = str
+    elif get_origin(bare) is tuple and get_args(bare)[0] is str:
+        bare, default = list[str], None
+    elif get_origin(bare) is tuple:
+        bare, default = str, ",".join(map(str, default))
+    annotation = bare if default is not None else or_(bare, None)
+    return _parameter(name, Annotated[annotation, typer.Option(help=field.description)], default)
+
+
+def _value(kind: type[Section], name: str, value: object) -> object:
+    """Return what was given for a setting: lists of numbers are separated by commas."""
+    bare = without_bounds(kind.model_fields[name].annotation)
+    if get_origin(bare) is tuple and value is None:
+        return ()
+    if get_origin(bare) is tuple and isinstance(value, str):
+        try:
+            return tuple(int(part) for part in value.split(",") if part.strip())
+        except ValueError:
+            raise UsageError(
+                f"--{name} must be whole numbers separated by commas, got {value!r}"
+            ) from None
+    return value

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from rankwise.commands import image_tasks
+from rankwise.commands.app import Run
 from rankwise.commands.console import say, show
-from rankwise.commands.options import Run
 
 
 def _load() -> image_tasks.ImageTask:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import TimeElapsedColumn
 
-from rankwise.commands.app import App, Command
+from rankwise.commands.app import App, Command, Resume, add_config
 from rankwise.commands.console import fail, progress_bar, require_folder, say, show
-from rankwise.commands.options import Resume, add_config
 from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,13 +66,8 @@ def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
         def advance(event: Event) -> None:
             best = "" if event.best is None else f"{settings.metric} {event.best:.4f}"
             what = f"{event.name}, trial {event.trials + 1}" if event.trials else event.name
-            progress.update(
-                bar,
-                description=what,
-                completed=event.number + event.share,
-                total=event.total,
-                best=best,
-            )
+            done = event.number + event.share
+            progress.update(bar, description=what, completed=done, total=event.total, best=best)
 
         return run(
             settings,

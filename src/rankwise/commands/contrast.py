@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rankwise.commands.app import App
+from rankwise.commands.app import App, Out, Resume, add_config
 from rankwise.commands.console import require_folder, say, show, steps_shown
-from rankwise.commands.options import Out, Resume, add_config
 from rankwise.tasks.contrast.settings import Settings
 
 app = App()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.commands.app import App
+from rankwise.commands.app import App, Out, Resume, Seed, add_config, names_of
+from rankwise.commands.app import Run as FinishedRun
 from rankwise.commands.console import require_folder, require_other, say, show, write_frame
-from rankwise.commands.options import Out, Resume, Seed, add_config, names_of
-from rankwise.commands.options import Run as FinishedRun
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings

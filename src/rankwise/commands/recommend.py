@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from pydantic import Field
 
-from rankwise.commands.app import App
+from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
 from rankwise.commands.console import (
     require_folder,
     require_other,
@@ -18,7 +18,6 @@ from rankwise.commands.console import (
     steps_shown,
     write_frame,
 )
-from rankwise.commands.options import Out, Resume, Run, add_config, names_of
 from rankwise.errors import UsageError
 from rankwise.settings import Section
 from rankwise.tasks import recommendation as task  # its modules are imported where they are used
@@ -59,16 +58,9 @@ class ReadingOptions(Section):
         """Read the interactions of a file."""
         from rankwise.data.interactions import read_interactions  # noqa: PLC0415
 
-        return read_interactions(
-            path,
-            format=self.format,
-            user=self.user_column,
-            item=self.item_column,
-            rating=self.rating_column,
-            time=self.time_column,
-            rating_range=None if self.rating_range is None else _range(self.rating_range),
-            duplicates=self.duplicates,
-        )
+        asked = {name.removesuffix("_column"): value for name, value in self}
+        asked["rating_range"] = None if self.rating_range is None else _range(self.rating_range)
+        return read_interactions(path, **asked)
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -6,12 +6,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import Field
 
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
-from rankwise.settings import MAX_SEED
+from rankwise.settings import MAX_SEED, Section
 
 
-def evaluate(  # noqa: PLR0917
+class ScoreColumns(Section):
+    """Columns of a table with scores."""
+
+    target: str | None = Field(None, description="Target column (of a table).")
+    score: str | None = Field(None, description="Column of the scores, higher first (of a table).")
+    group: str | None = Field(
+        None, description="Column with the list (query, user) of each row (of a table)."
+    )
+    positive: str | None = Field(
+        None, description="Value of the target that is the positive class (of a table)."
+    )
+
+
+def evaluate(
     scores: Annotated[
         Path,
         typer.Argument(
@@ -19,18 +33,7 @@ def evaluate(  # noqa: PLR0917
             "whose held-out test rows are evaluated."
         ),
     ],
-    target: Annotated[str | None, typer.Option(help="Target column (of a table).")] = None,
-    score: Annotated[
-        str | None, typer.Option(help="Column of the scores, higher first (of a table).")
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(help="Column with the list (query, user) of each row (of a table)."),
-    ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(help="Value of the target that is the positive class (of a table)."),
-    ] = None,
+    columns: ScoreColumns,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="Metric to compute, such as ndcg@10; may be repeated. Default: all."),
@@ -47,29 +50,21 @@ def evaluate(  # noqa: PLR0917
     from rankwise.tasks.compare.evaluate import evaluate_run, evaluate_scores  # noqa: PLC0415
 
     require_other("--json", json, scores)
-    columns = {"target": target, "score": score, "group": group, "positive": positive}
     with complaints().status("evaluating …"):
         if scores.is_dir():
-            given = [f"--{name}" for name, value in columns.items() if value is not None]
+            given = [f"--{name}" for name, value in columns if value is not None]
             if given:
                 refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
             found = evaluate_run(scores, metrics=metric, seed=seed)
-        elif target is None or score is None:
-            lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
+        elif columns.target is None or columns.score is None:
+            needed = {"--target": columns.target, "--score": columns.score}
+            lacking = " and ".join(name for name, value in needed.items() if value is None)
             refuse(
                 f"{lacking} must be given for a table: name the columns of {scores} that hold "
                 "the target and the scores, or pass the folder of a run"
             )
         else:
-            found = evaluate_scores(
-                scores,
-                target=target,
-                score=score,
-                group=group,
-                positive=positive,
-                metrics=metric,
-                seed=seed or 0,
-            )
+            found = evaluate_scores(scores, **dict(columns), metrics=metric, seed=seed or 0)
     if json is not None:
         write_json(json, found.as_json())
     rows = [

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rankwise.checks import require_one_of
 from rankwise.data.errors import DataError
+from rankwise.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +133,11 @@ def split_by_user(
     require_one_of("by", by, get_args(By))
     for name, share in (("validation", validation), ("test", test)):
         if not (0 <= share < 1 or (float(share).is_integer() and share >= 1)):
-            raise ValueError(
+            raise UsageError(
                 f"{name} must be a share in [0, 1) or a whole number of interactions, got {share}"
             )
     if test == 0:
-        raise ValueError("test must be above 0: there would be nothing to evaluate on")
+        raise UsageError("test must be above 0: there would be nothing to evaluate on")
     if by == "time" and interactions.time is None:
         raise DataError(f"{interactions.path}: has no time to split by; name its column, or "
                         "split at random")  # fmt: skip

@@ -1,7 +1,12 @@
 from rankwise.errors import UsageError
-from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, tied_queries
+from rankwise.tasks.ranking.evaluate import (
+    QueryMetric,
+    evaluate_lists,
+    notes_of,
+    results_table,
+    tied_queries,
+)
 from rankwise.tasks.ranking.pipeline import Finished, fitted, load_run, run, scores_frame, scores_of
-from rankwise.tasks.ranking.report import notes_of, results_table
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 from rankwise.tasks.ranking.trec import (
     RunComparison,

@@ -153,18 +153,13 @@ def prepared(
     tables = (user_features, item_features)
     if any(tables) and settings.model != "two_tower":
         raise UsageError("features need --model two_tower: mf knows users and items by id only")
-    try:
-        parts = split_by_user(
-            interactions,
-            by=settings.split,
-            validation=settings.validation,
-            test=settings.test,
-            seed=settings.seed,
-        )
-    except DataError:
-        raise
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    parts = split_by_user(
+        interactions,
+        by=settings.split,
+        validation=settings.validation,
+        test=settings.test,
+        seed=settings.seed,
+    )
     positive = interactions.positive(settings.threshold)
     limit = "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
     for part, name in enumerate(("training", "validation", "test")):
