@@ -16,7 +16,7 @@ from optuna.storages import RDBStorage
 from rankwise.data import DataError
 from rankwise.estimators.limits import threads_for, time_limit
 from rankwise.report.comparison.report import write_report
-from rankwise.tasks.compare import fit, remarks
+from rankwise.tasks.compare import fit
 from rankwise.tasks.compare.budget import Budget, open_budget
 from rankwise.tasks.compare.candidates import Candidate, candidates
 from rankwise.tasks.compare.fit import Fitted
@@ -91,10 +91,8 @@ def run(
         outcome = Outcome(trained[0][0], fitted, choose(fitted, settings.metric), evaluation)
         results = {
             **outcome.results({**budget.left_out, **failed}),
-            "decided": remarks.undecided(evaluation) is None,
-            "verdict": remarks.verdict_of(outcome),
             "importance": importance_of(out, outcome.choice.recommended, problem, evaluation),
-            "remarks": remarks.remarks_on(outcome, failed, budget),
+            "remarks": outcome.remarks(failed, budget),
         }
         outcome.write(out, results)
         report = write_report(out)

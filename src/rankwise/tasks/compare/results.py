@@ -1,14 +1,18 @@
-"""The results of a run, and the files that hold them: results, predictions, recommended model."""
+"""The results of a run: numbers, the verdict, remarks to know before believing them, and files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
+from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
@@ -17,6 +21,11 @@ from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
 from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
 
 Numbers = dict[str, float | None]  # with an interval; what is not defined is null
+_VISIBLE = 0.0005  # differences below it are shown as zero
+_KEPT = {
+    "linear": "trained on the metric it ranked its held-out rows no better, and kept log-loss",
+    "boosted": "its log-loss trees alone ranked its held-out rows better, and were kept alone",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +111,8 @@ class Outcome:
             ],
             "recommended": self.choice.recommended,
             "why": self.choice.why,
+            "decided": self.evaluation.undecided is None,
+            "verdict": self.verdict,
             "left_out": dict(left_out),
             "other_metrics": {
                 name: [finite(self.evaluation.value(n, name)) for n in range(len(self.fitted))]
@@ -109,6 +120,79 @@ class Outcome:
                 if name != self.problem.metric and takes_weights(name, table.weight)
             },
         }
+
+    @property
+    def verdict(self) -> str:
+        """What the tested rows say of the recommended candidate against the baseline."""
+        few, base = self.evaluation.undecided, self.baseline
+        said = [] if few is None else [few]
+        gain = self.gains[self.choice.recommended]
+        if gain is None:
+            if any(each.candidate.objective != base.objective for each in self.fitted):
+                said.append("Training on the metric itself did not pay here.")
+        elif abs(gain.mean) < _VISIBLE:
+            said.append(self._why_zero())
+        elif not said and not math.isnan(gain.low):
+            place = f"On {self.evaluation.description}"
+            if gain.low > 0:
+                said.append(f"{place} it is clearly better than {base.name}.")
+            elif gain.high < 0:
+                worse = f"{place} it is worse than {base.name}"
+                said.append(f"{worse}: keep the baseline, or look closer.")
+            else:
+                said.append(f"{place} the difference to {base.name} is within chance.")
+        return " ".join(said)
+
+    def _why_zero(self) -> str:
+        best, base, number = self.recommended, self.baseline, self.choice.recommended
+        if self.evaluation.same_ranking(number, self.choice.baseline):
+            kept = _KEPT.get(best.model) if best.model == base.model else None
+            why = "" if kept is None else f": {kept}"
+            same = f"{best.name} ranks every tested row as {base.name} does"
+            return f"{same}, so the difference is 0{why}."
+        if math.isclose(self.tests[number].mean, 1.0):
+            both = "Both rank every positive above every negative"
+            return f"{both}, so the difference to {base.name} is 0."
+        return (
+            f"{best.name} and {base.name} rank some tested rows differently, but "
+            f"{self.problem.metric} changes by less than {_VISIBLE}: take the simpler one."
+        )
+
+    def remarks(self, failed: Mapping[str, str], budget: Budget) -> list[str]:
+        """Return the remarks on the results, on the training of the candidates and on columns."""
+        evaluation, table, remarks = self.evaluation, self.problem.table, list[str]()
+        base, names = self.choice.baseline, [each.candidate.name for each in self.fitted]
+        others = set(range(len(names))) - {base, self.choice.recommended}
+        if same := [names[n] for n in sorted(others) if evaluation.same_ranking(n, base)]:
+            words = f"difference 0, ranks every tested row as {names[base]} does"
+            remarks.append(f"{words}: {'; '.join(same)}")
+        if evaluation.repeats:
+            remarks.append(
+                f"chosen anew within every fold, the recommended candidate has "
+                f"{self.problem.metric} {evaluation.nested_value():.4f}: "
+                "the best of several looks a little better than it is"
+            )
+        remarks += budget.announced
+        if budget.left_out:
+            remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
+        remarks += [f"left out, it failed: {why}" for why in failed.values()]
+        cut = [each.candidate for each in self.fitted if each.cut]
+        if short := "; ".join(each.name for each in cut if not each.parts):
+            remarks.append(f"cut short by --budget, and maybe better with more of it: {short}")
+        for each in self.fitted:  # next to one that did not learn, every other looks good
+            splits = self.problem.plan.splits[: len(each.folds)]
+            chance = [self.problem.value(np.zeros(len(rows)), rows) for _, rows in splits]
+            bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
+            if bad:
+                remarks.append(
+                    f"{each.candidate.name} is no better than chance ({np.mean(chance):.4f}) on "
+                    f"{bad} of {len(splits)} validation splits: it has not learned, so do not "
+                    "trust differences to it"
+                )
+        remarks += table.warnings
+        if left_out := ", ".join(table.left_out):
+            remarks.append(f"columns left out (the table of columns says why): {left_out}")
+        return remarks
 
     def write(self, folder: Path, results: Mapping[str, object]) -> None:
         """Write the model first, the results last: who finds results finds what belongs to them."""

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import rankdata
 
+from rankwise.data.splits import count_positives
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, Floats, corrected
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, Rows
+
+_DECIDABLE = 50  # tested positives (lists with one) from which a difference can be decided
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,23 @@ class Evaluation:
     def rows(self) -> Rows:
         """The rows that were tested, each once, in the order of the table."""
         return np.sort(np.concatenate([problem.plan.parts.test for problem, _ in self._first]))
+
+    @property
+    def undecided(self) -> str | None:
+        """Why nothing can be decided, and what to do about it; None where something can be."""
+        table, settings = self.problem.table, self.problem.settings
+        tested = count_positives(table, self.rows)
+        if tested >= _DECIDABLE:
+            return None
+        noun = "positives" if table.groups is None else "lists with a positive"
+        size = f"{self.description} has {tested} {noun}, fewer than {_DECIDABLE}"
+        said = f"Nothing can be decided: {size}."
+        if settings.repeats:
+            return f"{said} More rows are needed."
+        if settings.time is not None:
+            return f"{said} Test on a longer time: more rows are needed."
+        every = count_positives(table, np.arange(len(table)))
+        return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
 
     def scores(self, number: int) -> Floats:
         """Return scores of these rows by models that have not seen them."""

@@ -11,7 +11,6 @@ from tests.tasks.compare.test_selection import NOTHING
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted, FoldScores
-from rankwise.tasks.compare.remarks import remarks_on, verdict_of
 from rankwise.tasks.compare.results import Outcome
 from rankwise.tasks.compare.selection import Choice, Evaluation
 
@@ -22,11 +21,11 @@ def outcome(here, fitted, recommended=0):
 
 def remarks_of(here, fitted=(), failed=None, recommended=0):
     budget = Budget(path="timing.json", pilot_seconds=0.0, costs={})
-    return remarks_on(outcome(here, fitted, recommended), failed or {}, budget)
+    return outcome(here, fitted, recommended).remarks(failed or {}, budget)
 
 
 def verdict(here, fitted, recommended=1):
-    return verdict_of(outcome(here, fitted, recommended))
+    return outcome(here, fitted, recommended).verdict
 
 
 def shifted(here, by):
