@@ -10,20 +10,12 @@ import typer
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import say, show
-
-
-def _load() -> image_tasks.ImageTask:
-    from rankwise.tasks.classification import pipeline  # noqa: PLC0415  (takes seconds)
-    from rankwise.tasks.classification.evaluate import results_table  # noqa: PLC0415
-    from rankwise.tasks.classification.settings import Settings  # noqa: PLC0415
-
-    return image_tasks.ImageTask(
-        Settings, pipeline.open_data, pipeline.run, results_table, pipeline.fit_settings
-    )
-
+from rankwise.tasks import classification as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    _load,
+    lambda: image_tasks.ImageTask(
+        task.Settings, task.open_data, task.run, task.results_table, task.fit_settings
+    ),
     "classification",
     "Train a classifier of images on how each class ranks them, and evaluate it.",
     "Train, keep the best network on validation, evaluate it on the test images.",
@@ -41,15 +33,13 @@ def evaluate(  # noqa: PLR0917
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, class by class."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.classification import evaluate as metrics  # noqa: PLC0415
-    from rankwise.tasks.classification import pipeline  # noqa: PLC0415
 
     image_tasks.require_part(part)
-    settings, network = pipeline.load_run(run, image_tasks.at_root(root))
-    splits = pipeline.open_data(settings, run=run, skip_broken=skip_broken)
+    settings, network = task.load_run(run, image_tasks.at_root(root))
+    splits = task.open_data(settings, run=run, skip_broken=skip_broken)
     say(splits.remarks, error=True)
-    found = pipeline.evaluate_part(network, splits, settings, part, workers=workers)
-    show(metrics.results_table({settings.objective.short: found}))
-    show(metrics.classes_table(found))
+    found = task.evaluate_part(network, splits, settings, part, workers=workers)
+    show(task.results_table({settings.objective.short: found}))
+    show(task.classes_table(found))
     if out is not None:
-        write_json(out, metrics.as_json(found))
+        write_json(out, task.as_json(found))

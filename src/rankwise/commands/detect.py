@@ -10,17 +10,10 @@ import typer
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import require_folder, say, show
-
-
-def _load() -> image_tasks.ImageTask:
-    from rankwise.tasks.detection import pipeline, report  # noqa: PLC0415  (takes seconds)
-    from rankwise.tasks.detection.settings import Settings  # noqa: PLC0415
-
-    return image_tasks.ImageTask(Settings, pipeline.open_data, pipeline.run, report.results_table)
-
+from rankwise.tasks import detection as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    _load,
+    lambda: image_tasks.ImageTask(task.Settings, task.open_data, task.run, task.results_table),
     "detection",
     "Train a detector of objects on average precision, evaluate it, and predict boxes.",
     "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
@@ -40,16 +33,15 @@ def evaluate(
 ) -> None:
     """Evaluate a finished run on its test images, or on another part, by COCO AP."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.detection import evaluate as coco  # noqa: PLC0415
-    from rankwise.tasks.detection import inference, pipeline, report  # noqa: PLC0415
 
     image_tasks.require_part(part)
-    kept = pipeline.load_run(run, image_tasks.at_root(root))
-    splits = pipeline.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
+    kept = task.load_run(run, image_tasks.at_root(root))
+    splits = task.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
     say(splits.issues.lines(), error=True)
     images = getattr(splits, part)
-    result = coco.evaluate(images, inference.detect_all(kept.network, images, kept.settings))
-    show(report.results_table({kept.settings.objective.short: result}))
+    detections = task.detect_all(kept.network, images, kept.settings)
+    result = task.evaluate_detections(images, detections)
+    show(task.results_table({kept.settings.objective.short: result}))
     if out is not None:
         write_json(out, {part: result.as_json()})
 
@@ -67,12 +59,10 @@ def predict(
     ] = None,
 ) -> None:
     """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
-    from rankwise.tasks.detection import pipeline  # noqa: PLC0415
-
     require_folder(out)
-    pipeline.require_places(images, out)
-    kept = pipeline.load_run(run)
+    task.require_places(images, out)
+    kept = task.load_run(run)
     for image in images:
-        drawing, counts = pipeline.predict(kept, image, out, least)
+        drawing, counts = task.predict(kept, image, out, least)
         counted = ", ".join(f"{n} {name}" for name, n in counts.items()) or "nothing"
         say([f"{image.name}: {counted}", str(drawing)])

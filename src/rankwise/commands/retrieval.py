@@ -10,20 +10,12 @@ import typer
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import say, show
-
-
-def _load() -> image_tasks.ImageTask:
-    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415  (takes seconds)
-    from rankwise.tasks.retrieval.evaluate import results_table  # noqa: PLC0415
-    from rankwise.tasks.retrieval.settings import Settings  # noqa: PLC0415
-
-    return image_tasks.ImageTask(
-        Settings, pipeline.open_data, pipeline.run, results_table, pipeline.fit_settings
-    )
-
+from rankwise.tasks import retrieval as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    _load,
+    lambda: image_tasks.ImageTask(
+        task.Settings, task.open_data, task.run, task.results_table, task.fit_settings
+    ),
     "retrieval",
     "Train an embedding of images on the order of a gallery, evaluate it, and search with it.",
     "Train, keep the best network on validation, evaluate it on the whole test gallery.",
@@ -43,17 +35,15 @@ def evaluate(  # noqa: PLR0917
 ) -> None:
     """Evaluate a finished run on the whole gallery of its test images, or of another part."""
     from rankwise.report import write_json  # noqa: PLC0415
-    from rankwise.tasks.retrieval import evaluate as metrics  # noqa: PLC0415
-    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
 
     image_tasks.require_part(part)
     changes = image_tasks.at_root(root)
-    settings, network, splits = pipeline.open_run(run, changes, skip_broken=skip_broken)
+    settings, network, splits = task.open_run(run, changes, skip_broken=skip_broken)
     say(splits.remarks, error=True)
-    found = metrics.evaluate_splits(network, splits, settings, part, workers=workers)
-    show(metrics.results_table({settings.objective.short: found}))
+    found = task.evaluate_splits(network, splits, settings, part, workers=workers)
+    show(task.results_table({settings.objective.short: found}))
     if out is not None:
-        write_json(out, {name: metrics.as_json(result) for name, result in found.items()})
+        write_json(out, {name: task.as_json(result) for name, result in found.items()})
 
 
 @app.command()
@@ -78,26 +68,23 @@ def index(  # noqa: PLR0917
     workers: image_tasks.Workers = 0,
 ) -> None:
     """Write the embeddings of a part of the data, or of a folder of images, to search in."""
-    from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
-    from rankwise.tasks.retrieval import pipeline  # noqa: PLC0415
-
     if images is None:
         image_tasks.require_part(part)
         changes = image_tasks.at_root(root)
-        settings, network, splits = pipeline.open_run(run, changes, skip_broken=skip_broken)
+        settings, network, splits = task.open_run(run, changes, skip_broken=skip_broken)
         say(splits.remarks, error=True)
         chosen = getattr(splits, part)
     else:
-        settings, network = pipeline.load_run(run)
-        chosen = indexing.images_in(images, image_tasks.report_once() if skip_broken else None)
-    made = indexing.make_index(network, chosen, settings.augmentations, workers=workers)
+        settings, network = task.load_run(run)
+        chosen = task.images_in(images, image_tasks.report_once() if skip_broken else None)
+    made = task.make_index(network, chosen, settings.augmentations, workers=workers)
     lines = [f"{len(made.paths):,} images, {made.embeddings.shape[1]} dimensions"]
     if approximate:
-        made, recall = indexing.with_cells(made)
+        made, recall = task.with_cells(made)
         assert made.cells is not None
         probes, cells = made.cells.probes, len(made.cells.centers)
         lines.append(f"a search looks into {probes:,} of {cells:,} cells: {recall}")
-    path = indexing.write_index(out or run / "index.npz", made)
+    path = task.write_index(out or run / "index.npz", made)
     say([*lines, str(path)])
 
 
@@ -120,14 +107,10 @@ def search(
     """Print the images of an index that are nearest to an image, with their cosines."""
     from rankwise.data.images.image_file import read_image  # noqa: PLC0415
     from rankwise.report import Table  # noqa: PLC0415
-    from rankwise.tasks.retrieval import index as indexing  # noqa: PLC0415
-    from rankwise.tasks.retrieval.pipeline import load_run  # noqa: PLC0415
 
-    settings, network = load_run(run)
-    known = indexing.read_index(within or run / "index.npz")
-    found = indexing.search(
-        network, known, read_image(image), settings.augmentations, top, exact=exact
-    )
+    settings, network = task.load_run(run)
+    known = task.read_index(within or run / "index.npz")
+    found = task.search(network, known, read_image(image), settings.augmentations, top, exact=exact)
     rows = [(i, f"{one.score:.4f}", one.label, one.path) for i, one in enumerate(found, 1)]
     caption = f"of {len(known.paths):,} images, by cosine"
     if known.cells is not None and not exact:
