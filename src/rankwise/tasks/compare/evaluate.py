@@ -11,6 +11,7 @@ import polars as pl
 
 from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, scan_as_written
+from rankwise.files import nan_to_none
 from rankwise.metrics import Interval
 from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare import metrics as measures
@@ -62,11 +63,8 @@ class EvaluationResult:
 
     def as_json(self) -> dict[str, object]:
         """Return the content of a JSON file; what is not defined is null."""
-        numbers = {
-            name: {key: measures.finite(getattr(each, key)) for key in ("value", "low", "high")}
-            | {"method": each.method}
-            for name, each in self.metrics.items()
-        }
+        keys = ("value", "low", "high", "method")
+        numbers = {n: {k: getattr(each, k) for k in keys} for n, each in self.metrics.items()}
         return {
             "data": str(self.path),
             "candidate": self.candidate,
@@ -76,7 +74,7 @@ class EvaluationResult:
             "rows_without_target": self.without_target,
             "lists": self.lists,
             "lists_left_out": self.left_out,
-            "metrics": numbers,
+            "metrics": nan_to_none(numbers),
         }
 
 

@@ -212,19 +212,15 @@ class Outcome:
         write_npz(folder / "predictions.npz", known)
         parts = self.problem.plan.parts.in_file(table)
         write_npz(folder / PARTS_FILE, {name: getattr(parts, name) for name in PARTS})
-        write_csv(folder / "tables.csv", list(map(_as_csv, self.fitted, self._estimates)))
+        empty: Numbers = dict.fromkeys(("value", "low", "high", "p"))
+        rows_of_table = []
+        for each, estimates in zip(self.fitted, self._estimates, strict=True):
+            numbers = {part: known or empty for part, known in estimates.items()}
+            cells = {f"{p} {key}": n for p, known in numbers.items() for key, n in known.items()}
+            spent = {"seconds": each.seconds, "trials": each.trials}
+            rows_of_table.append({"candidate": each.candidate.name, **cells, **spent})
+        write_csv(folder / "tables.csv", rows_of_table)
         write_json(folder / "results.json", results)
-
-
-def _as_csv(each: Fitted, numbers: Mapping[str, Numbers | None]) -> dict[str, object]:
-    empty: Numbers = dict.fromkeys(("value", "low", "high", "p"))
-    cells = {
-        f"{part} {key}": number
-        for part, known in numbers.items()
-        for key, number in (known or empty).items()
-    }
-    shown = {"candidate": each.candidate.name, **cells}
-    return {**shown, "seconds": each.seconds, "trials": each.trials}
 
 
 def _numbers(found: Estimate, point: str = "value") -> Numbers:

@@ -164,7 +164,7 @@ def write_results(
             "they are in the column of train."
         )
     learned = [part for name, part in parts.items() if name != "test"]
-    curves = [_curve(stops_by(settings, *learned), history)] if history else []
+    curve = [_curve(stops_by(settings, *learned), history)] if history else []
     counts = [
         (len(part.queries), len(part), int((part.target >= settings.relevant).sum()))
         for part in parts.values()
@@ -177,7 +177,7 @@ def write_results(
     sections = [
         verdict.section(),
         Section("How good the ranking is", words, tables=[results_table(results)]),
-        *([Section("Training", figures=curves)] if curves else []),
+        *(Section("Training", figures=[figure]) for figure in curve),
         Section("Data", tables=[data]),
         settings_section(shown),
     ]

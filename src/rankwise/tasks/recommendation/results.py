@@ -63,7 +63,13 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
             user_features=state.get("users.known"),
             item_features=state.get("items.known"),
         )
-        _require_known(problem)
+        for name, codes, known in (
+            ("user", problem.user, problem.users),
+            ("item", problem.item, problem.items),
+        ):
+            if len(codes) and not 0 <= codes.min() <= codes.max() < len(known):
+                found = f"{PAIRS} has the {name}s {codes.min()} to {codes.max()}"
+                raise ValueError(f"{found}, {IDS} {len(known)} names")
         with torch.random.fork_rng(devices=[]):
             network = new_network(problem, settings)
         network.load_state_dict(state)
@@ -71,18 +77,6 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
         why = " ".join(str(error).split())
         raise UsageError(f"{folder}: is not a run that can be read: {why}") from None
     return settings, problem, network.eval()
-
-
-def _require_known(problem: Problem) -> None:
-    """Every interaction is of a user and an item that have a name."""
-    for name, codes, known in (
-        ("user", problem.user, problem.users),
-        ("item", problem.item, problem.items),
-    ):
-        if len(codes) and not 0 <= codes.min() <= codes.max() < len(known):
-            raise ValueError(
-                f"{PAIRS} has the {name}s {codes.min()} to {codes.max()}, {IDS} {len(known)} names"
-            )
 
 
 def write_results(

@@ -13,9 +13,8 @@ from torch import Tensor
 from rankwise.errors import UsageError
 from rankwise.naming import objective
 from rankwise.objectives import Objective
-from rankwise.tasks.recommendation.batches import Batch, Batches
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
-from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.network import Batch, Batches, Recommender
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit

@@ -6,8 +6,7 @@ import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of, settings
 
-from rankwise.tasks.recommendation.batches import Batches, Negatives
-from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.network import Batches, Negatives, Recommender
 from rankwise.tasks.recommendation.training import loss_of
 
 TRAIN = pairs_of([[0, 1], [0], [0, 2], [0]], n_items=5)
