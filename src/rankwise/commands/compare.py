@@ -131,15 +131,9 @@ def _show(found: CompareResult) -> None:
         )
         for row in run.candidates
     ]
-    show(
-        Table(
-            header,
-            rows,
-            f"chosen by {run.choice}; difference and p against the best log-loss model",
-        ),
-        title=f"{run.metric} on {run.evaluation}, {run.data['test']} rows",
-        styles={best: "bold"},
-    )
+    caption = f"chosen by {run.choice}; difference and p against the best log-loss model"
+    title = f"{run.metric} on {run.evaluation}, {run.data['test']} rows"
+    show(Table(header, rows, caption), title=title, styles={best: "bold"})
     say(filter(None, (run.why, run.verdict, *run.remarks)))
     if run.importance is not None:
         known = run.importance
@@ -148,10 +142,8 @@ def _show(found: CompareResult) -> None:
             for row in known.columns[:_COLUMNS]
         ]
         caption = f"{known.rows:.0f} rows of {known.part}, {known.repeats:.0f} shuffles of a column"
-        show(
-            Table(("column", "importance", "95 %"), columns, caption),
-            title=f"{run.metric} lost where a column is shuffled",
-        )
+        title = f"{run.metric} lost where a column is shuffled"
+        show(Table(("column", "importance", "95 %"), columns, caption), title=title)
         if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
             say([f"{rest} more columns are on the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")

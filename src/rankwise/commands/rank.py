@@ -203,10 +203,9 @@ def _options(given: list[str]) -> dict[str, object]:
         if not equals or not name.strip():
             raise UsageError(f"--set must be name=value, such as epochs=50, got {text!r}")
         try:
-            read = json.loads(value)
+            found[name.strip()] = json.loads(value)
         except json.JSONDecodeError:
-            read = value
-        found[name.strip()] = tuple(read) if isinstance(read, list) else read
+            found[name.strip()] = value
     return found
 
 

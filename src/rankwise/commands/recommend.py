@@ -106,23 +106,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     inputs = (data, user_features, item_features)
     require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
     found = reading.read(data)
-    problem = task.prepared(
-        found,
-        settings,
-        None if user_features is None else read_features(user_features, found.users),
-        None if item_features is None else read_features(item_features, found.items),
-    )
+    sides = ((user_features, found.users), (item_features, found.items))
+    features = (None if path is None else read_features(path, ids) for path, ids in sides)
+    problem = task.prepared(found, settings, *features)
     _say_what(problem.counts(), found.replaced)
+    names = names_of("metrics", metrics)
     shown = "loss {task.fields[loss]}  " + settings.metric + " {task.fields[value]}"
     with steps_shown("epoch {task.fields[epoch]}", shown) as advance:
         finished = task.run(
-            problem,
-            settings,
-            out,
-            metrics=names_of("metrics", metrics),
-            source=str(data),
-            resume=resume,
-            on_step=advance,
+            problem, settings, out, metrics=names, source=str(data), resume=resume, on_step=advance
         )
     show(task.results_table(finished.results))
     said = [*task.notes_of(finished.results), task.course(settings, finished.trained)]

@@ -56,12 +56,10 @@ def evaluate(
             if given:
                 refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
             found = evaluate_run(scores, metrics=metric, seed=seed)
-        elif columns.target is None or columns.score is None:
-            needed = {"--target": columns.target, "--score": columns.score}
-            lacking = " and ".join(name for name, value in needed.items() if value is None)
+        elif lacking := [f"--{n}" for n in ("target", "score") if getattr(columns, n) is None]:
             refuse(
-                f"{lacking} must be given for a table: name the columns of {scores} that hold "
-                "the target and the scores, or pass the folder of a run"
+                f"{' and '.join(lacking)} must be given for a table: name the columns of {scores} "
+                "that hold the target and the scores, or pass the folder of a run"
             )
         else:
             found = evaluate_scores(scores, **dict(columns), metrics=metric, seed=seed or 0)

@@ -70,7 +70,11 @@ def candidates(metric: str, words: str) -> list[Candidate]:
     """
     against = objective_for(metric)
     found: dict[str, Candidate] = {}
-    for word in _words(words):
+    # At the commas that are not inside parentheses.
+    listed = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
+    if not all(listed):
+        raise DataError(f"--candidates has an empty place, got {words!r}")
+    for word in listed:
         model, _, objective = word.partition(":")
         if model not in MODELS:
             raise DataError(
@@ -100,14 +104,6 @@ def objective_for(metric: str) -> str:
     except ValueError:
         return "ap"
     return re.sub(r"\s*,\s*", ", ", metric.strip())
-
-
-def _words(words: str) -> list[str]:
-    """Split at the commas that are not inside parentheses."""
-    found = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
-    if not all(found):
-        raise DataError(f"--candidates has an empty place, got {words!r}")
-    return found
 
 
 def _known(objective: str) -> str:

@@ -155,9 +155,8 @@ class Estimate:
 
     def within(self, least: float, most: float) -> Estimate:
         """Return the estimate with its interval clipped to the range of the metric."""
-        if math.isnan(self.low):
-            return self
-        return replace(self, low=max(least, self.low), high=min(most, self.high))
+        low, high = np.clip([self.low, self.high], least, most).tolist()
+        return replace(self, low=low, high=high)
 
 
 def corrected(values: Sequence[float], trained: int, tested: int) -> Estimate:

@@ -213,13 +213,13 @@ class Outcome:
         parts = self.problem.plan.parts.in_file(table)
         write_npz(folder / PARTS_FILE, {name: getattr(parts, name) for name in PARTS})
         empty: Numbers = dict.fromkeys(("value", "low", "high", "p"))
-        rows_of_table = []
+        lines = []
         for each, estimates in zip(self.fitted, self._estimates, strict=True):
             numbers = {part: known or empty for part, known in estimates.items()}
             cells = {f"{p} {key}": n for p, known in numbers.items() for key, n in known.items()}
             spent = {"seconds": each.seconds, "trials": each.trials}
-            rows_of_table.append({"candidate": each.candidate.name, **cells, **spent})
-        write_csv(folder / "tables.csv", rows_of_table)
+            lines.append({"candidate": each.candidate.name, **cells, **spent})
+        write_csv(folder / "tables.csv", lines)
         write_json(folder / "results.json", results)
 
 

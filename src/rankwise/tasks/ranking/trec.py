@@ -43,8 +43,15 @@ def evaluate_run(
     """
     require_relevant(relevant)
     asked = dict(_asked(name) for name in names)
-    if any(kind == "ndcg" and not linear for kind, _, linear in asked.values()):
-        _require_gains(qrels)
+    every = ((r, query, document) for query, own in qrels.items() for document, r in own.items())
+    relevance, query, document = max(every, default=(0, "", ""))
+    exponential = any(kind == "ndcg" and not linear for kind, _, linear in asked.values())
+    if exponential and relevance > LARGEST:
+        raise DataError(
+            f"the relevance of document {document!r} for query {query!r} is too large for an ndcg "
+            f"whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; or ask for "
+            "ndcg(gain=linear)"
+        )
     gains, ideal = _ranked(run, qrels)
     hits, found = (gains >= relevant).double(), (ideal >= relevant).sum(1).double()
     evaluated = {}
@@ -117,17 +124,6 @@ def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
     if kind == "precision":
         return at_rank.precision(hits, k)
     return at_rank.recall(hits, found, k) if kind == "recall" else at_rank.hit(hits, k)
-
-
-def _require_gains(qrels: Qrels) -> None:
-    every = ((r, query, document) for query, own in qrels.items() for document, r in own.items())
-    relevance, query, document = max(every, default=(0, "", ""))
-    if relevance > LARGEST:
-        raise DataError(
-            f"the relevance of document {document!r} for query {query!r} is too large for an ndcg "
-            f"whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; or ask for "
-            "ndcg(gain=linear)"
-        )
 
 
 def _ranked(run: Run, qrels: Qrels) -> tuple[Tensor, Tensor]:

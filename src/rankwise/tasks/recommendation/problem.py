@@ -153,13 +153,8 @@ def prepared(
     tables = (user_features, item_features)
     if any(tables) and settings.model != "two_tower":
         raise UsageError("features need --model two_tower: mf knows users and items by id only")
-    parts = split_by_user(
-        interactions,
-        by=settings.split,
-        validation=settings.validation,
-        test=settings.test,
-        seed=settings.seed,
-    )
+    shares = {"validation": settings.validation, "test": settings.test}
+    parts = split_by_user(interactions, by=settings.split, **shares, seed=settings.seed)
     positive = interactions.positive(settings.threshold)
     limit = "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
     for part, name in enumerate(("training", "validation", "test")):
