@@ -143,19 +143,26 @@ class BoostedRanker(Ranker):
         before = None if data.checkpoint is None else data.checkpoint.load()
         if before is not None:
             rounds, self._texts = dict(before["rounds"]), dict(before["texts"])
-        engine = None
-        growing = self._stages(stops)
-        sets = len(growing)
+        trees = Trees(
+            learning_rate=self.learning_rate,
+            num_leaves=self.num_leaves,
+            min_child_samples=self.min_child_samples,
+            subsample=self.subsample,
+            colsample=self.colsample,
+            reg=self.reg,
+            n_jobs=max(0, self.n_jobs),
+            seed=data.seed,
+            categories=tuple(self.preparation_.categories),
+        )
+        engine, growing = None, self._stages(stops)
         for name, stages in growing.items():
             if name in rounds:
                 continue
             if engine is None or self.subsample < 1 or self.colsample < 1:
                 # What is drawn for one set of trees must not depend on the set before.
-                engine = engine_of(self.engine)(
-                    self._trees(data), _table(data.train), held_out, self._start
-                )
+                engine = engine_of(self.engine)(trees, _table(data.train), held_out, self._start)
             engine.cut(0)
-            with part_of_time(sets - len(rounds)):
+            with part_of_time(len(growing) - len(rounds)):
                 boost(engine, stages, evaluate, self.early_stopping_rounds, time_is_up)
             rounds[name] = engine.rounds
             self._texts[name] = engine.text()
@@ -171,19 +178,6 @@ class BoostedRanker(Ranker):
                 self.blend_ = self._share
         self.best_value_ = data.evaluate(self._scores(data.held_out.X)) if stops else None
         self.n_trees_ = sum(rounds.values())
-
-    def _trees(self, data: Training) -> Trees:
-        return Trees(
-            learning_rate=self.learning_rate,
-            num_leaves=self.num_leaves,
-            min_child_samples=self.min_child_samples,
-            subsample=self.subsample,
-            colsample=self.colsample,
-            reg=self.reg,
-            n_jobs=max(0, self.n_jobs),
-            seed=data.seed,
-            categories=tuple(self.preparation_.categories),
-        )
 
     @property
     def texts_(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
@@ -50,15 +50,12 @@ def time_limit(seconds: float) -> Iterator[TimeLimit]:
             outer.reached |= limit.reached
 
 
-@contextmanager
-def part_of_time(parts: int) -> Iterator[None]:
+def part_of_time(parts: int) -> AbstractContextManager[object]:
     """Limit the code inside to 1/``parts`` of the time that is left, if there is a limit."""
     outer = _limit.get()
     if outer is None:
-        yield
-        return
-    with time_limit((outer.ends - time.perf_counter()) / parts):
-        yield
+        return nullcontext()
+    return time_limit((outer.ends - time.perf_counter()) / parts)
 
 
 def time_is_up() -> bool:

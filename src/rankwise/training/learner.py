@@ -93,12 +93,9 @@ class Learner(Generic[Batch]):
         """Set the network up for evaluation: no gradients, averaged weights if there are any."""
         self.devices.share_state(self.task.network, buffers_only=True)
         self.task.network.eval()
-        with torch.no_grad():
-            if self.average is None:
-                yield
-            else:
-                with self.average.applied():
-                    yield
+        averaged = nullcontext() if self.average is None else self.average.applied()
+        with torch.no_grad(), averaged:
+            yield
 
     def state_dict(self) -> StateDict:
         """Return everything that the next step starts from."""

@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -113,10 +113,9 @@ class RunFolder:
         write_json(self.path / RUN, self._about.model_dump())
 
 
-@contextmanager
 def open_folder(
     out: Path | RunFolder | None, command: str, *, resume: bool = False
-) -> Iterator[RunFolder | None]:
+) -> AbstractContextManager[RunFolder | None]:
     """Open the folder of a run; None stays None, and one that is open already stays open.
 
     Args:
@@ -134,10 +133,8 @@ def open_folder(
         None
     """
     if isinstance(out, Path):
-        with RunFolder(out, command).opened(resume=resume) as folder:
-            yield folder
-    else:
-        yield out
+        return RunFolder(out, command).opened(resume=resume)
+    return nullcontext(out)
 
 
 def require_free(path: Path, command: str, *, resume: bool) -> None:
