@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import pytest
@@ -9,7 +10,12 @@ import torch
 
 from rankwise.functional import stable_weights
 from rankwise.pairs import Linear, OneSidedHuber
-from rankwise.theory import WeightedPairs, linear_rademacher, pairwise_rademacher
+from rankwise.theory import (
+    StableAPBounds,
+    WeightedPairs,
+    linear_rademacher,
+    pairwise_rademacher,
+)
 
 HUBER = WeightedPairs(OneSidedHuber(0.5))
 
@@ -118,3 +124,43 @@ def test_ascent_finds_the_supremum_of_a_fine_grid():
 def test_errors_name_the_argument(scores, target, name):
     with pytest.raises(ValueError, match=name):
         pairwise_rademacher(scores, target)
+
+
+# What StableAP proves of the complexity, for scores in [−1, 1] and τ = .5.
+BOUNDS = StableAPBounds(0.2, tau=0.5)
+
+
+def linear_scores(n, scorers=200, seed=0):
+    """Scores tanh(w·x) of scorers with ‖w‖ ≤ 1, three features, a fifth of them positives."""
+    generator = torch.Generator().manual_seed(seed)
+    features = torch.randn(n, 3, generator=generator, dtype=torch.float64)
+    weights = torch.randn(scorers, 3, generator=generator, dtype=torch.float64)
+    weights = weights / weights.norm(dim=1, keepdim=True)
+    return torch.tanh(weights @ features.T), torch.arange(n) < n // 5
+
+
+def test_lemma_10_samples_differ_by_less_than_its_deviation():
+    found = [
+        pairwise_rademacher(*linear_scores(50, seed=seed), pairs=HUBER, draws=200).value
+        for seed in range(10)
+    ]
+    middle = sum(found) / len(found)
+    assert max(abs(each - middle) for each in found) < BOUNDS.complexity_deviation(10, 40, 0.05)
+    assert max(found) > min(found)
+
+
+@pytest.mark.parametrize("n", [25, 250])
+def test_theorem_5_is_above_the_complexity(n):
+    found = pairwise_rademacher(*linear_scores(n), pairs=HUBER, draws=100)
+    assert found.value < BOUNDS.chaining(n // 5, n - n // 5, capacity=3)
+
+
+def test_lemma_11_bounds_the_spread_of_a_difference_over_the_signs():
+    """A sub-Gaussian variable has a variance of at most C²·max|f − f'|²."""
+    scores, target = linear_scores(50, scorers=40, seed=3)
+    factors = HUBER.coefficients(scores, target)
+    slope = 2 * BOUNDS.weight_bound * BOUNDS.loss_slope + BOUNDS.loss_bound * BOUNDS.weight_slope
+    c = slope / 2 * math.sqrt(1 / 10 + 1 / 40)
+    for i, j in product(range(40), repeat=2):
+        variance = float((factors[i] - factors[j]).square().sum())  # of Σ σ_k (a_k − b_k)
+        assert variance <= (c * float((scores[i] - scores[j]).abs().max())) ** 2
