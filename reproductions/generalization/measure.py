@@ -170,16 +170,17 @@ def measure_cell(
         # The same draws for all models that are compared.
         again = torch.Generator().manual_seed(draw + 1)
         count = max(1, plan.fresh // counts.items)
-        return torch.tanh(problem.fresh(weights, count, positives, negatives, again))
+        return problem.fresh(weights, count, positives, negatives, again)
 
     others = others_mean(weights)
-    seen, unseen = scores_of(weights, features), fresh(weights)
+    seen, unseen = scores_of(weights, features), torch.tanh(fresh(weights))
     test = risk_of(unseen)
     excess, limit = torch.zeros(0), torch.zeros(0)
     if isinstance(problem, Gaussian):
-        along = (problem.center / problem.center.norm()).expand(models, -1)
-        scaled = [risk_of(fresh(plan.radius * i / SCALES * along)) for i in range(SCALES + 1)]
-        excess = test - min(scaled, key=lambda found: float(found.mean()))
+        longest = fresh((plan.radius / problem.center.norm() * problem.center).expand(models, -1))
+        scales = torch.linspace(0, 1, SCALES + 1).view(-1, 1, 1, 1)
+        scaled = risk_of(torch.tanh(scales * longest).flatten(0, 1)).view(-1, models)
+        excess = test - scaled[int(scaled.mean(1).argmin())]
         if lists == 1:
             limit = _limit(plan, problem, weights, name, counts)
     return Cell(
@@ -190,7 +191,7 @@ def measure_cell(
         train=risk_of(seen).tolist(),
         test=test.tolist(),
         others_train=risk_of(scores_of(others, features)).tolist(),
-        others_test=risk_of(fresh(others)).tolist(),
+        others_test=risk_of(torch.tanh(fresh(others))).tolist(),
         metric_train=metric_of(seen).tolist(),
         metric_test=metric_of(unseen).tolist(),
         excess=excess.tolist(),

@@ -11,12 +11,14 @@ from reproductions.frame import Report, Setting, Study
 from reproductions.generalization import twins as twin_settings
 from reproductions.generalization import words
 from reproductions.generalization.analysis import (
+    BOUNDS,
     DELTA,
     QUANTITIES,
     Bounded,
     Paired,
     against_plain_ap,
     bounded,
+    examples_needed,
     predicted,
     slope,
 )
@@ -85,6 +87,14 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
         summary={
             "problems": [problem.name for problem in measured.problems],
             "bounds": [asdict(each) for each in found],
+            "limit_offsets": [words.limit_offset(c) for c in measured.cells if c.limit],
+            "pap_constant": words.pap_constant(found),
+            "examples_needed": examples_needed(),
+            "range": BOUNDS.range,
+            "q": BOUNDS.q,
+            "lemma_9_in_ranges": [each.lemma_9 / BOUNDS.range for each in found],
+            "theorem_2": [each.theorem_2.total for each in found],
+            "theorem_3": [each.theorem_3.total for each in found],
             "predicted": {axis: asdict(predicted(plan, axis, known.features)) for axis in AXES},
         },
     )

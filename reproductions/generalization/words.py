@@ -58,7 +58,7 @@ def of_slopes(measured: Measured, problem: Problem, axis: Axis) -> str:
     loss = max(ends, key=lambda name: abs(math.log(ends[name][1] / ends[name][0])))
     parts.append(
         f"Between the smallest and the largest size the test risk itself changes most for {loss}, "
-        f"from {ends[loss][0]:.3g} to {ends[loss][1]:.3g}."
+        f"from {ends[loss][0]:.3f} to {ends[loss][1]:.3f}."
     )
     return " ".join(parts)
 
@@ -83,18 +83,22 @@ def of_pairs(paired: Sequence[Paired], problem: str, loss: str) -> str:
     )
 
 
+def limit_offset(cell: Cell) -> float:
+    """Return how far the mean risk of fresh lists is from that of an infinite one."""
+    return abs(mean_of(cell.test).value - mean_of(cell.limit).value)
+
+
 def of_limits(cells: Sequence[Cell]) -> str:
     """Say how far a list of finite length is from an infinite one."""
     known = [cell for cell in cells if cell.limit]
-    off = {id(c): abs(mean_of(c.test).value - mean_of(c.limit).value) for c in known}
-    worst = max(known, key=lambda cell: off[id(cell)])
+    worst = max(known, key=limit_offset)
     largest = max(cell.size for cell in known)
-    end = max((cell for cell in known if cell.size == largest), key=lambda cell: off[id(cell)])
+    end = max((cell for cell in known if cell.size == largest), key=limit_offset)
     return (
         "The population risk of the theorems is that of fresh lists of the same length. An "
         "infinite list, at the exact quantiles of the two normal laws of w·x, differs from it by "
-        f"at most {off[id(worst)]:.2g} ({worst.loss}, {worst.size} {worst.axis}), and by at most "
-        f"{off[id(end)]:.2g} at the largest sizes ({end.loss}, {end.size} {end.axis})."
+        f"at most {limit_offset(worst):.2g} ({worst.loss}, {worst.size} {worst.axis}), and by at "
+        f"most {limit_offset(end):.2g} at the largest sizes ({end.loss}, {end.size} {end.axis})."
     )
 
 
@@ -129,9 +133,14 @@ def _vacuous(ratios: Sequence[float]) -> str:
     return f"vacuous at {count} of {len(ratios)} sizes"
 
 
+def pap_constant(found: Sequence[Bounded]) -> float:
+    """Return the smallest constant of pAp@k's Theorem 2 that all samples agree with."""
+    return max(each.pap_gap / each.pap_rate for each in found)
+
+
 def of_pap(found: Sequence[Bounded]) -> str:
     """Say what pAp@k's Theorem 2 says without its constant."""
-    needed = max(each.pap_gap / each.pap_rate for each in found)
+    needed = pap_constant(found)
     rates = [each.pap_rate for each in found]
     return (
         "pAp@k's Theorem 2 has a constant C that the paper does not give. Without it, the rate is "

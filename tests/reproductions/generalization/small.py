@@ -27,6 +27,6 @@ def small_plan() -> Plan:
         steps=3,
         fresh=200,
         long=200,
-        twin_sizes=(8, 16),
+        twin_sizes=(16,),
         signs=2,
     )
