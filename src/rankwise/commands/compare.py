@@ -89,16 +89,12 @@ def _show_columns(problem: Problem) -> None:
         plain = [each for each in table.columns if each.taken_for == "number" and not each.said]
         counted = plain if len(table.columns) > _MANY else []
         listed = [each for each in table.columns if each not in counted]
-        show(
-            Table(
-                ("column", "taken for", "levels", "missing", "remark"),
-                [(c.name, c.taken_for, c.levels, c.missing, c.said) for c in listed],
-                f"and {len(counted)} columns of plain numbers" if counted else "",
-            ),
-            title="columns of the data",
-            words=("taken for", "remark"),
-            styles={number: "dim" for number, each in enumerate(listed) if each.left_out},
-        )
+        header = ("column", "taken for", "levels", "missing", "remark")
+        rows = [(c.name, c.taken_for, c.levels, c.missing, c.said) for c in listed]
+        caption = f"and {len(counted)} columns of plain numbers" if counted else ""
+        dim = {number: "dim" for number, each in enumerate(listed) if each.left_out}
+        words, title = ("taken for", "remark"), "columns of the data"
+        show(Table(header, rows, caption), title=title, words=words, styles=dim)
     else:
         lines.append(
             f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"

@@ -9,6 +9,7 @@ import typer
 
 from rankwise.commands.app import App, Out, Resume, add_config
 from rankwise.commands.console import require_folder, say, show, steps_shown
+from rankwise.tasks import contrast as task  # its modules are imported where they are used
 from rankwise.tasks.contrast.settings import Settings
 
 app = App()
@@ -32,14 +33,9 @@ def train(
     resume: Resume = False,
 ) -> None:
     """Train on two augmentations of every image, then measure a linear probe and retrieval."""
-    # Here, so that the other commands need neither kornia nor the seconds its import takes.
-    from rankwise.tasks import contrast as task  # noqa: PLC0415
-    from rankwise.tasks.contrast.data import read_images  # noqa: PLC0415
-    from rankwise.tasks.contrast.task import steps_per_epoch  # noqa: PLC0415
-
     require_folder(out)
-    images, epochs = read_images(data), settings.epochs
-    steps = steps_per_epoch(images, settings)
+    images, epochs = task.read_images(data), settings.epochs
+    steps = task.steps_per_epoch(images, settings)
     epoch = f"epoch {{task.fields[epoch]}}/{epochs}"
     with steps_shown(epoch, "loss {task.fields[loss]}", epochs * steps) as advance:
         finished = task.run(images, settings, out, resume=resume, on_step=advance)

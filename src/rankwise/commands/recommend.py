@@ -59,18 +59,17 @@ class ReadingOptions(Section):
         from rankwise.data.interactions import read_interactions  # noqa: PLC0415
 
         asked = {name.removesuffix("_column"): value for name, value in self}
-        asked["rating_range"] = None if self.rating_range is None else _range(self.rating_range)
+        if (text := self.rating_range) is not None:
+            try:
+                low, high = map(float, text.split(":"))
+            except ValueError:
+                raise UsageError(
+                    f"--rating-range must be two numbers such as 1:5, got {text!r}"
+                ) from None
+            if not low < high:
+                raise UsageError(f"--rating-range must go upwards, got {text!r}")
+            asked["rating_range"] = (low, high)
         return read_interactions(path, **asked)
-
-
-def _range(text: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError:
-        raise UsageError(f"--rating-range must be two numbers such as 1:5, got {text!r}") from None
-    if not low < high:
-        raise UsageError(f"--rating-range must go upwards, got {text!r}")
-    return low, high
 
 
 @app.callback()

@@ -14,7 +14,7 @@ import rankwise.estimators
 from rankwise.estimators.base import Ranker
 from rankwise.tasks.compare import candidates
 from rankwise.tasks.compare.budget import Cost
-from rankwise.tasks.compare.candidates import MODELS
+from rankwise.tasks.compare.candidates import CLASSES
 from rankwise.tasks.compare.problem import Problem, read_problem
 from rankwise.tasks.compare.search import Search
 from rankwise.tasks.compare.settings import Settings
@@ -79,7 +79,7 @@ def replace_models(monkeypatch):
     """Make all three kinds of models the stub."""
     monkeypatch.setattr(rankwise.estimators, "StubRanker", StubRanker, raising=False)
     span = FloatDistribution(1e-3, 1e3, log=True)
-    for kind in MODELS:
+    for kind in CLASSES:
         monkeypatch.setitem(candidates.CLASSES, kind, "StubRanker")
         monkeypatch.setitem(candidates.SPACES, kind, {"alpha": span})
         monkeypatch.setitem(candidates.METRIC_SPACES, kind, {})

@@ -8,7 +8,6 @@ import rankwise.estimators
 from rankwise.data import DataError
 from rankwise.tasks.compare.candidates import (
     CLASSES,
-    MODELS,
     Candidate,
     candidates,
     length_of,
@@ -86,7 +85,7 @@ def test_objectives_are_shown_under_the_names_of_rankwise():
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "ap"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLASSES)
 def test_the_first_options_lie_in_the_space_and_the_estimator_knows_them(model, objective):
     candidate = Candidate(model, objective)
     study = optuna.create_study()

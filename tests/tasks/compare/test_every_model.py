@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.tasks.compare.stubs import settings, table
 
-from rankwise.tasks.compare.candidates import MODELS
+from rankwise.tasks.compare.candidates import CLASSES
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.predict import predict_file
@@ -20,7 +20,7 @@ def short(monkeypatch):
     monkeypatch.setattr("rankwise.tasks.compare.candidates.MOST_EPOCHS", 60)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLASSES)
 @pytest.mark.parametrize(
     "options",
     [{"time": "day", "drop": ("user",)}, {"group": "user", "drop": ("day",), "metric": "ndcg@5"}],
@@ -41,7 +41,7 @@ def test_words_gaps_times_and_lists(tmp_path, model, options):
     np.testing.assert_allclose(again[rows], scores, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", CLASSES)
 def test_relevances_in_svmlight(tmp_path, model):
     rng = np.random.default_rng(0)
     lines = []

@@ -18,7 +18,6 @@ from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
 
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
-MODELS = tuple(CLASSES)
 LOG_LOSS = "log_loss"
 BOTH = "both"  # the mean of the ranks of the log-loss and the metric model
 
@@ -76,9 +75,9 @@ def candidates(metric: str, words: str) -> list[Candidate]:
         raise DataError(f"--candidates has an empty place, got {words!r}")
     for word in listed:
         model, _, objective = word.partition(":")
-        if model not in MODELS:
+        if model not in CLASSES:
             raise DataError(
-                f"--candidates must be a list of {', '.join(MODELS)}, "
+                f"--candidates must be a list of {', '.join(CLASSES)}, "
                 f"or with an objective such as boosted:ap, got {word!r}"
             )
         plain, metrical = Candidate(model, LOG_LOSS), Candidate(model, against)
