@@ -107,7 +107,8 @@ def _method(measured: Measured, setting: Setting) -> list[str]:
         f"{setting} Scores are tanh(w·x) with ‖w‖ ≤ {plan.radius:g}. Every model minimizes its "
         f"training risk by {plan.steps} steps of Adam over the whole sample, from the difference "
         f"of the class means. {plan.repeats} independent samples of every size, the same for all "
-        "losses; intervals are 95 %, by Student's distribution, over the samples.",
+        "losses; intervals are 95 %, by Student's distribution, over the samples. One in twenty "
+        "such intervals misses the truth by chance.",
         f"Problems: {known.name}, {known.features} features, means {shift:g} apart, where w·x is "
         f"normal in closed form; and {table.name}, {table.features} features, whose rows are the "
         "population: samples are drawn with replacement.",
