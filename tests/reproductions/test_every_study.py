@@ -17,6 +17,7 @@ from reproductions.estimator_bias import measure as bias
 from reproductions.fidelity import measure as fidelity
 from reproductions.frame import STUDIES, Setting, UnknownStudyError, run_study
 from reproductions.generalization import plan as generalization
+from reproductions.list_stability import measure as list_stability
 from reproductions.longtail import measure as longtail
 from reproductions.papk_figure1 import study as papk_figure1
 from reproductions.papk_table1 import study as papk_table1
@@ -43,6 +44,22 @@ TINY = {
     ),
     "fidelity": (fidelity.Plan, fidelity.Plan(items=400, steps=2, repeats=2)),
     "generalization": (generalization.Plan, small_plan()),
+    "list-stability": (
+        list_stability.Plan,
+        list_stability.Plan(
+            steps=(3, 6),
+            n_positives=(6, 12),
+            batch_positives=(4, 8),
+            batch_negatives=(12, 24),
+            scales=(0.5,),
+            repeats=2,
+            draws=200,
+            sizes=(40, 160),
+            twins=6,
+            check_steps=3,
+            checked=("cross-entropy", "highest negative"),
+        ),
+    ),
     "longtail": (longtail.Plan, tiny_plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
     "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
