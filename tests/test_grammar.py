@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise._grammar import Spec, parse
+from rankwise._grammar import Spec, parse, split_names
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,14 @@ def test_any_text_is_read_or_refused(text):
     except ValueError:
         return
     assert parse(str(spec)) == spec
+
+
+def test_names_are_split_at_the_commas_outside_of_parentheses():
+    text = "linear:tpauc(max_fpr=.5, surrogate=squared_hinge(margin=2)), boosted,, x([1, 2])"
+    names = [
+        "linear:tpauc(max_fpr=.5, surrogate=squared_hinge(margin=2))",
+        "boosted",
+        "",
+        "x([1, 2])",
+    ]
+    assert split_names(text) == names

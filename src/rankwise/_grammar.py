@@ -184,3 +184,15 @@ class _Reader:
         # As in Python: brackets around one value alone are only brackets.
         lone = len(values) == 1 and self.tokens[self.place - 2].group() != ","
         return values[0] if lone else values
+
+
+def split_names(text: str) -> list[str]:
+    """Split names at the commas outside of parentheses; a name may be empty."""
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    return [name.strip() for name in names]

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rankwise._grammar import split_names
 from rankwise.commands.console import one_line, refuse
 from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
@@ -150,14 +151,7 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
 
 def names_of(option: str, text: str) -> list[str]:
     """Split names at the commas outside of parentheses."""
-    names, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and depth == 0:
-            names.append("")
-        else:
-            names[-1] += letter
-    found = [name.strip() for name in names if name.strip()]
+    found = [name for name in split_names(text) if name]
     if not found:
         raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
     return found

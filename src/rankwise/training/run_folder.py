@@ -26,11 +26,11 @@ _CONFIGS = ("config.json", "config.yaml")
 class _Run(BaseModel):
     """``run.json``."""
 
-    format: int = _FORMAT
+    format: int
     command: str
-    version: str = rankwise.__version__
-    finished: bool = False
-    parts: dict[str, list[str]] = {}  # SHA-256 of a part, and of the one that it replaces
+    version: str
+    finished: bool
+    parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
 
 
 class RunFolder:
@@ -58,7 +58,13 @@ class RunFolder:
 
     def __init__(self, path: Path, command: str) -> None:
         self.path, self.command = path, command
-        self._about = _Run(command=f"rankwise {command}")
+        self._about = _Run(
+            format=_FORMAT,
+            command=f"rankwise {command}",
+            version=rankwise.__version__,
+            finished=False,
+            parts={},
+        )
 
     @contextmanager
     def opened(self, *, resume: bool = False) -> Iterator[RunFolder]:

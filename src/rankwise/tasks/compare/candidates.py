@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 
 import rankwise.estimators
+from rankwise._grammar import split_names
 from rankwise.data import DataError
 from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
@@ -69,8 +70,7 @@ def candidates(metric: str, words: str) -> list[Candidate]:
     """
     against = objective_for(metric)
     found: dict[str, Candidate] = {}
-    # At the commas that are not inside parentheses.
-    listed = [word.strip() for word in re.split(r",(?![^()]*\))", words)]
+    listed = split_names(words)
     if not all(listed):
         raise DataError(f"--candidates has an empty place, got {words!r}")
     for word in listed:
