@@ -58,7 +58,8 @@ class Plan(BasePlan):
         So what is kept serves a study of more sets, methods, rates or repeats as well.
         """
         sizes = ("steps", "warm_start", "every", "width", "resize", "crop", "size", "positives")
-        return {"seed": seed} | {name: getattr(self, name) for name in sizes}
+        splits = {"seed": seed, "splits": "one for each repeat"}
+        return splits | {name: getattr(self, name) for name in sizes}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,11 @@ class Cell:
 
 
 def measure(plan: Plan, setting: Setting) -> tuple[list[Tuned], list[Cell]]:
-    """Tune, then repeat; runs are kept in the folder of the study as they end."""
+    """Tune, then repeat; runs are kept in the folder of the study as they end.
+
+    Every repeat has a split of its own, so that the spread over repeats is also that over splits.
+    Settings are chosen on the validation images of another split, the same for all methods.
+    """
     runs = Runs(setting.folder, plan.asked(setting.seed))
     some = plan.data_sets[: plan.tuned_sets]
     pairs = [(d, method) for d in some for method in plan.methods]
@@ -110,10 +115,16 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Tuned], list[Cell]]:
     for repeat, problem, method in setting.track(work, "training with other seeds"):
         choice = chosen[problem.data_set, method.name]
         name = f"{problem.data_set}/{problem.name}/{choice.words}/{repeat}"
-        one = partial(_run, plan, problem, setting.seed, method, choice, seed=repeat, test=True)
+        split = split_of(setting.seed, repeat)
+        one = partial(_run, plan, problem, split, method, choice, seed=repeat, test=True)
         found = runs.get(name, one)
         cells.append(Cell(problem.data_set, problem.name, method.name, repeat, **found))
     return tuned, cells
+
+
+def split_of(seed: int, repeat: int) -> int:
+    """The seed of the split of a repeat; that of the study splits the images to tune on."""
+    return seed + 1 + repeat
 
 
 def _tune(plan: Plan, runs: Runs, data_set: str, method: Method, seed: int) -> Tuned:

@@ -13,9 +13,9 @@ from rankwise.data.images.image_set import ClassSplits
 from rankwise.data.images.readers import open_classes
 
 _LATE = ("dog", "frog", "horse", "ship", "truck")
-_FRUIT = ("apple", "mushroom", "orange", "pear", "sweet_pepper")
-_INSECTS = ("bee", "beetle", "butterfly", "caterpillar", "cockroach")
-_LARGE = ("camel", "cattle", "chimpanzee", "elephant", "kangaroo")
+FRUIT = ("apple", "mushroom", "orange", "pear", "sweet_pepper")
+INSECTS = ("bee", "beetle", "butterfly", "caterpillar", "cockroach")
+LARGE_MAMMALS = ("camel", "cattle", "chimpanzee", "elephant", "kangaroo")
 
 FASHION, CIFAR_10, CIFAR_100, RARE = (
     "Fashion-MNIST-LT",
@@ -60,7 +60,7 @@ def real_problems(root: Path | None, *, quick: bool) -> tuple[Problem, ...]:
         found += [_problem(CIFAR_10, n, ("cifar", ten), (n,), tail) for n in names]
     hundred = _first(root, "cifar100_subset.npz", "cifar100", "cifar-100-binary")
     if hundred is not None and not quick:
-        kinds = {"fruit": _FRUIT, "insects": _INSECTS, "large mammals": _LARGE}
+        kinds = {"fruit": FRUIT, "insects": INSECTS, "large mammals": LARGE_MAMMALS}
         found += [_problem(CIFAR_100, n, ("cifar", hundred), c, tail) for n, c in kinds.items()]
     if ten is not None:
         rare = _problem(RARE, "late classes", ("cifar", ten), _LATE, {"positive_share": 0.02})

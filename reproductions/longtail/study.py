@@ -9,7 +9,7 @@ from rankwise.report import Figure, Section
 from rankwise.theory import mean_of
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
-from reproductions.longtail.measure import Cell, Plan, Tuned, measure
+from reproductions.longtail.measure import Cell, Plan, Tuned, measure, split_of
 from reproductions.longtail.methods import OURS
 from reproductions.longtail.tables import (
     best_other,
@@ -69,7 +69,7 @@ def _first(cells: Sequence[Cell], plan: Plan) -> str:
 def _method(plan: Plan, setting: Setting) -> list[str]:
     sizes = []
     for problem in plan.problems:
-        parts = problem.open(setting.seed)
+        parts = problem.open(split_of(setting.seed, 0))
         counts = [
             f"{int(part.target.sum())} of {len(part)}"
             for part in (parts.train, parts.validation, parts.test)
@@ -85,15 +85,17 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     )
     rates = " and ".join(f"{rate:g}" for rate in plan.rates)
     return [
-        f"{setting} Positives of images, to train, to validate and to test on. {'; '.join(sizes)}.",
+        f"{setting} Positives of images, to train, to validate and to test on, in the first "
+        f"split. {'; '.join(sizes)}.",
         f"Every method has {plan.steps} steps of {plan.size} images, a network of four "
         f"convolutions with {plan.width} to {8 * plan.width} channels from scratch, flips and "
         f"cuts, and four settings to choose from: the rates {rates}, with a linear head and with "
         "one of cosines (times 30; LDAM, whose margins are of cosines, has batches with and "
         "without extra positives instead; StableAP, with the linear head, scores in units of their "
         "spread and the published sigmoid of the outputs). They are chosen by validation AP on the "
-        f"first problem of {where}, with a seed of their own{several}; then {plan.repeats} "
-        "trainings with other seeds, the same for every method. Extra positives: "
+        f"first problem of {where}, with a seed and a split of their own{several}; then "
+        f"{plan.repeats} trainings with other seeds, each on a split of its own, the same for "
+        "every method. Extra positives: "
         f"{plan.positives} in each batch. Ranking losses (all but CE, CB-CE, Focal and LDAM) start "
         f"with {plan.warm_start} steps of cross-entropy. Validation is every {plan.every} steps.",
     ]

@@ -14,6 +14,7 @@ from rankwise.tasks.classification.task import Classifier
 from rankwise.tasks.detection.settings import Settings as Detection
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Settings as Retrieval
+from reproductions.longtail.problems import FRUIT, INSECTS, LARGE_MAMMALS
 
 CONFIGS = Path(reproductions.__file__).parent / "configs"
 SETS = ("sop", "vehicleid", "inaturalist")
@@ -153,11 +154,20 @@ def test_the_detection_settings_are_the_printed_ones(data, method):
     assert (found.selection.candidates, found.selection.max_iou) == (1000, 0.6)
 
 
-@pytest.mark.parametrize("name", ["automobile", "bird", "cat"])
-def test_the_binary_long_tails_have_the_papers_network(name):
-    path = CONFIGS / "classification" / f"cifar10_lt_{name}.yaml"
-    found = Classification.read(path)
-    assert found.data.positive == (name,)
+@pytest.mark.parametrize(
+    ("name", "positive"),
+    [
+        ("cifar10_lt_automobile", ("automobile",)),
+        ("cifar10_lt_bird", ("bird",)),
+        ("cifar10_lt_cat", ("cat",)),
+        ("cifar100_lt_fruit", FRUIT),
+        ("cifar100_lt_insects", INSECTS),
+        ("cifar100_lt_large_mammals", LARGE_MAMMALS),
+    ],
+)
+def test_the_binary_long_tails_have_the_papers_network(name, positive):
+    found = Classification.read(CONFIGS / "classification" / f"{name}.yaml")
+    assert found.data.positive == positive
     network = Classifier(found, 1)
     count = sum(p.numel() for p in network.backbone.parameters())
     assert 11.1e6 < count < 11.2e6  # ResNet-18 without its last layer: 11.18 million

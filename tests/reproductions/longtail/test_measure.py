@@ -130,3 +130,17 @@ def test_the_same_run_is_the_same():
     ]
     assert found[0] == found[1]
     assert torch.tensor([0 <= found[0][k] <= 1 for k in ("ap", "auroc", "last_ap")]).all()
+
+
+def test_every_repeat_has_its_own_split_and_the_settings_another(monkeypatch):
+    plan = replace(tiny_plan(), methods=FEW[:2], repeats=3)
+    seen = {"tuning": set(), "test": set()}
+
+    def run(plan, problem, split, method, choice, *, seed, test=False):
+        seen["test" if test else "tuning"].add((split, seed) if test else split)
+        names = ("ap", "auroc", "partial_auroc", "last_ap", "last_auroc")
+        return {"best_step": 1, "validation": 0.5} | (dict.fromkeys(names, 0.5) if test else {})
+
+    monkeypatch.setattr(module, "_run", run)
+    measure(plan, Setting(seed=7))
+    assert seen == {"tuning": {7}, "test": {(8, 0), (9, 1), (10, 2)}}  # all methods share them

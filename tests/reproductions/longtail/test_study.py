@@ -75,7 +75,9 @@ def test_a_high_repeat_is_not_a_high_mean():
 
 def test_positives_of_every_part_are_counted(told):
     first = told[1]["What was done"].paragraphs[0]
-    assert first.startswith("Seed 4. Positives of images, to train, to validate and to test on. ")
+    assert first.startswith(
+        "Seed 4. Positives of images, to train, to validate and to test on, in the first split. "
+    )
     # 10 + 40, 6 + 14 and 6 + 14 generated pictures.
     assert first.endswith(
         "generated, one: 10 of 50, 6 of 20, 6 of 20; generated, two: 10 of 50, 6 of 20, 6 of 20."
@@ -120,7 +122,10 @@ def test_more_seeds_to_choose_by_are_told_where_it_is_chosen():
     one, two = plan.problems
     plan = replace(plan, problems=(one, replace(two, tunings=3)))
     said = module._method(plan, Setting())[1]
-    assert "with a seed of their own (3 seeds on two, where positives are fewest); then" in said
+    assert (
+        "with a seed and a split of their own (3 seeds on two, where positives are fewest); then"
+        in said
+    )
     # On the second set nothing is chosen.
     assert "3 seeds" not in module._method(replace(plan, tuned_sets=1), Setting())[1]
 
