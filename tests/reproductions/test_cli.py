@@ -54,7 +54,7 @@ def test_without_a_name_the_studies_are_listed_with_time_and_data():
     assert "--quick" in RUN.invoke(app, ["--help"]).output
 
 
-@pytest.mark.parametrize("name", ["papk-figure1", "papk-table1"])
+@pytest.mark.parametrize("name", ["papk-figure1", "why-the-metric-matters"])
 def test_draws_are_refused_where_nothing_is_repeated(name, tmp_path):
     done = RUN.invoke(app, [name, "--draws", "5", "--out", str(tmp_path)])
     assert done.exit_code == 2
@@ -122,8 +122,8 @@ def test_the_settings_of_a_study_are_options(tmp_path):
 
 
 def test_fresh_measures_again(tmp_path):
-    arguments = ["papk-table1", "--out", str(tmp_path)]
-    kept = tmp_path / "papk-table1" / "runs.json"
+    arguments = ["why-the-metric-matters", "--out", str(tmp_path)]
+    kept = tmp_path / "why-the-metric-matters" / "runs.json"
     kept.parent.mkdir()
     kept.write_text("damaged")
     assert RUN.invoke(app, [*arguments, "--fresh"]).exit_code == 0

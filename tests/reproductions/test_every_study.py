@@ -20,13 +20,13 @@ from reproductions.generalization import plan as generalization
 from reproductions.list_stability import measure as list_stability
 from reproductions.longtail import measure as longtail
 from reproductions.papk_figure1 import study as papk_figure1
-from reproductions.papk_table1 import study as papk_table1
 from reproductions.papk_table2 import measure as papk_table2
 from reproductions.papk_table3 import measure as papk_table3
 from reproductions.papk_table3.movielens import movielens
 from reproductions.retrieval import plan as retrieval
 from reproductions.saturation import study as saturation
 from reproductions.stability import measure as stability
+from reproductions.why_the_metric_matters import measure as why
 
 TINY = {
     "detection": (detection.Plan, small_detection.plan()),
@@ -62,7 +62,6 @@ TINY = {
     ),
     "longtail": (longtail.Plan, tiny_plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
-    "papk-table1": (papk_table1.Plan, papk_table1.Plan()),
     "papk-table2": (papk_table2.Plan, papk_table2.Plan(runs=4, steps=5)),
     "papk-table3": (
         papk_table3.Plan,
@@ -84,6 +83,7 @@ TINY = {
         stability.Plan,
         stability.Plan(sizes=(64, 256), draws=2, n_positives=(5, 10), steps=(3, 6), repeats=2),
     ),
+    "why-the-metric-matters": (why.Plan, why.Plan(largest=11)),
 }
 
 

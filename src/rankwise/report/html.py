@@ -31,6 +31,7 @@ th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
 th:first-child, td:first-child, td.words { text-align: left; }
 td { white-space: nowrap; }
 td.words { white-space: normal; }
+@media (max-width: 30rem) { th, td { padding: .3rem .4rem; } table { font-size: .85rem; } }
 """
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
