@@ -76,7 +76,8 @@ def test_a_function_of_the_user_by_hand():
     assert verdict(found, "Lipschitz").holds  # a linear function
     assert found.constants.smoothness < 1e-6
     assert verdict(found, "ε falls").holds
-    assert not [v for v in found.verdicts if "Lemma" in v.claim]
+    assert not [v for v in found.verdicts if "Lemma" in v.claim or "Rademacher" in v.claim]
+    assert found.complexities == []
 
 
 def test_bounds_follow_from_the_constants():
@@ -94,6 +95,10 @@ def test_the_inequalities_of_stable_ap():
     for name in ("Lemma 3", "Lemma 8", "Theorem 1"):
         assert verdict(found, name).holds
         assert verdict(found, name).found == "in 10 of 10 draws"
+    assert len(found.complexities) == 2
+    assert found.complexities[1].value < found.complexities[0].value
+    assert verdict(found, "Rademacher").holds
+    assert "slope -0." in verdict(found, "Rademacher").found
     given = check(mean_gap, surrogate="sigmoid", **FAST)
     assert not verdict(given, "Theorem 1").holds
     assert "is not at least ℓ₀₁" in verdict(given, "Theorem 1").found
@@ -125,7 +130,7 @@ def test_a_name_is_taken_and_the_table_has_every_part():
     text = str(check("auc", **FAST))
     assert text.startswith("auc\n")
     parts = "B: largest |loss|", "G: ", "L: ", "c: largest change by one of 640", "ε⁺: ", "ε⁻: "
-    for part in (*parts, "a: ", "G(n⁺ε⁺ + n⁻ε⁻)", "bounded differences are O(1/n)", "Theorem 1"):
+    for part in (*parts, "a: ", "G(n⁺ε⁺ + n⁻ε⁻)", "bounded differences are O(1/n)", "Rademacher"):
         assert part in text
     assert "vacuous" in str(check(highest_negative, **FAST))
 

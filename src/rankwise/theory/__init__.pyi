@@ -8,7 +8,7 @@ from rankwise.theory.bias import (
     soprc,
 )
 from rankwise.theory.bounds import excess_risk_rate, pap_gap_rate, stability_gap_bound
-from rankwise.theory.checker import Check, check
+from rankwise.theory.checker import check
 from rankwise.theory.constants import LossConstants, loss_constants
 from rankwise.theory.differences import (
     BoundedDifference,
@@ -39,7 +39,7 @@ from rankwise.theory.stable_ap_inequalities import (
 )
 from rankwise.theory.summary import Mean, mean_of
 from rankwise.theory.twins import TwinTraining
-from rankwise.theory.verdicts import Verdict
+from rankwise.theory.verdicts import Check, Verdict
 
 __all__ = [
     "check",

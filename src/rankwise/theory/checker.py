@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,67 +17,14 @@ from rankwise.theory import verdicts as rules
 from rankwise.theory.bounds import stability_gap_bound
 from rankwise.theory.constants import LossConstants, loss_constants
 from rankwise.theory.differences import BoundedDifference, Loss, bounded_difference
+from rankwise.theory.rademacher import WeightedPairs, linear_rademacher
 from rankwise.theory.stability import Stability, model_stability
-from rankwise.theory.twins import TwinTraining
-from rankwise.theory.verdicts import Verdict
+from rankwise.theory.summary import Mean
+from rankwise.theory.twins import TwinTraining, clouds
+from rankwise.theory.verdicts import Check
 
 _CONFIDENCE = 0.95
 _BATCH = 32
-
-
-@dataclass(frozen=True)
-class Check:
-    """Constants, bounds and verdicts of one loss; printed as a table.
-
-    Attributes:
-        objective: Name of the loss.
-        constants: B, G and L of the loss of a small model.
-        differences: Largest changes when one example is replaced, for each size n.
-        stabilities: Distances of twin models, for each number N⁺ of positives.
-        factor: a, the largest (1 − AP)/loss found: a times the loss bounds the metric's risk.
-        bounds: Bounds that follow from these constants, by name.
-        verdicts: Properties that the loss has, or does not have.
-
-    Example:
-        >>> from rankwise.theory import check
-        >>> def top(scores, target):  # moved by one example, however long the list
-        ...     return scores[~target].max() - scores[target].mean()
-        >>> found = check(top, sizes=(20, 80), draws=5, repeats=2)
-        >>> found.verdicts[0].claim, found.verdicts[0].holds
-        ('bounded differences are O(1/n)', False)
-    """
-
-    objective: str
-    constants: LossConstants
-    differences: Sequence[BoundedDifference]
-    stabilities: Sequence[Stability]
-    factor: float
-    bounds: Mapping[str, float]
-    verdicts: Sequence[Verdict]
-
-    def __str__(self) -> str:
-        c, last, twins = self.constants, self.differences[-1], self.stabilities[-1]
-        found = {
-            "B: largest |loss|": c.value,
-            "G: largest norm of the gradient": c.gradient,
-            "L: largest slope of the gradient": c.smoothness,
-            f"c: largest change by one of {last.n:,} examples": last.worst,
-            f"ε⁺: distance of models, one of {twins.n_positives:,} positives replaced": (
-                twins.positive.value
-            ),
-            "ε⁻: the same, a negative replaced": twins.negative.value,
-            "a: largest (1 − AP)/loss": self.factor,
-        }
-        width = max(map(len, [*found, *self.bounds, *(v.claim for v in self.verdicts)]))
-        rows = [self.objective, "", f"{'constant':<{width}}  found"]
-        rows += [f"{name:<{width}}  {value:.3g}" for name, value in found.items()]
-        rows += ["", f"{'bound':<{width}}  with these constants"]
-        for name, value in self.bounds.items():
-            vacuous = "" if value < c.value else "  (vacuous: not below B)"
-            rows.append(f"{name:<{width}}  {value:.3g}{vacuous}")
-        rows += ["", f"{'verdict':<{width}}"]
-        rows += [f"{v.claim:<{width}}  {v.word} ({v.found})" for v in self.verdicts]
-        return "\n".join(row.rstrip() for row in rows)
 
 
 def check(
@@ -105,8 +51,8 @@ def check(
         objective: A loss, called with the scores and 0/1 targets of one list: an objective, a
             baseline, any function; or the name of an objective. A loss with a memory is copied, so
             that every list and every model has its own.
-        surrogate: Pairwise loss ℓ of the objective, for Lemmas 3 and 8 and Theorem 1 of StableAP;
-            by default the attribute ``surrogate`` of the objective, if it has one.
+        surrogate: Pairwise loss ℓ of the objective, for Definition 2, Lemmas 3 and 8 and Theorem 1
+            of StableAP; by default the attribute ``surrogate`` of the objective, if it has one.
         sizes: Two or more sizes n of the lists in which one example is replaced, ascending.
         rate: Share of positives in the lists; the prior of the objective should be the same.
         low, high: Range of the scores.
@@ -131,8 +77,8 @@ def check(
         bounded differences are O(1/n): yes (slope -1.00 between n = 40 and 160, c = 2/n)
 
     Reference:
-        SOPRC, Assumptions 1 and 2, Definition 1, Theorem 1; StableAP, Definition 1, Lemmas 3, 7
-        and 8, Theorem 1.
+        SOPRC, Assumptions 1 and 2, Definition 1, Theorem 1; StableAP, Definitions 1 and 2,
+        Lemmas 3, 7 and 8, Theorem 1.
     """
     for name, values in (("sizes", sizes), ("n_positives", n_positives)):
         if len(values) < 2 or sorted(set(values)) != list(values):
@@ -159,6 +105,7 @@ def check(
     ]
     positives, negatives = _lists(sizes[0], draws, seed, **lists)
     factors = _factors(fresh, positives, negatives)
+    complexities: list[Mean] = []
     verdicts = [
         rules.differences_fall(differences),
         rules.gradient_is_lipschitz(constants),
@@ -169,6 +116,9 @@ def check(
         given = {name: getattr(loss, name, None) for name in ("epsilon", "a", "t")}
         known = {name: float(v) for name, v in given.items() if isinstance(v, int | float)}
         verdicts += rules.inequalities_hold(own, positives, negatives, high - low, known)
+        pairs = WeightedPairs(own, high - low, known.get("a", 0.1), known.get("t", 0.0))
+        complexities = [_complexity(pairs, n, rate, seed) for n in sizes[:2]]
+        verdicts.append(rules.complexity_falls(sizes[:2], complexities))
     return Check(
         objective if isinstance(objective, str) else getattr(loss, "__name__", repr(loss)),
         constants,
@@ -177,6 +127,7 @@ def check(
         float(factors.max()),
         _bounds(constants, differences[-1], stabilities[-1], training),
         verdicts,
+        complexities,
     )
 
 
@@ -187,6 +138,22 @@ def _training(rate: float) -> TwinTraining:
         batch_positives=positives,
         batch_negatives=_BATCH - positives,
         twins=4,
+    )
+
+
+def _complexity(pairs: WeightedPairs, n: int, rate: float, seed: int) -> Mean:
+    """Estimate the complexity of scores tanh(w·x), ‖w‖ ≤ 1, scaled to the range."""
+    split = round(rate * n)
+    features = clouds(split, n - split, TwinTraining(), torch.Generator().manual_seed(seed))
+    return linear_rademacher(
+        features,
+        torch.arange(n) < split,
+        pairs=pairs,
+        link=lambda scores: pairs.width / 2 * torch.tanh(scores),
+        draws=20,
+        starts=2,
+        steps=50,
+        seed=seed,
     )
 
 

@@ -1,9 +1,9 @@
-"""Verdicts on a loss, each from the numbers that were measured of it."""
+"""Verdicts on a loss, each from the numbers measured of it, and all of them as a table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -48,6 +48,67 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.claim}: {self.word} ({self.found})"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Constants, bounds and verdicts of one loss; printed as a table.
+
+    Attributes:
+        objective: Name of the loss.
+        constants: B, G and L of the loss of a small model.
+        differences: Largest changes when one example is replaced, for each size n.
+        stabilities: Distances of twin models, for each number N⁺ of positives.
+        factor: a, the largest (1 − AP)/loss found: a times the loss bounds the metric's risk.
+        bounds: Bounds that follow from these constants, by name.
+        verdicts: Properties that the loss has, or does not have.
+        complexities: Pairwise Rademacher complexity of linear scores for the two smallest sizes,
+            for a loss with a pairwise surrogate.
+
+    Example:
+        >>> from rankwise.theory import check
+        >>> def top(scores, target):  # moved by one example, however long the list
+        ...     return scores[~target].max() - scores[target].mean()
+        >>> found = check(top, sizes=(20, 80), draws=5, repeats=2)
+        >>> found.verdicts[0].claim, found.verdicts[0].holds
+        ('bounded differences are O(1/n)', False)
+    """
+
+    objective: str
+    constants: LossConstants
+    differences: Sequence[BoundedDifference]
+    stabilities: Sequence[Stability]
+    factor: float
+    bounds: Mapping[str, float]
+    verdicts: Sequence[Verdict]
+    complexities: Sequence[Mean] = ()
+
+    def __str__(self) -> str:
+        c, last, twins = self.constants, self.differences[-1], self.stabilities[-1]
+        found = {
+            "B: largest |loss|": c.value,
+            "G: largest norm of the gradient": c.gradient,
+            "L: largest slope of the gradient": c.smoothness,
+            f"c: largest change by one of {last.n:,} examples": last.worst,
+            f"ε⁺: distance of models, one of {twins.n_positives:,} positives replaced": (
+                twins.positive.value
+            ),
+            "ε⁻: the same, a negative replaced": twins.negative.value,
+            "a: largest (1 − AP)/loss": self.factor,
+        }
+        if self.complexities:
+            n = self.differences[len(self.complexities) - 1].n
+            found[f"pairwise Rademacher complexity, n = {n:,}"] = self.complexities[-1].value
+        width = max(map(len, [*found, *self.bounds, *(v.claim for v in self.verdicts)]))
+        rows = [self.objective, "", f"{'constant':<{width}}  found"]
+        rows += [f"{name:<{width}}  {value:.3g}" for name, value in found.items()]
+        rows += ["", f"{'bound':<{width}}  with these constants"]
+        for name, value in self.bounds.items():
+            vacuous = "" if value < c.value else "  (vacuous: not below B)"
+            rows.append(f"{name:<{width}}  {value:.3g}{vacuous}")
+        rows += ["", f"{'verdict':<{width}}"]
+        rows += [f"{v.claim:<{width}}  {v.word} ({v.found})" for v in self.verdicts]
+        return "\n".join(row.rstrip() for row in rows)
 
 
 def differences_fall(found: Sequence[BoundedDifference]) -> Verdict:
@@ -95,6 +156,14 @@ def bounds_the_metric(factors: Tensor) -> Verdict:
     if math.isinf(largest):
         said = f"in {above:,} of {len(factors):,} draws; no multiple of the loss does in all"
     return Verdict("the loss bounds 1 − AP", above == len(factors), said)
+
+
+def complexity_falls(sizes: Sequence[int], found: Sequence[Mean]) -> Verdict:
+    """Decide by the interval of the slope in n; StableAP's Theorem 5 has −1/2."""
+    fit = loglog_fit(sizes, found)
+    holds = fit.value + fit.half_width() < 0 or None
+    said = f"slope {interval(fit)} between n = {sizes[0]:,} and {sizes[-1]:,}"
+    return Verdict("pairwise Rademacher complexity falls", holds, said)
 
 
 def inequalities_hold(
