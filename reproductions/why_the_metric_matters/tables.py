@@ -27,11 +27,8 @@ def overview(
     ]
     titles = " ".join(f"{number}: {example.title}" for number, example in enumerate(examples, 1))
     header = ("metric", *(str(number) for number in range(1, len(examples) + 1)))
-    return Table(
-        header,
-        rows,
-        f"What each metric prefers; =: no preference. k is the first of the paper. {titles}",
-    )
+    key = "What each metric prefers. Two names: both alike; =: no preference; k: the paper's first."
+    return Table(header, rows, f"{key} {titles}")
 
 
 def _choice(example: Example, values: Values, family: str) -> str:
