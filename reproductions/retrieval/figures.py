@@ -12,7 +12,12 @@ from reproductions.drawing import COLORS, canvas, logarithmic_x, plain, png
 from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.cell import Cell
 
-_OURS = {"SOPRC": COLORS[0], "StableAP": COLORS[2], "StableAP + DFM": COLORS[3]}
+_OURS = {
+    "SOPRC": COLORS[0],
+    "SOPRC, no L_var": COLORS[1],
+    "StableAP": COLORS[2],
+    "StableAP + DFM": COLORS[3],
+}
 _OTHERS = {"SupCon": COLORS[4], "SmoothAP": "#1f78b4", "triplet": "#555555"}
 _GRAY = "#c9ced2"
 

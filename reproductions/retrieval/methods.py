@@ -57,8 +57,12 @@ METHODS = (
     Method("AUROC", ("auc_huber(tau=.1)", "auc_huber(tau=.3)")),
     Method("BlackBox", ("blackbox_ap(lam=4, margin=.02)", "blackbox_ap(lam=4, margin=.1)")),
     Method("SoDeep", ("sodeep_ap",)),  # nothing in it to choose
-    # No L_var: on the validation classes it cost more than any other choice (see ABLATIONS).
-    Method("SOPRC", (_soprc(".1"), _soprc(".1", "ema_rate=.5")), ours=True),
+    Method(
+        "SOPRC",
+        (_soprc(".1", _VARIANCE), _soprc(".1", f"ema_rate=.5, {_VARIANCE}")),
+        ours=True,
+    ),
+    Method("SOPRC, no L_var", (_soprc(".1"), _soprc(".1", "ema_rate=.5")), ours=True),
     Method("StableAP", tuple(_stable(tau) for tau in _OWN), ours=True, previous=True),
     Method(
         "StableAP + DFM",
@@ -100,6 +104,6 @@ TAUS = (".01", ".03", ".1", ".3")
 def with_tau(tau: str) -> tuple[Method, ...]:
     """Our two losses with another width of their surrogate."""
     return (
-        Method("SOPRC", (_soprc(tau),), ours=True),
+        Method("SOPRC", (_soprc(tau, _VARIANCE),), ours=True),
         Method("StableAP", (_stable(tau),), ours=True, previous=True),
     )
