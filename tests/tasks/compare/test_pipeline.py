@@ -123,18 +123,27 @@ def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_
 
 
 def slow(monkeypatch, seconds):
-    """Every fit on more than the rows of a pilot would take so long, in steps that can be ended."""
-    real = StubRanker._fit_scores
+    """Every fit on more than the rows of a pilot would take so long, in steps that can be ended.
+
+    On a clock that fits move, and a microsecond whoever reads it: what they take must not depend
+    on the load of the machine.
+    """
+    real, now = StubRanker._fit_scores, [0.0]
+
+    def read():
+        now[0] += 1e-6
+        return now[0]
 
     def steps(self, data):
         real(self, data)
-        ends = time.perf_counter() + (seconds if len(data.train.target) > 150 else 0.0)
-        while time.perf_counter() < ends:
-            time.sleep(0.01)
-            if time_is_up():
-                break
+        now[0] += 0.01
+        ends = now[0] + (seconds if len(data.train.target) > 150 else 0.0)
+        while now[0] < ends and not time_is_up():
+            now[0] += 0.01
 
     monkeypatch.setattr(StubRanker, "_fit_scores", steps)
+    for clock in ("perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, read)
     monkeypatch.setattr("rankwise.tasks.compare.budget._SIZES", (100, 150))
 
 
