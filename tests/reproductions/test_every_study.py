@@ -12,6 +12,7 @@ from tests.reproductions.longtail.generated import tiny_plan
 from tests.reproductions.papk_table3.generated import generated_ratings
 from tests.reproductions.retrieval import tiny as small_retrieval
 
+from reproductions.convergence import plan as convergence
 from reproductions.detection import plan as detection
 from reproductions.estimator_bias import measure as bias
 from reproductions.fidelity import measure as fidelity
@@ -29,6 +30,25 @@ from reproductions.stability import measure as stability
 from reproductions.why_the_metric_matters import measure as why
 
 TINY = {
+    "convergence": (
+        convergence.Plan,
+        convergence.Plan(
+            n_positives=20,
+            width=2,
+            horizons=(4, 8),
+            steps=4,
+            batches=(4, 8),
+            lambdas=(0.1, 1.0),
+            betas=(0.0, 0.9),
+            ss=(0.0, 1.0),
+            ema_rates=(0.25, 0.5),
+            points=10,
+            looks=2,
+            chains=2,
+            draws=6,
+            repeats=2,
+        ),
+    ),
     "detection": (detection.Plan, small_detection.plan()),
     "estimator-bias": (
         bias.Plan,
