@@ -33,7 +33,7 @@ VERDICTS = (
     "Proof step",
     "Assumption",
 )
-PENDING = {"generalization", "convergence", "list-stability"}
+PENDING = {"generalization", "list-stability"}
 PENDING |= {"as-printed"}  # an option that follows the print where ours differs
 
 # How many of each kind the documents number, from 1 on.
