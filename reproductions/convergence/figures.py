@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import cycle
 
 from matplotlib.axes import Axes
@@ -12,6 +11,7 @@ from rankwise.theory import Mean
 from reproductions.convergence.estimates import BIAS_LAW, ERROR_LAW, LAWS
 from reproductions.convergence.fits import (
     BIASED,
+    UNTOLD,
     estimate_exponent,
     means,
     points,
@@ -57,11 +57,9 @@ def sweeps(measured: Measured) -> Figure:
         ("β of v, SOPRC", "memory", "SOPRC: squared error of v", None),
     )
     for panel, (experiment, field, title, power) in zip(axes.flat, parts, strict=True):
-        _lines(panel, measured, experiment, field, power)
+        _lines(panel, measured, experiment, field, power, linear=experiment == "β")
         plain(panel, title=title, x=experiment.partition(",")[0])
-        if experiment == "β":
-            panel.set_yscale("linear")
-        else:
+        if experiment != "β":
             logarithmic_x(panel, sorted({r.x for r in measured.rows if r.experiment == experiment}))
         panel.legend(fontsize=7, frameon=False)
     return Figure(
@@ -87,6 +85,8 @@ def fixed(measured: Measured) -> Figure:
         panel.set_yscale("log", nonpositive="clip")
         plain(panel, title=title, x=x)
         panel.set_xscale("log")
+        if x == "n⁺":
+            logarithmic_x(panel, measured.plan.batches)
         panel.legend(fontsize=7, frameon=False)
     return Figure(
         png(figure),
@@ -102,8 +102,7 @@ def momentum(measured: Measured) -> Figure:
     for panel, (field, title) in zip(
         axes[0], (("gradient", "mean ‖∇e‖²"), ("excess", "excess risk")), strict=True
     ):
-        _lines(panel, measured, "s", field, None)
-        panel.set_yscale("linear")
+        _lines(panel, measured, "s", field, None, linear=True)
         plain(panel, title=title, x="s: 0 heavy ball, 1 Nesterov")
     axes[0, 0].legend(fontsize=7, frameon=False)
     return Figure(
@@ -112,23 +111,37 @@ def momentum(measured: Measured) -> Figure:
 
 
 def _lines(
-    panel: Axes, measured: Measured, experiment: str, field: str, power: float | None
+    panel: Axes,
+    measured: Measured,
+    experiment: str,
+    field: str,
+    power: float | None,
+    *,
+    linear: bool = False,
 ) -> None:
     for color, variant in zip(cycle(COLORS), variants(measured, experiment), strict=False):
         rows = select(measured, experiment, variant)
         found = means([(r.x, r.repeat, getattr(r, field)) for r in rows])
-        _line(panel, found, color, variant, power)
-    panel.set_yscale("log", nonpositive="clip")
+        told = None if variant in UNTOLD else power
+        _line(panel, found, color, variant, told, linear=linear)
+    if not linear:
+        panel.set_yscale("log", nonpositive="clip")
 
 
 def _line(
-    panel: Axes, found: dict[float, Mean], color: str, label: str, power: float | None
+    panel: Axes,
+    found: dict[float, Mean],
+    color: str,
+    label: str,
+    power: float | None,
+    *,
+    linear: bool = False,
 ) -> None:
-    places: Sequence[float] = list(found)
-    values = [mean.value for mean in found.values()]
+    places, values = list(found), [mean.value for mean in found.values()]
     halves = [mean.half_width() for mean in found.values()]
     # A bar that reaches zero has no place on a logarithmic axis.
-    down = [min(h, 0.9 * v) if v > 0 else h for h, v in zip(halves, values, strict=True)]
+    short = [min(h, 0.9 * v) if v > 0 else h for h, v in zip(halves, values, strict=True)]
+    down = halves if linear else short
     panel.errorbar(
         places, values, [down, halves], fmt=".-", color=color, linewidth=1.1, capsize=2, label=label
     )

@@ -15,10 +15,10 @@ from reproductions.convergence.fits import Fit, fits, means, points, select, var
 from reproductions.convergence.measure import measure
 from reproductions.convergence.plan import BATCH, LARGE, MOMENTUM, RATIO, Measured, Plan
 from reproductions.convergence.words import (
+    best_words,
     compared_words,
     conclusions,
     floor_words,
-    lambda_words,
     lemma_words,
     pl_words,
 )
@@ -67,7 +67,8 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
             [
                 *_STABLE,
                 *compared_words(measured, "T"),
-                *lambda_words(measured),
+                *best_words(measured, "λ", ("memory", "gradient")),
+                *best_words(measured, "n⁺", ("gradient", "excess")),
                 *lemma_words(measured),
             ],
             [figures["figure"], figures["sweeps"]],
@@ -77,7 +78,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
                 [figures["momentum"]], [_table(measured, "s")]),
         Section(
             "Theorem 3 of SOPRC",
-            [*_SOPRC, *pl_words(measured)],
+            [*_SOPRC, *pl_words(measured), *best_words(measured, "β of v, SOPRC", ("memory",))],
             [],
             [
                 *(_table(measured, n) for n in ("T, SOPRC", "n⁺, SOPRC", "β of v, SOPRC")),
@@ -120,7 +121,9 @@ def _method(plan: Plan, measured: Measured, setting: Setting) -> list[str]:
         "Intervals are 95 %, over data sets; those of exponents by the jackknife. Exponents are of "
         "the means, fitted on logarithmic axes, for the mean of v over T on a half-logarithmic one "
         f"(log(1 − β) with β = {DECAY:g}). μ is the smallest ‖∇F‖²/(F − F*) at points "
-        f"{', '.join(f'{r:g}' for r in RADII)} from the stationary one. N⁺ is not varied.",
+        f"{', '.join(f'{r:g}' for r in RADII)} from the stationary one. N⁺ is not varied. In "
+        "Lemmas 14 and 15 G² + κ² is the largest mean ‖g_k‖², φ_f the largest ‖x⁺‖, κ_μ² the "
+        "largest variance of a batch's mean; μ̂ starts at the first of them, which adds κ_μ²/(λT).",
     ]
 
 

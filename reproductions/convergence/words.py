@@ -56,17 +56,18 @@ def compared_words(measured: Measured, part: str) -> list[str]:
     ]
 
 
-def lambda_words(measured: Measured) -> list[str]:
-    """Return where μ̂ and the gradient are best over λ."""
-    said = []
-    for field in ("memory", "gradient"):
-        for variant in variants(measured, "λ"):
-            rows = select(measured, "λ", variant)
+def best_words(measured: Measured, experiment: str, fields: tuple[str, ...]) -> list[str]:
+    """Return where a quantity is smallest and largest over the values of an experiment."""
+    said, axis = [], experiment.partition(",")[0]
+    for field in fields:
+        for variant in variants(measured, experiment):
+            rows = select(measured, experiment, variant)
             by_place = means([(r.x, r.repeat, getattr(r, field)) for r in rows])
             best, worst = (pick(by_place, key=lambda x: by_place[x].value) for pick in (min, max))
+            name = "squared error of v" if "SOPRC" in experiment else NAMES[field]
             said.append(
-                f"Over λ, {variant}: {NAMES[field]} is smallest at λ = {best:g}, "
-                f"{_plus(by_place[best])}, and largest at λ = {worst:g}, {_plus(by_place[worst])}."
+                f"Over {axis}, {variant}: {name} is smallest at {best:g}, "
+                f"{_plus(by_place[best])}, and largest at {worst:g}, {_plus(by_place[worst])}."
             )
     return said
 

@@ -92,8 +92,7 @@ def test_one_step_of_a_training_by_hand():
     assert torch.allclose(way.memory[0], (mean - true).square())
 
 
-def test_the_mean_of_batches_that_hold_all_data_has_no_bias():
-    # Batches of n⁺ with replacement: the larger they are, the smaller variance and bias.
+def test_bias_and_variance_of_the_gradient_fall_with_the_batch():
     problem = Problem(replace(PLAN, n_positives=40), 0, 2)
     few, many = (gradient_bias(problem, "StableAP", problem.start, n, 0) for n in (2, 64))
     for small, large in zip(few, many, strict=True):

@@ -13,6 +13,7 @@ from reproductions.convergence.measure import work_of
 from reproductions.convergence.plan import BATCH, Constants, Estimate, Measured, Plan, Row
 from reproductions.convergence.problem import LOSSES
 from reproductions.convergence.words import (
+    best_words,
     compared_words,
     conclusions,
     floor_words,
@@ -116,3 +117,9 @@ def test_momentum_is_told_as_it_came_out():
     assert "+5.0e-01" in rules(printed=0.5)
     assert rules(printed=0.5).endswith("higher.")
     assert rules().endswith("level.")
+
+
+def test_the_best_value_of_an_axis_is_named():
+    (said,) = best_words(measured(power_4=-0.5), "T", ("gradient",))[:1]
+    assert "smallest at 1600" in said
+    assert "largest at 25" in said
