@@ -33,8 +33,7 @@ VERDICTS = (
     "Proof step",
     "Assumption",
 )
-PENDING = {"generalization", "list-stability"}
-PENDING |= {"as-printed"}  # an option that follows the print where ours differs
+PENDING = {"as-printed"}  # an option that follows the print where ours differs
 
 # How many of each kind the documents number, from 1 on.
 SHORT = {
