@@ -51,7 +51,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     return Report(
         title="Image retrieval: which loss ranks unseen classes best?",
         rows=_rows(measured),
-        summary=_summary(plan, setting, benches, ours),
+        summary=_summary(plan, setting, measured, ours),
         sections=sections,
         figures=figures,
         table=_short(benches),
@@ -142,10 +142,12 @@ def _numbers(cell: Cell) -> dict[str, object]:
 
 
 def _summary(
-    plan: Plan, setting: Setting, benches: dict[tuple[str, str], list[Cell]], ours: list[str]
+    plan: Plan, setting: Setting, measured: Measured, ours: list[str]
 ) -> dict[str, object]:
+    benches = measured.benches
     return {
         "asked": asked(plan, setting),
+        "untrained": measured.untrained,
         "best_of_ours": {", ".join(p): best_of(cells, ours) for p, cells in benches.items()},
         "conclusion": conclusion(benches, ours),
         "history": {

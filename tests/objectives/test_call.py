@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from itertools import pairwise
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
 
+import rankwise
 from rankwise.objectives import SOPRC
+
+SOURCE = f"{Path(rankwise.__file__).parent}/"
 
 
 def calls_of(loss: SOPRC, scores: torch.Tensor, target: torch.Tensor) -> list[tuple[str, str]]:
@@ -18,9 +22,9 @@ def calls_of(loss: SOPRC, scores: torch.Tensor, target: torch.Tensor) -> list[tu
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         file, name = frame.f_code.co_filename, frame.f_code.co_qualname
-        inside = "/rankwise/" in file and not frame.f_code.co_name.startswith("<")
+        inside = file.startswith(SOURCE) and not frame.f_code.co_name.startswith("<")
         if event == "call" and inside:
-            entered.append((file.split("/rankwise/")[-1], name))
+            entered.append((file.removeprefix(SOURCE), name))
 
     sys.setprofile(note)
     try:
