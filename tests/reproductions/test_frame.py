@@ -175,7 +175,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
 def test_a_wrong_name_suggests_the_nearest(tmp_path):
     with pytest.raises(UnknownStudyError, match="did you mean 'estimator-bias'"):
         run_study("estimator_bia", tmp_path)
-    with pytest.raises(UnknownStudyError, match="there are detection, estimator-bias"):
+    with pytest.raises(UnknownStudyError, match=f"there are {', '.join(STUDIES)}$"):
         run_study("zzz", tmp_path)
 
 
