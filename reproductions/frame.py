@@ -29,7 +29,7 @@ studies. A study that needs data reads ``setting.data`` in its own ``Plan.of``.
 
 Every sentence about an outcome is made from the numbers of the run (``reproductions.sentences`` has
 what is said often): ``tests/reproductions/test_sentences.py`` runs every study with two seeds and
-compares the text with the numbers. What the paper says is told as the paper's.
+compares the text with the numbers. What the paper says is marked as its claim.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from rankwise.theory import Mean
 from reproductions.convergence.estimates import BIAS_LAW, ERROR_LAW, LAWS
 from reproductions.convergence.fits import (
     BIASED,
-    UNTOLD,
+    UNPREDICTED,
     estimate_exponent,
     means,
     points,
@@ -122,8 +122,8 @@ def _lines(
     for color, variant in zip(cycle(COLORS), variants(measured, experiment), strict=False):
         rows = select(measured, experiment, variant)
         found = means([(r.x, r.repeat, getattr(r, field)) for r in rows])
-        told = None if variant in UNTOLD else power
-        _line(panel, found, color, variant, told, linear=linear)
+        expected = None if variant in UNPREDICTED else power
+        _line(panel, found, color, variant, expected, linear=linear)
     if not linear:
         panel.set_yscale("log", nonpositive="clip")
 

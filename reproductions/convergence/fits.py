@@ -27,7 +27,7 @@ from reproductions.convergence.plan import (
 from reproductions.convergence.problem import LOSSES
 
 DELTA = 0.05  # δ of Proposition 4
-UNTOLD = {CONSTANT, INVERSE, PLAIN}  # what no theorem is about
+UNPREDICTED = {CONSTANT, INVERSE, PLAIN}  # what no theorem is about
 BIASED = "bias of the gradient"
 SOURCES = {"StableAP": "StableAP, Assumption 3", "SOPRC": "SOPRC, Eq. 74–76"}
 BOUND, LAW = "at most", "equal to"
@@ -80,8 +80,8 @@ def fits(measured: Measured) -> list[Fit]:
             rows = select(measured, experiment, variant)
             slope = jackknife([(r.x, r.repeat, getattr(r, quantity)) for r in rows])
             axis = experiment.partition(",")[0]
-            told = math.nan if variant in UNTOLD else predicted
-            found.append(Fit(source, QUANTITIES[quantity], axis, variant, slope, told, BOUND))
+            expected = math.nan if variant in UNPREDICTED else predicted
+            found.append(Fit(source, QUANTITIES[quantity], axis, variant, slope, expected, BOUND))
     laws = (
         ("SOPRC, Proposition 1", LAWS["v"], "β/(2−β)", 1.0, LAW),
         ("StableAP, Lemma 15", LAWS["mu"], "λ/(2−λ)", 1.0, LAW),

@@ -11,13 +11,13 @@ from reproductions.sentences import share, standing
 
 def conclusions(measured: Measured, found: list[Fit]) -> list[str]:
     """Return the summary."""
-    told = [fit for fit in found if fit.verdict != "no prediction"]
-    good = [fit for fit in told if fit.verdict.startswith("agrees")]
-    said = [f"Of the exponents that a paper predicts, {share(len(good), len(told))} agree."]
+    expected = [fit for fit in found if fit.verdict != "no prediction"]
+    good = [fit for fit in expected if fit.verdict.startswith("agrees")]
+    said = [f"Of the exponents that a paper predicts, {share(len(good), len(expected))} agree."]
     said += [
         f"{fit.source}, {fit.quantity} in {fit.axis} ({fit.variant}): {slope_words(fit)}, "
         f"{fit.verdict}."
-        for fit in told
+        for fit in expected
         if not fit.verdict.startswith("agrees")
     ]
     return [*said, *floor_words(measured)]
@@ -37,12 +37,12 @@ def floor_words(measured: Measured) -> list[str]:
     for floor in floors(measured):
         known = floor.bias.value > floor.bias.half_width()
         verb = "is above" if known else "is not known to differ from"
-        told = (
+        expected = (
             f"{floor.loss}, n⁺ = {BATCH}: the squared bias of a batch's gradient at the stationary "
             f"point is {_plus(floor.bias)} and {verb} 0; after {max(measured.plan.horizons)} steps "
             f"‖∇‖² is {_plus(floor.gradient)}"
         )
-        said.append(told + (f", {floor.ratio:.1f} times the squared bias." if known else "."))
+        said.append(expected + (f", {floor.ratio:.1f} times the squared bias." if known else "."))
     return said
 
 

@@ -56,9 +56,9 @@ def fits(measured: Measured) -> list[Fit]:
                 for axis in AXES if loss == "SOPRC" else ("T", "N"):
                     rows = along(measured, loss, scale, side, axis)
                     predicted = -1.0 if axis == "N" else most
-                    told = loss == "SOPRC" and kind == "ε"
+                    expected = loss == "SOPRC" and kind == "ε"
                     slope = jackknife(rows, place(side, axis), prefix + side)
-                    row = (kind + sign, axis, slope, predicted if told else math.nan)
+                    row = (kind + sign, axis, slope, predicted if expected else math.nan)
                     found.append(Fit(loss, scale, *row))
     return found
 

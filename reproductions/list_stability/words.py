@@ -19,7 +19,7 @@ def theorem_words(measured: Measured, found: list[Fit]) -> list[str]:
     """Return what the exponents of N and of T are, and how the other losses compare."""
     said = []
     for axis, meaning in (("N", "the size of the data"), ("T", "the steps"), ("n", "the batch")):
-        slopes = [f for f in _told(found) if f.axis == axis]
+        slopes = [f for f in _predicted(found) if f.axis == axis]
         parts = ", ".join(
             f"{f.slope.value:+.2f} ± {f.slope.half_width():.2f} ({f.distance}, C = {f.scale:g})"
             for f in slopes
@@ -48,21 +48,21 @@ def lemma_words(measured: Measured) -> list[str]:
     return said
 
 
-def _told(found: list[Fit]) -> list[Fit]:
+def _predicted(found: list[Fit]) -> list[Fit]:
     return [fit for fit in found if fit.verdict != "–"]
 
 
 def _theorem(found: list[Fit]) -> str:
-    told = _told(found)
+    fits = _predicted(found)
     counts = {
-        word: sum(fit.verdict == word for fit in told)
+        word: sum(fit.verdict == word for fit in fits)
         for word in ("below", "equal within the interval", "above", "not measured")
     }
     said = (
-        f"Theorem 2: of {len(told)} exponents of SOPRC {counts['below']} are below the predicted "
+        f"Theorem 2: of {len(fits)} exponents of SOPRC {counts['below']} are below the predicted "
         f"one, {counts['equal within the interval']} equal to it within the interval"
     )
-    above = [f for f in told if f.verdict == "above"]
+    above = [f for f in fits if f.verdict == "above"]
     if above:
         named = ", ".join(f"{f.distance} in {f.axis}, C = {f.scale:g}" for f in above)
         said += f", {len(above)} above it ({named})"

@@ -26,10 +26,10 @@ def test_the_exponents_of_the_rule_are_found():
 
 def test_only_the_model_of_soprc_has_a_prediction():
     for fit in fits(measured()):
-        told = fit.loss == "SOPRC" and fit.distance[0] == "ε"
-        assert math.isnan(fit.predicted) is not told
-        assert (fit.verdict == "–") is not told
-        if told and fit.axis != "N":
+        predicted = fit.loss == "SOPRC" and fit.distance[0] == "ε"
+        assert math.isnan(fit.predicted) is not predicted
+        assert (fit.verdict == "–") is not predicted
+        if predicted and fit.axis != "N":
             # λ = 10 C (1 + √(1 + 1/8 − 1/64))
             lam = 10 * fit.scale * (1 + math.sqrt(1 + 1 / 8 - 1 / 64))
             assert fit.predicted == pytest.approx(lam / (lam + 1))
