@@ -13,7 +13,7 @@ import torch
 from benchmarks.timing import Result, seconds_side_by_side
 
 from rankwise.estimators.data import Part
-from rankwise.estimators.papk.subgradients import RiskGradient
+from rankwise.estimators.papk.descent import RiskGradient
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from rankwise.data.interactions import read_interactions
 from rankwise.estimators.data import Part
-from rankwise.estimators.papk.subgradients import RiskGradient
+from rankwise.estimators.papk.descent import RiskGradient
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 from reproductions.papk_table3.measure import gain, with_negatives

@@ -20,8 +20,7 @@ from libauc.optimizers import SOAP
 from rankwise.baselines import CrossEntropy
 from rankwise.estimators import NeuralRanker
 from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.neural._network import learn_encoding
-from rankwise.estimators.neural._training import epoch_batches
+from rankwise.estimators.neural._training import epoch_batches, learn_encoding
 from rankwise.objectives import AveragePrecision
 
 

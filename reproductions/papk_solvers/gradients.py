@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rankwise.checks import require_count
 from rankwise.estimators.data import Floats
-from rankwise.estimators.papk.subgradients import RiskGradient, order_of, pairs, put
+from rankwise.estimators.papk.descent import RiskGradient, order_of, pairs, put
 from rankwise.estimators.papk.users import Sides, Users
 from rankwise.lists import Lists
 from rankwise.objectives import Objective, PrecisionAtK

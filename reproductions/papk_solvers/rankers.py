@@ -14,8 +14,7 @@ from scipy.sparse import issparse
 from rankwise.checks import require_count, require_positive
 from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.base import Calibration
-from rankwise.estimators.papk.descent import Found, Problem, logistic_start
-from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
+from rankwise.estimators.papk.descent import Found, Gradient, Problem, RiskGradient, logistic_start
 from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge
 from reproductions.papk_solvers.gradients import (

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rankwise.retrieval._ranks import LANES, at_least
+from rankwise.retrieval.evaluation import LANES, at_least
 
 
 @pytest.mark.parametrize("width", [LANES, 3 * LANES])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rankwise.retrieval._ranks import Positives
+from rankwise.retrieval.evaluation import Positives
 
 Ints = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.samplers._items import (
+from rankwise.samplers.base import (
     Groups,
     assign_to_batches,
     count_up,

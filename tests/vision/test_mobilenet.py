@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn.functional import batch_norm, conv2d, relu6
 
 from rankwise.errors import UsageError
-from rankwise.vision._mobilenet import from_torchvision
-from rankwise.vision.backbones import MobileNetV2
+from rankwise.vision.backbones import MobileNetV2, from_torchvision
 
 FILE = Path(__file__).parents[4].parent / "shared/data/weights/mobilenet_v2-b0353104.pth"
 # Sandler et al. 2018, Table 2: expansion, channels, how often, stride of the first.

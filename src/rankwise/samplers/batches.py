@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.samplers._items import (
+from rankwise.samplers.base import (
+    EpochBatches,
     Groups,
     Ints,
     assign_to_batches,
@@ -19,7 +20,6 @@ from rankwise.samplers._items import (
     read_ids,
     read_target,
 )
-from rankwise.samplers.base import EpochBatches
 
 
 class BalancedBatches(EpochBatches):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.data import DataError
-from rankwise.data.images.long_tail import (
+from rankwise.data.images._class_split import (
     as_binary,
     long_tail_counts,
     long_tail_rows,

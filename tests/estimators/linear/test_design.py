@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rankwise.estimators.linear import _design as module
-from rankwise.estimators.linear._design import Design
+from rankwise.estimators.linear import _search as module
+from rankwise.estimators.linear._search import Design
 
 
 def _rows() -> np.ndarray:

@@ -90,7 +90,7 @@ def test_sparse_rows_need_no_dense_copy(rows, monkeypatch) -> None:
 def test_single_precision_rows_and_large_ones(rows, monkeypatch) -> None:
     X, y = rows
     wide = LinearRanker(random_state=0).fit(X, y)
-    monkeypatch.setattr("rankwise.estimators.linear._design._BIG", 0)
+    monkeypatch.setattr("rankwise.estimators.linear._search._BIG", 0)
     narrow = LinearRanker(random_state=0).fit(X, y)
     assert narrow.score(X, y) == pytest.approx(wide.score(X, y), abs=0.01)
 

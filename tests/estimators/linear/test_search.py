@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankwise.estimators.linear._design import Design
-from rankwise.estimators.linear._search import fixed_at, search, weighted_median
+from rankwise.estimators.linear._search import Design, fixed_at, search, weighted_median
 from rankwise.objectives import AveragePrecision, PairwiseAUC
 
 

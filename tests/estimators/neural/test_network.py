@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from rankwise.estimators.neural._network import Encoding, Network, learn_encoding
+from rankwise.estimators.neural._training import Encoding, Network, learn_encoding
 
 
 def test_a_score_per_row_of_numbers_and_categories() -> None:

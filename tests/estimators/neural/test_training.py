@@ -10,8 +10,12 @@ import torch
 from rankwise.baselines import CrossEntropy
 from rankwise.estimators import NeuralRanker
 from rankwise.estimators.data import Part, Training
-from rankwise.estimators.neural._network import Network
-from rankwise.estimators.neural._training import epoch_batches, objective_for, train_network
+from rankwise.estimators.neural._training import (
+    Network,
+    epoch_batches,
+    objective_for,
+    train_network,
+)
 from rankwise.objectives import SOAP, AveragePrecision
 
 Y = (np.arange(80) % 4 == 0).astype(float)

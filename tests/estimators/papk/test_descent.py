@@ -8,9 +8,8 @@ import torch
 from tests.estimators.papk.generated import part
 
 from rankwise.estimators import PApAtKRanker
-from rankwise.estimators.linear._design import Design
-from rankwise.estimators.papk.descent import Problem, descend, logistic_start
-from rankwise.estimators.papk.subgradients import RiskGradient
+from rankwise.estimators.linear._search import Design
+from rankwise.estimators.papk.descent import Problem, RiskGradient, descend, logistic_start
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 

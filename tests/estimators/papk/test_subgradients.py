@@ -9,7 +9,7 @@ import pytest
 import torch
 from tests.estimators.papk.generated import part
 
-from rankwise.estimators.papk.subgradients import RiskGradient, average, order_of, pairs, put
+from rankwise.estimators.papk.descent import RiskGradient, average, order_of, pairs, put
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from tests.estimators.papk.generated import part, users
 from tests.estimators.papk.rankers import SHORT, learns_to_rank_new_users_and_repeats
 
-from rankwise.estimators.linear._design import Design
+from rankwise.estimators.linear._search import Design
 from rankwise.estimators.papk.descent import Problem
 from rankwise.estimators.papk.ranker import search_grid, settings
 from rankwise.estimators.papk.users import Users

@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from tests.estimators.papk.generated import part, users
 
-from rankwise.estimators.linear._design import Design
+from rankwise.estimators.linear._search import Design
 from rankwise.estimators.papk.descent import Problem
 from rankwise.estimators.papk.ranker import search_grid, settings
 from rankwise.estimators.papk.users import Users

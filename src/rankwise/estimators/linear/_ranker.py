@@ -13,8 +13,14 @@ from rankwise.checks import require_count, require_number, require_one_of, requi
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time
-from rankwise.estimators.linear._design import Design, spread_of
-from rankwise.estimators.linear._search import Loss, fixed_at, mean_log_loss, search
+from rankwise.estimators.linear._search import (
+    Design,
+    Loss,
+    fixed_at,
+    mean_log_loss,
+    search,
+    spread_of,
+)
 from rankwise.estimators.names import is_graded, is_log_loss, make_stateless
 from rankwise.objectives import AveragePrecision
 

@@ -14,8 +14,13 @@ from torch import Tensor
 from rankwise.checks import require_count, require_number, require_positive
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
-from rankwise.estimators.neural._network import Encoding, Network, learn_encoding
-from rankwise.estimators.neural._training import Rows, train_network
+from rankwise.estimators.neural._training import (
+    Encoding,
+    Network,
+    Rows,
+    learn_encoding,
+    train_network,
+)
 from rankwise.extras import require
 
 _BLOCK = 1 << 15  # rows scored at a time

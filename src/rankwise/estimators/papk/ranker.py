@@ -15,15 +15,20 @@ from sklearn.utils import check_random_state
 
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.estimators._inputs import learn_features, read_groups, read_target
-from rankwise.estimators.data import Loaded, Part, State, TableLike, Training
-from rankwise.estimators.linear._design import Design
+from rankwise.estimators.data import Loaded, Part, State, TableLike, Training, Vector
 from rankwise.estimators.linear._ranker import LinearModel
-from rankwise.estimators.papk.descent import Found, Problem, descend, logistic_start
-from rankwise.estimators.papk.subgradients import Gradient, RiskGradient
+from rankwise.estimators.linear._search import Design
+from rankwise.estimators.papk.descent import (
+    Found,
+    Gradient,
+    Problem,
+    RiskGradient,
+    descend,
+    logistic_start,
+)
 from rankwise.estimators.papk.users import UserCounts, Users
 from rankwise.objectives import PApAtK
 
-Array = NDArray[np.float64]
 _Form = Literal["avg", "max", "ts", "ts_eq14", "ramp"]
 
 ETAS = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5)
@@ -106,7 +111,7 @@ class PApAtKRanker(LinearModel):
     intercept: ClassVar[bool] = False  # whether the loss depends on more than score differences
 
     users_: UserCounts = field(init=False)
-    cv_results_: dict[str, Array] = field(init=False)
+    cv_results_: dict[str, Vector] = field(init=False)
 
     def _check_options(self) -> None:
         self._require(require_count, "k", "max_iter", "patience", "batch_users")
@@ -229,7 +234,7 @@ def _problem(
     users = Users.of_part(train)
     evaluated = users if same else Users.of_part(held_out)
 
-    def evaluate(weights: Array) -> Array:
+    def evaluate(weights: Vector) -> Vector:
         # The means of the columns move all scores of a setting alike and change no ranking.
         scores = np.asarray(held_out.X @ (weights / design.spread[:, None]), dtype=np.float64)
         return evaluated.gain(torch.from_numpy(np.ascontiguousarray(scores.T)), ranker.k).numpy()

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.estimators.data import Floats, Part
-from rankwise.estimators.linear._design import spread_of
-from rankwise.estimators.linear._search import PlacedLists
+from rankwise.estimators.linear._search import PlacedLists, spread_of
 from rankwise.metrics import pap_at_k
 from rankwise.objectives import Objective
 from rankwise.objectives._batch import CallArguments, lists_of_rows
