@@ -18,10 +18,9 @@ import torch
 from benchmarks.learning import interval
 
 from rankwise.report import write_json
-from rankwise.tasks.contrast.data import Images, read_images
-from rankwise.tasks.contrast.evaluate import Evaluation, evaluate
+from rankwise.tasks.contrast.pipeline import Evaluation, evaluate
 from rankwise.tasks.contrast.settings import Settings
-from rankwise.tasks.contrast.task import new_network, train
+from rankwise.tasks.contrast.task import Images, new_network, read_images, train
 
 SEEDS, TUNING_EPOCHS, EPOCHS, VALIDATION = 3, 6, 12, 1_000
 BASE = Settings(batch=32, epochs=EPOCHS, width=16)

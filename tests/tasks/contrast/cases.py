@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.tasks.contrast.data import Images, read_images
 from rankwise.tasks.contrast.settings import Settings
+from rankwise.tasks.contrast.task import Images, read_images
 
 SETTINGS = Settings(batch=8, epochs=2, width=2, dimension=4, temperature=0.3, learning_rate=0.01)
 

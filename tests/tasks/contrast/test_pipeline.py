@@ -12,8 +12,14 @@ from tests.tasks.contrast.cases import SETTINGS, images
 from rankwise.errors import UsageError
 from rankwise.report import Mean
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.contrast.evaluate import Evaluation, features_of
-from rankwise.tasks.contrast.pipeline import load_network, results_table, run, write_results
+from rankwise.tasks.contrast.pipeline import (
+    Evaluation,
+    features_of,
+    load_network,
+    results_table,
+    run,
+    write_results,
+)
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import new_network
 from rankwise.training import RunFolder

@@ -13,14 +13,13 @@ from tests.tasks.contrast.cases import SETTINGS, images
 from tests.training.processes import run_two
 
 from rankwise.errors import UsageError
-from rankwise.tasks.contrast.data import read_images
-from rankwise.tasks.contrast.task import ContrastNet, ContrastTask, train
+from rankwise.tasks.contrast.task import ContrastNet, ContrastTask, read_images, train
 from rankwise.training import Place, Step
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from rankwise.tasks.contrast.data import read_images
+from rankwise.tasks.contrast.task import read_images
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import train
 import torch

@@ -8,7 +8,7 @@ import torch
 from tests.tasks.contrast.cases import arrays, images, write
 
 from rankwise.data.errors import DataError
-from rankwise.tasks.contrast.data import make_views, read_images
+from rankwise.tasks.contrast.task import make_views, read_images
 
 A = arrays()
 PIXELS = torch.randint(0, 256, (6, 3, 8, 8), dtype=torch.uint8, generator=torch.manual_seed(0))

@@ -7,7 +7,7 @@ from sklearn.metrics import average_precision_score
 from tests.tasks.contrast.cases import SETTINGS, images
 from torch.nn.functional import normalize
 
-from rankwise.tasks.contrast.evaluate import (
+from rankwise.tasks.contrast.pipeline import (
     evaluate,
     features_of,
     linear_probe,
@@ -62,7 +62,7 @@ def test_features_do_not_depend_on_the_batch_nor_the_mode(tmp_path, monkeypatch)
     network = new_network(data, SETTINGS)
     whole = features_of(network, data.x_train)
     assert network.training
-    monkeypatch.setattr("rankwise.tasks.contrast.evaluate._BLOCK", 5)
+    monkeypatch.setattr("rankwise.tasks.contrast.pipeline._BLOCK", 5)
     torch.testing.assert_close(features_of(network.eval(), data.x_train), whole)
     assert not network.training
     assert evaluate(network, data).probe.n == 12
