@@ -36,3 +36,29 @@ def test_a_switch_is_shown_with_its_two_names_and_other_options_with_their_type(
         "--fast", "--no-fast", "Be", "quick.", "[default:", "fast]"]  # fmt: skip
     assert "<int>" in next(line for line in lines if "--size" in line)
     assert RUN.invoke(small, ["--no-fast", "--size", "5"]).output == "False 5\n"
+
+
+def test_the_docstring_has_the_help_of_parameters_without_one():
+    small = App()
+
+    @small.command()
+    def run(data: str, top_k: int = 3, be_quick: bool = False) -> None:
+        """Run it.
+
+        Args:
+            data: Table: csv
+                or parquet.
+            top_k: Rows.
+            be_quick: Skip the rest.
+        """
+        print(data, top_k, be_quick)
+
+    shown = RUN.invoke(small, ["--help"]).output
+    assert "Args" not in shown
+    assert "Run it." in shown
+    assert "Table: csv or parquet." in shown
+    lines = shown.splitlines()
+    assert "Rows. [default: 3]" in next(line for line in lines if "--top-k" in line)
+    assert "Skip the rest." in next(line for line in lines if "--be-quick" in line)
+    assert "--no-be-quick" not in shown
+    assert RUN.invoke(small, ["a.csv", "--top-k", "5", "--be-quick"]).output == "a.csv 5 True\n"

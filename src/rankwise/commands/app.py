@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from functools import wraps
 from operator import or_
@@ -36,11 +37,19 @@ Source = Annotated[
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
 
-class Command(TyperCommand):
-    """A command that names the packages it misses, and shows its flags as flags."""
+class _Flags:
+    """Typer shows ``<bool>`` after a flag, as if it took a value, unless its metavar is empty."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _flags_without_type(super().get_params(ctx))
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the other base
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command that names the packages it misses, and shows its flags as flags."""
 
     def invoke(self, ctx: Any) -> object:
         # The word after rankwise: the group of a command, or the command itself.
@@ -57,11 +66,8 @@ class Command(TyperCommand):
             refuse(sentence(f"rankwise {name}", [module]))
 
 
-class _Group(TyperGroup):
+class _Group(_Flags, TyperGroup):
     """A group of commands that shows its flags as flags."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _flags_without_type(super().get_params(ctx))
 
 
 class App(typer.Typer):
@@ -84,14 +90,6 @@ class App(typer.Typer):
         return decorate
 
 
-def _flags_without_type(params: list[Any]) -> list[Any]:
-    """Typer shows ``<bool>`` after a flag, as if it took a value, unless its metavar is empty."""
-    for param in params:
-        if getattr(param, "is_flag", False) and param.metavar is None:
-            param.metavar = ""
-    return params
-
-
 def add_config(app: typer.Typer, load: Callable[[], type[TaskSettings]]) -> None:
     """Add ``config`` to a group of commands; ``load`` imports the settings."""
 
@@ -110,15 +108,18 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
     """Return a command with ``--debug``, and an option for every setting of its settings.
 
     Parameters that are settings are replaced; the other parameters of the command replace the
-    option of their name. :class:`TaskSettings` can also be read from ``--config``. Errors end the
-    command in one line, and Ctrl-C in the line ``stopped``.
+    option of their name, and have their help in the docstring if they are not ``Annotated``.
+    :class:`TaskSettings` can also be read from ``--config``. Errors end the command in one line,
+    and Ctrl-C in the line ``stopped``.
     """
     own = inspect.signature(command, eval_str=True).parameters
+    about, described = _docstring(command)
     kinds = {name: param.annotation for name, param in own.items() if _is_section(param)}
     params: list[inspect.Parameter] = []
     for name, param in own.items():
         if name not in kinds:
-            params.append(param.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            shown = _described(param, described[name]) if name in described else param
+            params.append(shown.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         params += [
             _option(kinds[name], field)
@@ -144,6 +145,7 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
                 made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
             command(**made, **{name: value for name, value in given.items() if name in own})
 
+    run.__doc__ = about
     run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
     run.__annotations__ = {param.name: param.annotation for param in params}
     return run
@@ -159,6 +161,23 @@ def names_of(option: str, text: str) -> list[str]:
 
 def _is_section(param: inspect.Parameter) -> bool:
     return isinstance(param.annotation, type) and issubclass(param.annotation, Section)
+
+
+def _docstring(command: Callable[..., None]) -> tuple[str, dict[str, str]]:
+    """Return the docstring of a command without its arguments, and what it says of each."""
+    about, _, listed = inspect.cleandoc(command.__doc__ or "").partition("\n\nArgs:")
+    entries = (" ".join(entry.split()) for entry in re.split(r"\n    (?=\w)", listed)[1:])
+    return about, {name: text for name, _, text in (each.partition(": ") for each in entries)}
+
+
+def _described(param: inspect.Parameter, text: str) -> inspect.Parameter:
+    """Return a parameter with its help: an argument, or an option where it has a default."""
+    shown = typer.Argument(help=text)
+    if param.default is not inspect.Parameter.empty:
+        # A flag has one name: without it there would be a --no- as well.
+        flag = [f"--{param.name.replace('_', '-')}"] if param.annotation is bool else []
+        shown = typer.Option(*flag, help=text)
+    return param.replace(annotation=Annotated[param.annotation, shown])
 
 
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
@@ -27,11 +24,15 @@ def evaluate(  # noqa: PLR0917
     run: Run,
     root: image_tasks.Root = None,
     part: image_tasks.Part = "test",
-    out: Annotated[Path | None, typer.Option(help="JSON file for all metrics, per class.")] = None,
+    out: Path | None = None,
     skip_broken: image_tasks.Broken = False,
     workers: image_tasks.Workers = 0,
 ) -> None:
-    """Evaluate a finished run on its test images, or on another part, class by class."""
+    """Evaluate a finished run on its test images, or on another part, class by class.
+
+    Args:
+        out: JSON file for all metrics, per class.
+    """
     from rankwise.report import write_json  # noqa: PLC0415
 
     image_tasks.require_part(part)

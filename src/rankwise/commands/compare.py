@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.progress import TimeElapsedColumn
 
 from rankwise.commands.app import App, Command, Resume, add_config
@@ -36,17 +35,20 @@ class CompareCommand(Command):
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Table: csv, parquet or svmlight (LETOR).")],
+    data: Path,
     settings: Settings,
-    budget: Annotated[str, typer.Option(help="Total training time, such as 90s, 2m, 1h.")] = "2m",
-    out: Annotated[
-        Path | None, typer.Option(help="Output folder of the run. Default: runs/NAME of the data.")
-    ] = None,
+    budget: str = "2m",
+    out: Path | None = None,
     resume: Resume = False,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model.
 
     `rankwise compare config` prints the settings as YAML, for --config.
+
+    Args:
+        data: Table: csv, parquet or svmlight (LETOR).
+        budget: Total training time, such as 90s, 2m, 1h.
+        out: Output folder of the run. Default: runs/NAME of the data.
     """
     folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
     require_folder(folder)
@@ -149,10 +151,12 @@ def _number(value: float, form: str = ".4f") -> str:
     return "–" if math.isnan(value) else f"{value:{form}}"
 
 
-def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run of `rankwise compare`.")],
-) -> None:
-    """Write the report of a comparison again, from its results and predictions."""
+def report(folder: Path) -> None:
+    """Write the report of a comparison again, from its results and predictions.
+
+    Args:
+        folder: Folder of a run of `rankwise compare`.
+    """
     # Here, so that the other commands do not wait for it.
     from rankwise.report.comparison.report import write_report  # noqa: PLC0415
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rankwise.commands.app import App, Out, Resume, add_config
 from rankwise.commands.console import require_folder, say, show, steps_shown
@@ -25,14 +22,13 @@ def contrast() -> None:
 
 @app.command(stopped=_STOPPED)
 def train(
-    data: Annotated[
-        Path, typer.Argument(help="npz file with x_train, y_train, x_test, y_test and classes.")
-    ],
-    settings: Settings,
-    out: Out = Path("runs/contrast"),
-    resume: Resume = False,
+    data: Path, settings: Settings, out: Out = Path("runs/contrast"), resume: Resume = False
 ) -> None:
-    """Train on two augmentations of every image, then measure a linear probe and retrieval."""
+    """Train on two augmentations of every image, then measure a linear probe and retrieval.
+
+    Args:
+        data: npz file with x_train, y_train, x_test, y_test and classes.
+    """
     require_folder(out)
     images, epochs = task.read_images(data), settings.epochs
     steps = task.steps_per_epoch(images, settings)

@@ -26,12 +26,14 @@ def evaluate(
     run: Run,
     root: image_tasks.Root = None,
     part: image_tasks.Part = "test",
-    out: Annotated[
-        Path | None, typer.Option(help="JSON file for all metrics, overall and per class.")
-    ] = None,
+    out: Path | None = None,
     skip_broken: image_tasks.Broken = False,
 ) -> None:
-    """Evaluate a finished run on its test images, or on another part, by COCO AP."""
+    """Evaluate a finished run on its test images, or on another part, by COCO AP.
+
+    Args:
+        out: JSON file for all metrics, overall and per class.
+    """
     from rankwise.report import write_json  # noqa: PLC0415
 
     image_tasks.require_part(part)
@@ -48,9 +50,9 @@ def evaluate(
 
 @app.command()
 def predict(
-    images: Annotated[list[Path], typer.Argument(help="Image files.")],
-    run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/detection"),
-    out: Annotated[Path, typer.Option(help="Output folder of the drawn images.")] = Path("found"),
+    images: list[Path],
+    run: Path = Path("runs/detection"),
+    out: Path = Path("found"),
     least: Annotated[
         float | None,
         typer.Option(
@@ -58,7 +60,13 @@ def predict(
         ),
     ] = None,
 ) -> None:
-    """Draw the predicted boxes of images, with names and scores, and write them as JSON."""
+    """Draw the predicted boxes of images, with names and scores, and write them as JSON.
+
+    Args:
+        images: Image files.
+        run: Folder of a finished run.
+        out: Output folder of the drawn images.
+    """
     require_folder(out)
     task.require_places(images, out)
     kept = task.load_run(run)

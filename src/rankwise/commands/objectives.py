@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 from rich.text import Text
@@ -13,14 +11,13 @@ from rich.text import Text
 from rankwise.commands.console import paper
 
 
-def objectives(
-    metrics: Annotated[
-        bool, typer.Option("--metrics", help="List the metrics instead of the objectives.")
-    ] = False,
-) -> None:
+def objectives(metrics: bool = False) -> None:
     """List the objectives by name: the metric of each, when to use it, what it needs and costs.
 
     Below them are the aliases, spellings of other libraries that are understood as well.
+
+    Args:
+        metrics: List the metrics instead of the objectives.
     """
     # Here, so that the other commands do not wait for torch.
     from rankwise.naming.entry import shown_names  # noqa: PLC0415

@@ -31,18 +31,11 @@ def rank() -> None:
 
 @app.command(stopped="stopped; --resume continues from the last checkpoint")
 def train(  # noqa: PLR0917  (a command line is called by names)
-    data: Annotated[
-        Path, typer.Argument(help="Training lists: svmlight with qid or a .query file.")
-    ],
+    data: Path,
     settings: Settings,
-    validation: Annotated[
-        Path | None,
-        typer.Option(help="Validation lists for early stopping. Default: a fifth of the queries."),
-    ] = None,
-    test: Annotated[Path | None, typer.Option(help="Test lists.")] = None,
-    metrics: Annotated[
-        str, typer.Option(help="Metrics to report, separated by commas.")
-    ] = _METRICS,
+    validation: Path | None = None,
+    test: Path | None = None,
+    metrics: str = _METRICS,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,7 +45,14 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     out: Out = Path("runs/rank"),
     resume: Resume = False,
 ) -> None:
-    """Fit a ranker on lists, stop by validation, evaluate it on every file given."""
+    """Fit a ranker on lists, stop by validation, evaluate it on every file given.
+
+    Args:
+        data: Training lists: svmlight with qid or a .query file.
+        validation: Validation lists for early stopping. Default: a fifth of the queries.
+        test: Test lists.
+        metrics: Metrics to report, separated by commas.
+    """
     from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
     from rankwise.training import require_free  # noqa: PLC0415
 
@@ -73,25 +73,27 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 
 @app.command()
 def evaluate(  # noqa: PLR0917
-    run: Annotated[Path, typer.Argument(help="Folder of a finished run, or a run file of TREC.")],
-    data: Annotated[Path, typer.Argument(help="Lists as for train, or qrels for a run file.")],
+    run: Path,
+    data: Path,
     metrics: Annotated[
         str | None,
         typer.Option(help=f"Metrics, separated by commas. Default: {_METRICS}; run file: {_TREC}."),
     ] = None,
-    relevant: Annotated[
-        float | None,
-        typer.Option(help="Smallest relevance of a positive. Default: as trained, or 1."),
-    ] = None,
-    write_run: Annotated[
-        Path | None, typer.Option(help="Run file to write the ranking to.")
-    ] = None,
-    write_qrels: Annotated[
-        Path | None, typer.Option(help="qrels file to write the relevances to.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="csv file for the metrics per query.")] = None,
+    relevant: float | None = None,
+    write_run: Path | None = None,
+    write_qrels: Path | None = None,
+    out: Path | None = None,
 ) -> None:
-    """Evaluate a finished run on other lists, or a TREC run file against its qrels."""
+    """Evaluate a finished run on other lists, or a TREC run file against its qrels.
+
+    Args:
+        run: Folder of a finished run, or a run file of TREC.
+        data: Lists as for train, or qrels for a run file.
+        relevant: Smallest relevance of a positive. Default: as trained, or 1.
+        write_run: Run file to write the ranking to.
+        write_qrels: qrels file to write the relevances to.
+        out: csv file for the metrics per query.
+    """
     from rankwise.data import letor  # noqa: PLC0415  (seconds to import)
 
     written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
@@ -139,17 +141,13 @@ def evaluate(  # noqa: PLR0917
 
 
 @app.command()
-def predict(
-    run: FinishedRun,
-    data: Annotated[
-        Path, typer.Argument(help="Lists to score, as for train; relevances may be missing.")
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File to write: a table (.csv), else a run of TREC. Default: print csv."),
-    ] = None,
-) -> None:
-    """Score the documents of lists, judged or not: query, document, rank, score."""
+def predict(run: FinishedRun, data: Path, out: Path | None = None) -> None:
+    """Score the documents of lists, judged or not: query, document, rank, score.
+
+    Args:
+        data: Lists to score, as for train; relevances may be missing.
+        out: File to write: a table (.csv), else a run of TREC. Default: print csv.
+    """
     from rankwise.data.letor import read_letor, write_run  # noqa: PLC0415  (seconds to import)
 
     require_other("--out", out, data, run / "model.ranker", run / "config.json")
@@ -166,17 +164,24 @@ def predict(
 
 @app.command()
 def compare(  # noqa: PLR0917  (a command line is called by names)
-    run_a: Annotated[Path, typer.Argument(help="Run file of TREC.")],
-    run_b: Annotated[Path, typer.Argument(help="Run file of TREC to compare it with.")],
-    qrels: Annotated[Path, typer.Argument(help="Judgments: qrels of TREC.")],
-    metrics: Annotated[str, typer.Option(help="Metrics, separated by commas.")] = _TREC,
-    relevant: Annotated[
-        int, typer.Option(help="Smallest relevance of a document that counts as relevant.")
-    ] = 1,
+    run_a: Path,
+    run_b: Path,
+    qrels: Path,
+    metrics: str = _TREC,
+    relevant: int = 1,
     seed: Seed = 0,
-    json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+    json: Path | None = None,
 ) -> None:
-    """Compare two runs query by query: paired differences with intervals and p-values."""
+    """Compare two runs query by query: paired differences with intervals and p-values.
+
+    Args:
+        run_a: Run file of TREC.
+        run_b: Run file of TREC to compare it with.
+        qrels: Judgments: qrels of TREC.
+        metrics: Metrics, separated by commas.
+        relevant: Smallest relevance of a document that counts as relevant.
+        json: JSON file for the numbers.
+    """
     from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
     from rankwise.report import write_json  # noqa: PLC0415
 

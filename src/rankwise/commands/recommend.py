@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
 from pydantic import Field
 
 from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
@@ -31,12 +30,6 @@ add_config(app, lambda: Settings)
 
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
 _METRICS = "ndcg@10,recall@10,precision@10,map@10,pap@10,mrr"
-
-Data = Annotated[
-    Path,
-    typer.Argument(help="u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder."),
-]
-Metrics = Annotated[str, typer.Option(help="Metrics to report, separated by commas.")]
 
 
 class ReadingOptions(Section):
@@ -79,26 +72,25 @@ def recommend() -> None:
 
 @app.command(stopped=_STOPPED)
 def train(  # noqa: PLR0917  (a command line is called by names)
-    data: Data,
+    data: Path,
     settings: Settings,
     reading: ReadingOptions,
-    user_features: Annotated[
-        Path | None,
-        typer.Option(
-            help="User features (csv, parquet or .user; ids in the first column), for two_tower."
-        ),
-    ] = None,
-    item_features: Annotated[
-        Path | None,
-        typer.Option(
-            help="Item features (csv, parquet or .item; ids in the first column), for two_tower."
-        ),
-    ] = None,
-    metrics: Metrics = _METRICS,
+    user_features: Path | None = None,
+    item_features: Path | None = None,
+    metrics: str = _METRICS,
     out: Out = Path("runs/recommend"),
     resume: Resume = False,
 ) -> None:
-    """Train on interactions, keep the best epoch on validation, evaluate it on the test part."""
+    """Train on interactions, keep the best epoch on validation, evaluate it on the test part.
+
+    Args:
+        data: u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder.
+        user_features: User features (csv, parquet or .user; ids in the first column), for
+            two_tower.
+        item_features: Item features (csv, parquet or .item; ids in the first column), for
+            two_tower.
+        metrics: Metrics to report, separated by commas.
+    """
     from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
 
     require_folder(out)
@@ -124,14 +116,17 @@ def train(  # noqa: PLR0917  (a command line is called by names)
 def evaluate(
     run: Run,
     reading: ReadingOptions,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Later interactions to evaluate on. Default: the run's own test part."),
-    ] = None,
-    metrics: Metrics = _METRICS,
-    out: Annotated[Path | None, typer.Option(help="csv file for the metrics per user.")] = None,
+    data: Path | None = None,
+    metrics: str = _METRICS,
+    out: Path | None = None,
 ) -> None:
-    """Evaluate a finished run on its test part, or on later interactions."""
+    """Evaluate a finished run on its test part, or on later interactions.
+
+    Args:
+        data: Later interactions to evaluate on. Default: the run's own test part.
+        metrics: Metrics to report, separated by commas.
+        out: csv file for the metrics per user.
+    """
     import polars as pl  # noqa: PLC0415
 
     require_other("--out", out, data)
@@ -148,22 +143,20 @@ def evaluate(
 @app.command()
 def topk(
     run: Run,
-    k: Annotated[int, typer.Option(help="Number of items per user.")] = 10,
-    users: Annotated[
-        str | None,
-        typer.Option(help="User ids separated by commas, or a file with one id per line."),
-    ] = None,
-    include_seen: Annotated[
-        bool,
-        typer.Option("--include-seen", help="Include items that the user already interacted with."),
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write: .csv or .parquet. Default: print csv.")
-    ] = None,
+    k: int = 10,
+    users: str | None = None,
+    include_seen: bool = False,
+    out: Path | None = None,
 ) -> None:
     """Recommend to every user, or to some, the top k items that they have not seen.
 
     Users whom the model does not know get the popular items: see the column source.
+
+    Args:
+        k: Number of items per user.
+        users: User ids separated by commas, or a file with one id per line.
+        include_seen: Include items that the user already interacted with.
+        out: File to write: .csv or .parquet. Default: print csv.
     """
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise UsageError(f"--out must end in .csv or .parquet, got {out}")

@@ -27,13 +27,15 @@ def evaluate(  # noqa: PLR0917
     run: Run,
     root: image_tasks.Root = None,
     part: image_tasks.Part = "test",
-    out: Annotated[
-        Path | None, typer.Option(help="JSON file for all metrics and the precision-recall curve.")
-    ] = None,
+    out: Path | None = None,
     skip_broken: image_tasks.Broken = False,
     workers: image_tasks.Workers = 0,
 ) -> None:
-    """Evaluate a finished run on the whole gallery of its test images, or of another part."""
+    """Evaluate a finished run on the whole gallery of its test images, or of another part.
+
+    Args:
+        out: JSON file for all metrics and the precision-recall curve.
+    """
     from rankwise.report import write_json  # noqa: PLC0415
 
     image_tasks.require_part(part)
@@ -51,23 +53,19 @@ def index(  # noqa: PLR0917
     run: Run,
     root: image_tasks.Root = None,
     part: image_tasks.Part = "test",
-    images: Annotated[
-        Path | None, typer.Option(help="Folder of your own images; subfolders are included.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="npz file to write. Default: index.npz of the run.")
-    ] = None,
-    approximate: Annotated[
-        bool,
-        typer.Option(
-            "--approximate",
-            help="Build a faiss index for approximate search, and report its recall.",
-        ),
-    ] = False,
+    images: Path | None = None,
+    out: Path | None = None,
+    approximate: bool = False,
     skip_broken: image_tasks.Broken = False,
     workers: image_tasks.Workers = 0,
 ) -> None:
-    """Write the embeddings of a part of the data, or of a folder of images, to search in."""
+    """Write the embeddings of a part of the data, or of a folder of images, to search in.
+
+    Args:
+        images: Folder of your own images; subfolders are included.
+        out: npz file to write. Default: index.npz of the run.
+        approximate: Build a faiss index for approximate search, and report its recall.
+    """
     if images is None:
         image_tasks.require_part(part)
         changes = image_tasks.at_root(root)
@@ -90,21 +88,22 @@ def index(  # noqa: PLR0917
 
 @app.command()
 def search(
-    image: Annotated[Path, typer.Argument(help="Query image.")],
-    run: Annotated[Path, typer.Option(help="Folder of a finished run.")] = Path("runs/retrieval"),
+    image: Path,
+    run: Path = Path("runs/retrieval"),
     within: Annotated[
         Path | None,
         typer.Option("--index", help="npz file written by `index`. Default: index.npz of the run."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of images to print.")] = 10,
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact", help="Search exactly in an index that was made with --approximate."
-        ),
-    ] = False,
+    exact: bool = False,
 ) -> None:
-    """Print the images of an index that are nearest to an image, with their cosines."""
+    """Print the images of an index that are nearest to an image, with their cosines.
+
+    Args:
+        image: Query image.
+        run: Folder of a finished run.
+        exact: Search exactly in an index that was made with --approximate.
+    """
     from rankwise.data.images.image_file import read_image  # noqa: PLC0415
     from rankwise.report import Table  # noqa: PLC0415
 

@@ -26,25 +26,23 @@ class ScoreColumns(Section):
 
 
 def evaluate(
-    scores: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with scores (csv or parquet), or folder of a run of `rankwise compare`, "
-            "whose held-out test rows are evaluated."
-        ),
-    ],
+    scores: Path,
     columns: ScoreColumns,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(help="Metric to compute, such as ndcg@10; may be repeated. Default: all."),
-    ] = None,
-    json: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+    metric: list[str] | None = None,
+    json: Path | None = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
     ] = None,
 ) -> None:
-    """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals."""
+    """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals.
+
+    Args:
+        scores: Table with scores (csv or parquet), or folder of a run of `rankwise compare`,
+            whose held-out test rows are evaluated.
+        metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
+        json: JSON file for the numbers.
+    """
     # Here, so that the other commands do not wait for the readers of tables.
     from rankwise.report import Table, write_json  # noqa: PLC0415
     from rankwise.tasks.compare.evaluate import evaluate_run, evaluate_scores  # noqa: PLC0415
@@ -76,9 +74,7 @@ def evaluate(
 
 
 def predict(
-    model: Annotated[
-        Path, typer.Argument(help="Folder of a run or of its model, or file of an estimator.")
-    ],
+    model: Path,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -86,22 +82,19 @@ def predict(
             "was moved."
         ),
     ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option(help="Rows of the run itself to score: test, validation or train."),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Columns of the data to write before the scores, separated by commas, or all; "
-            "may be repeated."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="File to write (csv, or .parquet) rather than print.")
-    ] = None,
+    part: str | None = None,
+    keep: list[str] | None = None,
+    out: Path | None = None,
 ) -> None:
-    """Score the rows of a file, or a run's own test rows: score and probability, in file order."""
+    """Score the rows of a file, or a run's own test rows: score and probability, in file order.
+
+    Args:
+        model: Folder of a run or of its model, or file of an estimator.
+        part: Rows of the run itself to score: test, validation or train.
+        keep: Columns of the data to write before the scores, separated by commas, or all; may be
+            repeated.
+        out: File to write (csv, or .parquet) rather than print.
+    """
     # Here, so that the other commands do not wait for the estimators.
     from rankwise.tasks.compare.predict import predict_file  # noqa: PLC0415
     from rankwise.tasks.compare.run_files import data_of_run, rows_of_part  # noqa: PLC0415
