@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.boosting import rows as merging
-from rankwise.boosting.gradient import ObjectiveGradient
+from rankwise.boosting import gradient as merging
+from rankwise.boosting.gradient import ObjectiveGradient, Rows, merge
 from rankwise.boosting.objectives import stateless_objective
-from rankwise.boosting.rows import Rows, merge
 
 from .cases import ranked
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import polars as pl
 import pytest
 
-from rankwise.data._formats import (
+from rankwise.data.reading import (
     are_compact,
     currency_of,
     find_format,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankwise.data import _formats as formats
+from rankwise.data import reading
 from rankwise.data.reading import BOOLEAN, HOURS, ColumnInfo, Kind, Rule
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
@@ -45,14 +45,14 @@ class Decided(NamedTuple):
 
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
     """Describe a column that has a role and is not a feature."""
-    present = column.filter(formats.has_value(column))
+    present = column.filter(reading.has_value(column))
     missing = len(column) - len(present)
     return ColumnInfo(column.name, role, present.n_unique(), missing, remark=remark)
 
 
 def decide(column: pl.Series, wishes: Wishes) -> Decided:
     """Decide the kind of a column and the rule it is read by."""
-    name, present = column.name, column.filter(formats.has_value(column))
+    name, present = column.name, column.filter(reading.has_value(column))
     missing = len(column) - len(present)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         why = "holds lists, structures or bytes"
@@ -96,8 +96,8 @@ def _of_numbers(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
     name = present.name
     if present.dtype.is_integer() and len(present):
         form = wishes.date_format
-        if form is None or formats.find_format(present.cast(pl.String), form) != (form, None):
-            form = formats.COMPACT if formats.are_compact(present) else None
+        if form is None or reading.find_format(present.cast(pl.String), form) != (form, None):
+            form = reading.COMPACT if reading.are_compact(present) else None
         if form is not None:
             return Rule(name, "time", form), as_date(form)
         # A requested id: its numbers are names, where they come more than once.
@@ -113,20 +113,20 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
         return Rule(name, "categorical"), None
     distinct = present.unique(maintain_order=True)
     sample = distinct[:_SAMPLE]
-    found = formats.find_format(distinct, wishes.date_format)
+    found = reading.find_format(distinct, wishes.date_format)
     if found is not None:
         remark = as_date(found.format)
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
         return Rule(name, "time", found.format), remark
-    if not formats.read_numbers(sample, formats.currency_of(sample)).null_count():
-        currency = formats.currency_of(distinct)
-        if not formats.read_numbers(distinct, currency).null_count():
+    if not reading.read_numbers(sample, reading.currency_of(sample)).null_count():
+        currency = reading.currency_of(distinct)
+        if not reading.read_numbers(distinct, currency).null_count():
             amounts = None if currency is None else f"amounts in {currency}"
             if distinct.str.contains("%", literal=True).any():
                 amounts = "percentages, divided by 100"
             return Rule(name, "numeric", currency=currency), amounts
-    if not any(formats.read_hours(part).null_count() for part in (sample, distinct)):
+    if not any(reading.read_hours(part).null_count() for part in (sample, distinct)):
         return Rule(name, "numeric", HOURS), "a time of day, in hours"
     return Rule(name, "text" if _is_text(present) else "categorical"), None
 
@@ -169,7 +169,7 @@ def _is_text(present: pl.Series) -> bool:
 
 def as_date(form: str) -> str:
     """Say by which format dates were read."""
-    shown = {formats.MONTH_FIRST: "mm/dd/yyyy", formats.DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
+    shown = {reading.MONTH_FIRST: "mm/dd/yyyy", reading.DAY_FIRST: "dd/mm/yyyy"}.get(form, form)
     return f"read as {shown}"
 
 
@@ -197,4 +197,4 @@ def suspect_number(column: pl.Series) -> str | None:
 
 
 def _are_numbers(words: pl.Series) -> pl.Series:
-    return formats.read_numbers(words, formats.currency_of(words)).is_not_null()
+    return reading.read_numbers(words, reading.currency_of(words)).is_not_null()

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data import _formats as formats
+from rankwise.data import reading
 from rankwise.data.errors import DataError
 from rankwise.data.reading import Rule
 
@@ -33,7 +33,7 @@ def read_role(path: Path, role: str, column: pl.Series, read: Callable[[pl.Serie
 
 def require_present(column: pl.Series) -> None:
     """Raise on missing values, with their number and the first row."""
-    missing = ~formats.has_value(column)
+    missing = ~reading.has_value(column)
     if missing.any():
         raise DataError(
             f"is missing in {missing.sum()} of {len(column)} rows, first in row "
@@ -123,8 +123,8 @@ def read_time(
     """
     require_present(column)
     if column.dtype in (pl.Date, pl.Datetime):
-        return _since_1970(formats.in_utc(column)), True, None
-    compact = column.dtype.is_integer() and formats.are_compact(column)
+        return _since_1970(reading.in_utc(column)), True, None
+    compact = column.dtype.is_integer() and reading.are_compact(column)
     if column.dtype.is_numeric() and date_format is None and not compact:
         values = column.cast(pl.Float64).to_numpy()
         if not np.isfinite(values).all():
@@ -138,7 +138,7 @@ def read_time(
         )
     words = column.cast(pl.String)
     form, by = date_format, f" by --date-format {date_format}"
-    if form is None and (found := formats.find_format(words)) is not None:
+    if form is None and (found := reading.find_format(words)) is not None:
         form = found.format
         if found.other is not None:
             raise DataError(
@@ -146,7 +146,7 @@ def read_time(
                 f"place, such as {_first_two(words)}; say which with --date-format {form} or "
                 f"--date-format {found.other}"
             )
-    dates = formats.read_dates(words, form or formats.nearest_format(words))
+    dates = reading.read_dates(words, form or reading.nearest_format(words))
     if form is None or dates.null_count():
         raise DataError(
             f"cannot be read as time{by if date_format else ''} in {dates.null_count()} of "
@@ -172,7 +172,7 @@ def read_weights(column: pl.Series) -> NDArray[np.float64]:
         DataError: A value is missing, a word, negative or infinite, or all are 0.
     """
     require_present(column)
-    currency = formats.currency_of(column) if column.dtype == pl.String else None
+    currency = reading.currency_of(column) if column.dtype == pl.String else None
     numbers = Rule(column.name, "numeric", currency=currency)
     if (unread := numbers.unread(column)).any():
         row = unread.arg_max() or 0

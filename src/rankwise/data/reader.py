@@ -14,7 +14,7 @@ from rankwise.data._columns import Wishes
 from rankwise.data._roles import read_role, read_target
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, read_frame, read_svmlight, require_finite
-from rankwise.data.letor.lines import compact, widened
+from rankwise.data.letor._letor import compact, widened
 from rankwise.data.reading import Reading
 from rankwise.data.table import Features, Table, table_of
 

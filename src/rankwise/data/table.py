@@ -16,10 +16,9 @@ from scipy import sparse
 
 from rankwise.data import _roles
 from rankwise.data._columns import Wishes, as_date, decide, described
-from rankwise.data._formats import has_value
 from rankwise.data.errors import DataError
 from rankwise.data.files import require_columns, require_finite
-from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule
+from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 
 Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
 Rows: TypeAlias = NDArray[np.int64]

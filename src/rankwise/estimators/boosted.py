@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.engines import EngineName, Stage, Table, Trees, boost, engine_of
-from rankwise.boosting.gradient import first_score, log_loss_gradient
+from rankwise.boosting.gradient import Rows, first_score, log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
-from rankwise.boosting.rows import Rows
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.estimators._holdout import clearly_better
 from rankwise.estimators.base import Ranker

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.boosting.engines import Engine, Table, Trees
-from rankwise.boosting.gradient import log_loss_gradient
-from rankwise.boosting.rows import Rows
+from rankwise.boosting.gradient import Rows, log_loss_gradient
 
 SETTINGS: dict[str, Any] = {
     "learning_rate": 0.3,

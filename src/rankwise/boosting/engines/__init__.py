@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from rankwise.boosting.gradient import Gradient
-from rankwise.boosting.rows import Floats, Rows
+from rankwise.boosting.gradient import Floats, Gradient, Rows
 from rankwise.checks import require_one_of
 from rankwise.extras import require
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from rankwise.boosting.engines import Engine, Matrix, Table, Trees
-from rankwise.boosting.gradient import Gradient
-from rankwise.boosting.rows import Floats
+from rankwise.boosting.gradient import Floats, Gradient
 
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 

@@ -8,8 +8,7 @@ import numpy as np
 import xgboost as xgb
 
 from rankwise.boosting.engines import Engine, Matrix, Table, Trees
-from rankwise.boosting.gradient import Gradient
-from rankwise.boosting.rows import Floats
+from rankwise.boosting.gradient import Floats, Gradient
 
 
 class XGBoost(Engine):

@@ -13,9 +13,14 @@ from rankwise.data.images._class_split import (
     as_class_listing,
     divide_classes,
 )
-from rankwise.data.images._listing import Listing, Recorded, as_recorded
+from rankwise.data.images._listing import (
+    Listing,
+    Recorded,
+    as_recorded,
+    csv_listing,
+    folder_listing,
+)
 from rankwise.data.images._retrieval_split import SPLITS, Draw, divide
-from rankwise.data.images._user_images import csv_listing, folder_listing
 from rankwise.data.images.arrays import FASHION_CLASSES, cifar, fashion_mnist, medmnist, omniglot
 from rankwise.data.images.image_file import BrokenImage, unreadable
 from rankwise.data.images.image_set import ClassSplits, ImageSet, RetrievalSplits
