@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeGuard, get_args
+from typing import ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 import torch
@@ -262,17 +262,13 @@ def curved(objective: Objective) -> Objective | None:
     twin, changed = copy.deepcopy(objective), False
     for part in twin.modules():
         for name, value in list(vars(part).items()):
-            if _is_curved(value):
+            if not isinstance(value, Surrogate):
+                continue
+            pieces = value.pieces(2)
+            if any(any(p.polynomial) or any(p.decay) or any(p.rise) or p.growth for p in pieces):
                 setattr(part, name, CurvedSurrogate(value))
                 changed = True
     return twin if changed else None
-
-
-def _is_curved(value: object) -> TypeGuard[Surrogate]:
-    if not isinstance(value, Surrogate):
-        return False
-    pieces = value.pieces(2)
-    return any(any(p.polynomial) or any(p.decay) or any(p.rise) or p.growth for p in pieces)
 
 
 def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:

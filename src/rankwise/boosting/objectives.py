@@ -115,9 +115,12 @@ def lightgbm_objective(
 ) -> BoosterObjective:
     """Return an objective for ``lightgbm.train(params={"objective": …})``.
 
-    Labels, weights and lists (``group``) are those of the data set. Scores are taken as logits:
-    start from the log-odds of the prior or from the scores of another model by the data set's
-    ``init_score``; the booster does not add them when it predicts.
+    ``xgboost_objective`` is the same function, for ``xgboost.train(obj=…)``.
+
+    Labels, weights and lists (``group``) are those of the data set; in XGBoost the weight of a list
+    is that of all its rows. Scores are taken as logits: start from the log-odds of the prior or
+    from the scores of another model by the ``init_score`` of a LightGBM data set, the
+    ``base_margin`` of a ``DMatrix``; LightGBM does not add them when it predicts.
 
     Args:
         name: Name of an objective without a memory, see :func:`rankwise.objective`: a booster shows
@@ -137,41 +140,17 @@ def lightgbm_objective(
         >>> params = {"objective": lightgbm_objective("ap"), "metric": "none"}
         >>> params["objective"]  # lightgbm.train(params, data, feval=lightgbm_metric("ap"))
         BoosterObjective('ap', blend=1.0)
+        >>> from rankwise.boosting import xgboost_objective
+        >>> options = {"obj": xgboost_objective("ap", blend=0.5), "maximize": True}
+        >>> options["obj"]  # xgboost.train(params, data, **options)
+        BoosterObjective('ap', blend=0.5)
     """
     require_count("warm_rounds", warm_rounds, minimum=0)
     mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
     return BoosterObjective(name, warm_rounds, mixed)
 
 
-def xgboost_objective(
-    name: str,
-    *,
-    warm_rounds: int = 0,
-    blend: float = 1.0,
-    curvature: Curvature = "expected",
-    prior: float | None = None,
-) -> BoosterObjective:
-    """Return an objective for ``xgboost.train(obj=…)``.
-
-    The scores to start from are the ``base_margin`` of the ``DMatrix``. The weight of a list is
-    that of all its rows.
-
-    Args:
-        name, warm_rounds, blend, curvature, prior: See :func:`lightgbm_objective`.
-
-    Returns:
-        The objective, a function of (scores, data set) that counts its rounds: make a new one for
-        every training.
-
-    Example:
-        >>> from rankwise.boosting import xgboost_objective
-        >>> options = {"obj": xgboost_objective("ap", blend=0.5), "maximize": True}
-        >>> options["obj"]  # xgboost.train(params, data, **options)
-        BoosterObjective('ap', blend=0.5)
-    """
-    return lightgbm_objective(
-        name, warm_rounds=warm_rounds, blend=blend, curvature=curvature, prior=prior
-    )
+xgboost_objective = lightgbm_objective
 
 
 def gradient_of(
@@ -241,8 +220,18 @@ def lightgbm_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, 
         >>> lightgbm_metric("roc_auc")([0.9, 0.8, 0.3, 0.1], data)
         ('auc', 0.75, True)
     """
-    value, name = _value(name), canonical_metric(name)
-    return lambda scores, data: (name, value(scores, data), True)
+    metric, name = named_metric(name), canonical_metric(name)
+
+    def value(scores: ArrayLike, data: BoosterData) -> tuple[str, float, bool]:
+        rows = rows_of(data)
+        logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
+        with warnings.catch_warnings():
+            # Lists of one class are left out of the mean; once a round is too often to say so.
+            warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)
+            found = metric.value(logits, rows.target, groups=rows.groups, weight=rows.weight)
+        return name, float(found), True
+
+    return value
 
 
 def xgboost_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, float]]:
@@ -267,20 +256,5 @@ def xgboost_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, f
         >>> xgboost_metric("precision@2")([0.9, 0.8, 0.3, 0.1], data)
         ('precision@2', 0.5)
     """
-    value, name = _value(name), canonical_metric(name)
-    return lambda scores, data: (name, value(scores, data))
-
-
-def _value(name: str) -> Callable[[ArrayLike, BoosterData], float]:
-    metric = named_metric(name)
-
-    def value(scores: ArrayLike, data: BoosterData) -> float:
-        rows = rows_of(data)
-        logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
-        with warnings.catch_warnings():
-            # Lists of one class are left out of the mean; once a round is too often to say so.
-            warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)
-            found = metric.value(logits, rows.target, groups=rows.groups, weight=rows.weight)
-        return float(found)
-
-    return value
+    metric = lightgbm_metric(name)
+    return lambda scores, data: metric(scores, data)[:2]

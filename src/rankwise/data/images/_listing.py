@@ -17,7 +17,7 @@ from rankwise.data.errors import DataError
 from rankwise.data.images.image_file import BrokenImage
 
 Part = Literal["train", "validation", "test"]
-_NAMED = 5  # classes in one remark
+_NAMED = 5  # names in one remark
 Row = tuple[str, Part, Path]  # class, part and file of an image
 
 
@@ -182,7 +182,6 @@ PARTS: dict[str, Part] = {
     "val": "validation",
     "test": "test",
 }
-_NAMED = 5  # names in one remark
 
 
 def folder_listing(root: Path) -> Listing:
@@ -196,7 +195,10 @@ def folder_listing(root: Path) -> Listing:
     inside = {entry.name.lower(): entry for entry in _folders(root)}
     places: dict[Path, Part] = {root: "train"}
     remarks = []
-    if _has_parts(inside):
+    # A class may well be called train, beside other classes.
+    parted = {"train", "test"} <= inside.keys()
+    only = "train" in inside and inside.keys() <= PARTS.keys()
+    if parted or (only and not _images(inside["train"])[0]):
         if others := [entry for name, entry in inside.items() if name not in PARTS]:
             raise DataError(
                 f"{others[0]}: is beside train and test; only {', '.join(PARTS)} can be: "
@@ -223,14 +225,6 @@ def folder_listing(root: Path) -> Listing:
             remarks.append(f"{len(paths)} {what} {done}: {shown}{more}")
     name = root.name or root.resolve().name
     return Listing(name, *as_columns(rows), base=root, remarks=tuple(remarks))
-
-
-def _has_parts(inside: dict[str, Path]) -> bool:
-    """Whether the folders are parts; a class may well be called train, beside other classes."""
-    if {"train", "test"} <= inside.keys():
-        return True
-    only = "train" in inside and inside.keys() <= PARTS.keys()
-    return only and not _images(inside["train"])[0]
 
 
 def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[str, Path]]:
