@@ -13,7 +13,7 @@ def test_the_nearest_by_cosine_whatever_the_lengths(monkeypatch):
     queries = 7 * torch.randn(11, 5, generator=generator)
     cosines = torch.nn.functional.cosine_similarity(queries[:, None], gallery[None], dim=2)
     expected = cosines.sort(descending=True)
-    monkeypatch.setattr("rankwise.retrieval.exact._BLOCK", 90)  # three queries at once
+    monkeypatch.setattr("rankwise.retrieval.search._BLOCK", 90)  # three queries at once
     found = nearest(gallery.numpy(), queries, 4)
     assert found.rows.tolist() == expected.indices[:, :4].tolist()
     np.testing.assert_allclose(found.scores, expected.values[:, :4], atol=1e-6)

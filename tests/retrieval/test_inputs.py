@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.retrieval.exact import embeddings_of, labels_of
+from rankwise.retrieval.search import embeddings_of, labels_of
 
 ROWS = [[3.0, 4.0], [0.0, -2.0], [5.0, 12.0]]
 UNIT = [[0.6, 0.8], [0.0, -1.0], [5 / 13, 12 / 13]]

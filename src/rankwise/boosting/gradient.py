@@ -54,7 +54,12 @@ def rows_of(data: BoosterData) -> Rows:
     XGBoost keeps one weight per list where there are lists: it becomes that of all its rows.
     """
     target = np.asarray(data.get_label(), dtype=np.float64)
-    sizes = _list_sizes(data)
+    sizes = None
+    if uint_info := getattr(data, "get_uint_info", None):  # XGBoost
+        ends = np.asarray(uint_info("group_ptr"), dtype=np.int64)
+        sizes = np.diff(ends) if len(ends) > 1 else None
+    elif (given := getattr(data, "get_group")()) is not None:  # noqa: B009  (LightGBM)
+        sizes = np.asarray(given, dtype=np.int64)
     weight = data.get_weight()
     if weight is not None and len(weight) == 0:
         weight = None
@@ -69,14 +74,6 @@ def rows_of(data: BoosterData) -> Rows:
         if weight is not None and len(weight) == len(sizes) != len(target):
             weight = np.repeat(np.asarray(weight), sizes)
     return Rows(target, None if weight is None else np.asarray(weight, dtype=np.float64), groups)
-
-
-def _list_sizes(data: BoosterData) -> NDArray[np.int64] | None:
-    if uint_info := getattr(data, "get_uint_info", None):  # XGBoost
-        ends = np.asarray(uint_info("group_ptr"), dtype=np.int64)
-        return np.diff(ends) if len(ends) > 1 else None
-    sizes = getattr(data, "get_group")()  # noqa: B009  (LightGBM; not of the protocol)
-    return None if sizes is None else np.asarray(sizes, dtype=np.int64)
 
 
 LONG = 1 << 14

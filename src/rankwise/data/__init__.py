@@ -8,6 +8,4 @@ from rankwise._lazy import attach
 
 # Checked by module: reading images needs no tables.
 _TABLES = ("polars", "scipy")
-__getattr__, __dir__, __all__ = attach(
-    __name__, __file__, splits=_TABLES, reader=_TABLES, table=_TABLES
-)
+__getattr__, __dir__, __all__ = attach(__name__, __file__, splits=_TABLES, table=_TABLES)

@@ -128,7 +128,10 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
             return Rule(name, "numeric", currency=currency), amounts
     if not any(reading.read_hours(part).null_count() for part in (sample, distinct)):
         return Rule(name, "numeric", HOURS), "a time of day, in hours"
-    return Rule(name, "text" if _is_text(present) else "categorical"), None
+    varied = len(present) >= 3 and len(distinct) > _TEXT_UNIQUE * len(present)
+    length = present.str.count_matches(r"\w+").mean() if varied else None
+    is_text = isinstance(length, float) and length >= _TEXT_WORDS
+    return Rule(name, "text" if is_text else "categorical"), None
 
 
 def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str] | None:
@@ -158,13 +161,6 @@ def _counts_rows(column: pl.Series) -> bool:
         return False
     low, high = column.min(), column.max()
     return isinstance(low, int) and isinstance(high, int) and high - low == len(column) - 1
-
-
-def _is_text(present: pl.Series) -> bool:
-    if len(present) < 3 or present.n_unique() <= _TEXT_UNIQUE * len(present):
-        return False
-    words = present.str.count_matches(r"\w+").mean()
-    return isinstance(words, float) and words >= _TEXT_WORDS
 
 
 def as_date(form: str) -> str:

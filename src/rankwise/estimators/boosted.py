@@ -121,13 +121,13 @@ class BoostedRanker(Ranker):
     def _stages(self, stops: bool) -> dict[str, list[Stage]]:
         """Return the gradients of each set of trees, with the number of trees each ends at."""
         total, warm = self.n_estimators, self.warm_rounds
-        plain = Stage(log_loss_gradient, total)
+        plain: Stage = log_loss_gradient, total
         if is_log_loss(self.objective):
             return {"trees": [plain]}
         if warm is None:
             warm = total if stops else total // 2
-        metric = Stage(gradient_of(self.objective), total)
-        first = [Stage(log_loss_gradient, min(warm, total))] if warm else []
+        metric: Stage = gradient_of(self.objective), total
+        first: list[Stage] = [(log_loss_gradient, min(warm, total))] if warm else []
         found = {"trees": [*first, metric], "log_loss_trees": [plain]}
         return {name: found[name] for name in _weights(self._share)}
 

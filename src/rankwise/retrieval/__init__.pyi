@@ -1,6 +1,5 @@
-from rankwise.retrieval.approximate import ApproximateSearch, Cells, Recall
 from rankwise.retrieval.evaluation import RetrievalResult, evaluate
-from rankwise.retrieval.exact import Nearest, nearest
+from rankwise.retrieval.search import ApproximateSearch, Cells, Nearest, Recall, nearest
 
 __all__ = [
     "ApproximateSearch",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
-from rankwise.retrieval.exact import asked_of, embeddings_of, labels_of
+from rankwise.retrieval.search import asked_of, embeddings_of, labels_of
 
 LANES = 8 * 255
 """Columns come in multiples of this: eight flags to a word, 255 words before a byte is full."""

@@ -135,7 +135,13 @@ class LabeledImageTask(ImageTask[ImageBatch]):
         **known: Tensor | None,
     ) -> CachedLoss:
         """Return the loss of the outputs of all processes; ``known`` has a row for each output."""
-        passes = [partial(_seeded, moment, n, run) for n, run in enumerate(passes, 1)]
+
+        def seeded(number: int, run: Callable[[nn.Module], Tensor], network: nn.Module) -> Tensor:
+            # The same random numbers in every pass over the same images (dropout, if any).
+            moment.start(number)
+            return run(network)
+
+        passes = [partial(seeded, number, run) for number, run in enumerate(passes, 1)]
         known["previous"] = previous_outputs(self.previous, passes, moment)
         joined = {n: None if v is None else gather_with_gradient(v) for n, v in known.items()}
 
@@ -144,14 +150,6 @@ class LabeledImageTask(ImageTask[ImageBatch]):
             return value
 
         return CachedLoss([partial(run, self.network) for run in passes], loss)
-
-
-def _seeded(
-    moment: Moment, number: int, run: Callable[[nn.Module], Tensor], network: nn.Module
-) -> Tensor:
-    # The same random numbers in every pass over the same images (dropout, if any).
-    moment.start(number)
-    return run(network)
 
 
 def require_validation(training: EarlyStoppedTraining, images: Sized, remedy: str) -> None:

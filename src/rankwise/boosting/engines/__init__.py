@@ -90,12 +90,8 @@ def engine_of(name: EngineName) -> type[Engine]:
     return XGBoost
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Trees of one gradient, up to a total number of trees."""
-
-    gradient: Gradient
-    until: int
+Stage: TypeAlias = tuple[Gradient, int]
+"""The gradient of some trees, and the total number of trees that it ends at."""
 
 
 def boost(
@@ -112,9 +108,9 @@ def boost(
     ``stop`` is asked after every tree and ends its stage.
     """
     best, kept = float("-inf"), 0
-    for stage in stages:
-        while engine.rounds < stage.until:
-            if not engine.grow(stage.gradient):
+    for gradient, until in stages:
+        while engine.rounds < until:
+            if not engine.grow(gradient):
                 break
             if evaluate is None:
                 kept = engine.rounds

@@ -238,8 +238,12 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
         return given, remarks
     share = how.validation_share / (1 - test)
     if listed.groups is not None:
-        given |= _by_group(given["train"], listed.groups, share, how.seed)
-        return given, remarks
+        train, groups = given["train"], listed.groups
+        names = sorted({groups[i] for i in train.tolist()})
+        drawn_at = np.random.default_rng(how.seed).permutation(len(names))
+        held = {names[i] for i in drawn_at[: round(share * len(names))]}
+        inside = torch.tensor([groups[i] in held for i in train.tolist()], dtype=torch.bool)
+        return {**given, "train": train[~inside], "validation": train[inside]}, remarks
     if own is not None:
         remarks.append(f"validation: {share:.0%} of the images in train, {drawn}")
     return {**draw(given["train"], share, 0.0), "test": given["test"]}, remarks
@@ -267,11 +271,3 @@ def _drawn(
         found["validation"] += own[n_test:n_both]
         found["train"] += own[n_both:]
     return {name: torch.tensor(sorted(part), dtype=torch.long) for name, part in found.items()}
-
-
-def _by_group(rows: Tensor, groups: Sequence[str], share: float, seed: int) -> Rows:
-    names = sorted({groups[i] for i in rows.tolist()})
-    drawn = np.random.default_rng(seed).permutation(len(names))[: round(share * len(names))]
-    held = {names[i] for i in drawn}
-    inside = torch.tensor([groups[i] in held for i in rows.tolist()], dtype=torch.bool)
-    return {"train": rows[~inside], "validation": rows[inside]}

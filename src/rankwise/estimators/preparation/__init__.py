@@ -10,7 +10,7 @@ from itertools import accumulate, compress, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.estimators.data import Floats, Loaded, Matrix
+from rankwise.estimators.data import Loaded, Matrix
 from rankwise.estimators.preparation._columns import Column, columns_of, is_gap
 from rankwise.estimators.preparation._learned import Category, Learned, Number, Text, Time, Weight
 
@@ -72,7 +72,9 @@ class Preparation:
             ValueError: A column holds another kind of values than in fit.
         """
         if isinstance(rows, np.ndarray):
-            if self._leaves(rows):
+            numbers = [c for c in self.columns if isinstance(c, Number) and not c.marked]
+            whole = all(c.fill is None for c in numbers) or not np.isnan(rows).any()
+            if len(numbers) == len(self.columns) and whole:
                 return rows
             values = rows.astype(np.float64)
             rows = [Column(n, "number", v) for n, v in zip(self.inputs, values.T, strict=True)]
@@ -82,13 +84,6 @@ class Preparation:
         for learned, column, place in zip(self.columns, rows, self._places, strict=True):
             learned.write(_of_kind(learned, column), prepared[:, place])
         return prepared
-
-    def _leaves(self, matrix: Floats) -> bool:
-        """Return whether a matrix needs no preparation."""
-        numbers = [each for each in self.columns if isinstance(each, Number) and not each.marked]
-        if len(numbers) < len(self.columns):
-            return False
-        return all(each.fill is None for each in numbers) or not np.isnan(matrix).any()
 
     def as_json(self) -> dict[str, object]:
         """Return the preparation as plain values."""

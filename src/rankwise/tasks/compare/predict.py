@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError, read_columns
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
-from rankwise.data.reader import QUERY
+from rankwise.data.table import QUERY
 from rankwise.tasks.compare.model import load_model
 
 
