@@ -10,10 +10,7 @@ from rankwise.commands.console import say, show
 from rankwise.tasks import classification as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    lambda: image_tasks.ImageTask(
-        task.Settings, task.open_data, task.run, task.results_table, task.fit_settings
-    ),
-    "classification",
+    task,
     "Train a classifier of images on how each class ranks them, and evaluate it.",
     "Train, keep the best network on validation, evaluate it on the test images.",
 )

@@ -13,8 +13,7 @@ from rankwise.commands.console import require_folder, say, show
 from rankwise.tasks import detection as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    lambda: image_tasks.ImageTask(task.Settings, task.open_data, task.run, task.results_table),
-    "detection",
+    task,
     "Train a detector of objects on average precision, evaluate it, and predict boxes.",
     "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
     "AP",

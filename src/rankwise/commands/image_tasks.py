@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,16 +15,7 @@ from rankwise.commands.console import require_folder, require_other, say, show, 
 from rankwise.settings import require_choice
 
 if TYPE_CHECKING:
-    from rankwise.data.detection import DetectionSplits
-    from rankwise.data.images import BrokenImage, ClassSplits, RetrievalSplits
-    from rankwise.report import Table
-    from rankwise.tasks.classification import settings as classification
-    from rankwise.tasks.detection import settings as detection
-    from rankwise.tasks.retrieval import settings as retrieval
-    from rankwise.vision.run import History, RunResult
-
-    Splits = ClassSplits | DetectionSplits | RetrievalSplits
-    Settings = classification.Settings | detection.Settings | retrieval.Settings
+    from rankwise.data.images import BrokenImage
 
 _STOPPED = "stopped; the same command with --resume continues after the last validation"
 
@@ -41,18 +32,6 @@ Workers = Annotated[int, typer.Option(min=0, help="Number of processes that load
 Broken = Annotated[bool, typer.Option("--skip-broken", help="Skip images that cannot be read.")]
 
 
-@dataclass(frozen=True)
-class ImageTask:
-    """The parts of an image task that its commands use."""
-
-    settings: type[Settings]
-    open_data: Callable[..., Splits]
-    run: Callable[..., RunResult[object, History]]
-    results_table: Callable[..., Table]
-    # Settings that the images can fill, and a line for each change.
-    fit_settings: Callable[..., tuple[Settings, list[str]]] = lambda settings, _: (settings, [])
-
-
 def require_part(part: str) -> None:
     """Raise unless ``--part`` is a part of the data."""
     require_choice("--part", part, ("test", "validation", "train"))
@@ -63,31 +42,26 @@ def at_root(root: Path | None) -> list[str]:
     return [] if root is None else [f"data.root={json.dumps(str(root))}"]
 
 
-def image_app(
-    load: Callable[[], ImageTask],
-    task: str,
-    about: str,
-    train_help: str,
-    metric: str = "mAP",
-) -> typer.Typer:
+def image_app(task: ModuleType, about: str, train_help: str, metric: str = "mAP") -> typer.Typer:
     """Return the commands that all image tasks have: config, configs and train.
 
-    ``load`` imports the task, which takes seconds; ``train_help`` is the help of ``train``.
+    ``task`` is the package, whose modules are imported where they are used, which takes seconds;
+    ``train_help`` is the help of ``train``.
     """
-    app = App(help=about)
-    add_config(app, lambda: load().settings)
+    app, folder = App(help=about), Path("runs", task.__name__.rpartition(".")[2])
+    add_config(app, lambda: task.Settings)
 
     @app.command()
     def configs() -> None:
         """Print the names of the configurations that ship with the package."""
-        say(load().settings.shipped())
+        say(task.Settings.shipped())
 
     @app.command(help=train_help, stopped=_STOPPED)
     def train(  # noqa: PLR0917  (a command line is called by names)
         config: Config,
         root: Root = None,
         change: Change = None,
-        out: Out = Path("runs", task),
+        out: Out = folder,
         resume: Resume = False,
         skip_broken: Broken = False,
         workers: Workers = 0,
@@ -95,17 +69,17 @@ def image_app(
         require_folder(out)
         if not resume:
             require_other("config.yaml in --out", out / "config.yaml", Path(config))
-        parts = load()
-        settings = parts.settings.read(config, [*(change or []), *at_root(root)])
+        settings = task.Settings.read(config, [*(change or []), *at_root(root)])
         # Of a run that was stopped before its first validation nothing is kept.
         begun = out if resume and (out / "checkpoint.pt").exists() else None
-        splits = parts.open_data(settings, run=begun, skip_broken=skip_broken)
+        splits = task.open_data(settings, run=begun, skip_broken=skip_broken)
         say(splits.describe().splitlines(), error=True)
-        say(parts.fit_settings(settings, splits)[1], error=True)
+        if hasattr(task, "fit_settings"):  # to batches that the images can fill
+            say(task.fit_settings(settings, splits)[1], error=True)
         shown = "loss {task.fields[loss]}, validation " + metric + " {task.fields[value]}"
         steps = settings.training.steps
         with steps_shown("step {task.completed}/{task.total}", shown, steps) as advance:
-            done = parts.run(
+            done = task.run(
                 splits,
                 settings,
                 out,
@@ -115,10 +89,10 @@ def image_app(
                 on_step=advance,
             )
         if done.report is not None:
-            show(parts.results_table(done.results))
+            show(task.results_table(done.results))
             step = done.trained.best_step
             kept = f"after step {step}" if step else "before training"
-            said: list[str] = [] if done.verdict is None else done.verdict.lines()
+            said = [] if done.verdict is None else done.verdict.lines()
             say([f"kept: the network {kept}", *said, str(done.report)])
 
     return app

@@ -13,10 +13,7 @@ from rankwise.commands.console import say, show
 from rankwise.tasks import retrieval as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(
-    lambda: image_tasks.ImageTask(
-        task.Settings, task.open_data, task.run, task.results_table, task.fit_settings
-    ),
-    "retrieval",
+    task,
     "Train an embedding of images on the order of a gallery, evaluate it, and search with it.",
     "Train, keep the best network on validation, evaluate it on the whole test gallery.",
 )
