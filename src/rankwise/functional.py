@@ -7,6 +7,7 @@ from rankwise.lists import Lists, split_lists
 from rankwise.memory.quantiles import interpolate_quantiles
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
+    precision_loss,
     saturating,
     semi_variance,
     stable_weights,
@@ -25,6 +26,7 @@ __all__ = [
     "false_positive_rate",
     "true_positive_rate",
     "saturating",
+    "precision_loss",
     "semi_variance",
     "stable_weights",
     "interpolate_quantiles",

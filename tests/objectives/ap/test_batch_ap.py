@@ -109,3 +109,39 @@ def test_gradcheck_where_nothing_is_detached():
         through_tpr=True,
     )
     assert torch.autograd.gradcheck(lambda s: loss(s, target), (scores,), atol=1e-6)
+
+
+def exact(**options):
+    return AveragePrecision(
+        false_positives="exponential", true_positives="zero_one", gain="fixed", **options
+    )
+
+
+@pytest.mark.parametrize("outer", ["ap", "log", 0.5])
+def test_exponentials_of_huge_scores_stay_finite(outer):
+    scores = torch.tensor([1e4, -1e4, 0.0, 5.0], requires_grad=True)
+    loss = exact(outer=outer, score_scale=1.0)(scores, torch.tensor([0, 1, 1, 0]))
+    loss.backward()
+    assert bool(loss.isfinite())
+    assert bool(scores.grad.isfinite().all())
+
+
+def test_the_logarithm_still_pushes_where_the_metric_is_flat():
+    target = torch.tensor([1] + [0] * 999)
+    slopes = {}
+    for outer in ("ap", "log"):
+        scores = torch.zeros(1000).scatter(0, torch.tensor([0]), -6.0).requires_grad_()
+        exact(outer=outer, score_scale=1.0)(scores, target).backward()
+        slopes[outer] = float(-scores.grad[0])
+    assert slopes["ap"] < 1e-5
+    assert slopes["log"] > 0.9
+
+
+def test_one_positive_makes_minus_log_precision_a_softmax():
+    torch.manual_seed(2)
+    scores = torch.randn(5, 30)
+    target = torch.zeros(5, 30, dtype=torch.long)
+    target[:, 3] = 1
+    value = exact(outer="log", score_scale=0.25)(scores, target)
+    expected = torch.nn.functional.cross_entropy(scores / 0.25, torch.full((5,), 3))
+    torch.testing.assert_close(value, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -129,3 +130,35 @@ def test_a_running_spread_moves_slowly():
     before = loss.spread.value.item()
     loss(100 * torch.randn(100, requires_grad=True), target)
     assert before < loss.spread.value.item() < 0.2 * 100**2
+
+
+@pytest.mark.parametrize("make", [AveragePrecision, partial(SOPRC, 0.1), partial(StableAP, 0.1)])
+def test_from_log_to_ap_in_the_steps_of_training(make):
+    torch.manual_seed(0)
+    scores, target = torch.randn(40), torch.arange(40) < 4
+    loss = make(outer="log_to_ap", outer_steps=4, gain="fixed", score_scale=1.0)
+    powers = []
+    for _ in range(6):
+        powers.append(loss.power)
+        loss(scores, target)
+    assert powers == [0, 0.25, 0.5, 0.75, 1, 1]
+    loss.eval()(scores, target)
+    assert int(loss.outer_step) == 6
+    resumed = make(outer="log_to_ap", outer_steps=4, gain="fixed", score_scale=1.0)
+    resumed.load_state_dict(loss.state_dict())
+    assert resumed.power == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outer": "exp"}, "outer must be"),
+        ({"outer": 1.5}, "outer must be"),
+        ({"outer": "log_to_ap"}, "outer_steps must be given"),
+        ({"outer": "log", "outer_steps": 5}, "outer_steps must be given"),
+        ({"outer": "log_to_ap", "outer_steps": 0}, "outer_steps"),
+    ],
+)
+def test_an_outer_function_that_is_none_raises(options, message):
+    with pytest.raises(ValueError, match=message):
+        SOPRC(0.1, **options)

@@ -8,6 +8,7 @@ import torch
 from rankwise.lists import split_lists
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
+    precision_loss,
     saturating,
     semi_variance,
     stable_weights,
@@ -44,3 +45,15 @@ def test_stable_weights_fall_from_the_mean_down():
     weights = stable_weights(huber, torch.tensor([2.0, 0.0, -2.0, -9.0]), 2.0, 0.1, 2.0)
     expected = [(1.1 / 0.1) ** 2, (1.1 / (1 / 5 + 0.1)) ** 2, 1.0, 1.0]
     assert weights.tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5, 1e-3])
+def test_the_precision_loss_is_one_less_a_power_of_the_precision(power):
+    x = torch.tensor([0.0, 0.1, 1.0, 1e6], dtype=torch.float64)
+    expected = (1 - (1 / (1 + x)) ** power) / power
+    torch.testing.assert_close(precision_loss(x, power), expected, atol=1e-12, rtol=1e-9)
+
+
+def test_the_precision_loss_with_power_0_is_the_limit():
+    x = torch.tensor([0.0, 0.1, 1.0, 1e6], dtype=torch.float64)
+    torch.testing.assert_close(precision_loss(x, 0.0), precision_loss(x, 1e-9))

@@ -20,7 +20,9 @@ def gain(prior: float, ratio: Tensor, annealed: bool) -> float:
     return min(full, 1 / median) if annealed and median > 0 else full
 
 
-def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+def dense_ap(
+    annealed: bool, own_prior: bool = False, power: float = 1.0
+) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
         prior = len(positives) / len(scores) if own_prior else PRIOR
@@ -30,7 +32,23 @@ def dense_ap(annealed: bool, own_prior: bool = False) -> Callable[[Tensor, Tenso
         )
         ratio = above / found.detach()
         x = gain(prior, ratio, annealed) * ratio
-        return (x / (1 + x)).mean()
+        if power == 0:
+            return (1 + x).log().mean()
+        return ((1 - (1 + x) ** -power) / power).mean()
+
+    return risk
+
+
+def dense_log_precision(power: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """−log precision by exponentials, with the exact rank among the positives."""
+
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        above = (negatives - positives[:, None]).exp().sum(1)
+        ranks = (positives > positives[:, None]).sum(1) + 1
+        ties = (positives == positives[:, None]).sum(1) - 1
+        x = above / (ranks + ties / 2)
+        return (1 + x).log().mean() if power == 0 else (x / (1 + x)).mean()
 
     return risk
 
@@ -81,10 +99,25 @@ def dense_soap(scores: Tensor, target: Tensor) -> Tensor:
 
 scaled = partial(Row, scaled=True)
 FIXED = {"gain": "fixed"}
+EXACT = {"false_positives": "exponential", "true_positives": "zero_one", **FIXED}
 ROWS = [
     scaled("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
     scaled("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
     scaled("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),
+    scaled(
+        "AveragePrecision, log",
+        AveragePrecision,
+        dense_ap(True, power=0.0),
+        {"prior": PRIOR, "outer": "log"},
+    ),
+    scaled(
+        "AveragePrecision, power",
+        AveragePrecision,
+        dense_ap(False, power=0.5),
+        {"prior": PRIOR, "outer": 0.5, **FIXED},
+    ),
+    scaled("−log precision", AveragePrecision, dense_log_precision(0), {"outer": "log", **EXACT}),
+    scaled("exponentials", AveragePrecision, dense_log_precision(1), EXACT),
     scaled("SOPRC", SOPRC, dense_soprc(True), {"prior": PRIOR}),
     scaled("SOPRC, fixed", SOPRC, dense_soprc(False), {"prior": PRIOR, **FIXED}),
     scaled(

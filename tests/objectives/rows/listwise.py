@@ -49,13 +49,18 @@ def dense_ndcg(
     return risk
 
 
-def dense_list_net(uniform: bool, printed: bool = False) -> Callable[[Tensor, Tensor], Tensor]:
+def dense_list_net(
+    uniform: bool, printed: bool = False, alone: bool = False
+) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         y = target.double()
         relevant = y > 0
         number = len(y) if printed else relevant.sum()
         first = relevant / number if uniform else y.exp() / y.exp().sum()
         surprise = scores.logsumexp(0) - scores
+        if alone:
+            others = scores[~relevant].exp().sum()
+            surprise = (scores.exp() + others).log() - scores
         return (first * surprise)[relevant].sum()
 
     return risk
@@ -126,6 +131,18 @@ ROWS = [
         ListNet,
         dense_list_net(uniform=True, printed=True),
         {"target_distribution": "uniform", "printed": True},
+    ),
+    row(
+        "ListNet, negatives",
+        ListNet,
+        dense_list_net(uniform=True, alone=True),
+        {"target_distribution": "uniform", "denominator": "negatives"},
+    ),
+    row(
+        "ListNet, negatives, items",
+        ListNet,
+        dense_list_net(uniform=False, alone=True),
+        {"denominator": "negatives", "num_items": ITEMS},
     ),
     row("ListNet, items", ListNet, dense_list_net(uniform=False), {"num_items": ITEMS}),
     row("ListMLE", ListMLE, dense_list_mle),

@@ -19,7 +19,7 @@ from rankwise.estimators.limits import time_is_up
 from rankwise.lists import Lists
 from rankwise.objectives import AveragePrecision, Objective
 from rankwise.objectives._batch import CallArguments, lists_of_rows
-from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.objectives.ap.formulas import false_positive_rate, precision_loss, true_positive_rate
 
 _BIG = 10**7  # values from which single precision halves the time
 _BLOCK = 1 << 14
@@ -217,7 +217,7 @@ def fixed_at(
         for part, factor in kept:
             lists = part.at(now[None] / scale)
             errors = factor * false_positive_rate(objective.false_positives, lists)
-            risks.append(lists.mean_over_positives(saturating(errors)))
+            risks.append(lists.mean_over_positives(precision_loss(errors, objective.power)))
         return torch.cat(risks).mean()
 
     return loss

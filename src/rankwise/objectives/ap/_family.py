@@ -8,13 +8,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_one_of
+from rankwise.checks import require_count, require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 
 GainMode = Literal["annealed", "fixed"]
+Outer = float | Literal["ap", "log", "log_to_ap"]
 Prior = float | Tensor | None
 
 _EMA_RATE = 0.1  # of the running gain
@@ -30,11 +31,16 @@ class PrecisionObjective(ScaledObjective):
     has a precision above one half. ``score_scale="auto"`` divides the scores by their spread, so
     that τ is in units of it; a number divides by that number.
 
+    ``outer`` is the power q of :func:`~rankwise.functional.precision_loss`, which takes the place
+    of σ: ``"ap"`` is 1, ``"log"`` 0, and ``"log_to_ap"`` goes from 0 to 1 in the first
+    ``outer_steps`` calls of training, which the buffer ``outer_step`` counts.
+
     With ``running`` the gain and the spread are smoothed over the batches and live in buffers,
     ``gain_average`` (log k by list) and ``spread``; without, they are those of the batch.
     """
 
     prior: Tensor | None
+    outer_step: Tensor
 
     def __init__(
         self,
@@ -42,11 +48,17 @@ class PrecisionObjective(ScaledObjective):
         *,
         gain: GainMode,
         score_scale: ScoreScale,
+        outer: Outer = "ap",
+        outer_steps: int | None = None,
         num_lists: int = 1,
         running: bool = True,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(score_scale, running=running, reduction=reduction)
+        _check_outer(outer, outer_steps)
+        self.outer, self.outer_steps = outer, outer_steps
+        if outer_steps is not None:
+            self.register_buffer("outer_step", torch.zeros((), dtype=torch.long))
         require_one_of("gain", gain, ("annealed", "fixed"))
         self.gain, self.memory_size = gain, num_lists
         self.register_buffer("prior", _checked_prior(prior, num_lists), persistent=False)
@@ -59,6 +71,18 @@ class PrecisionObjective(ScaledObjective):
         if self.gain_average is None or not bool(self.gain_average.seen.any()):
             return None
         return self.gain_average.value.squeeze(1).exp()
+
+    @property
+    def power(self) -> float:
+        """The power q of the precision in the loss, as it is now."""
+        if self.outer_steps is not None:
+            return min(1.0, int(self.outer_step) / self.outer_steps)
+        return {"ap": 1.0, "log": 0.0}[self.outer] if isinstance(self.outer, str) else self.outer
+
+    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
+        super().update_memories(updates, like)
+        if self.outer_steps is not None and self.training:
+            self.outer_step += 1
 
     def full_gain(self, lists: Lists) -> Tensor:
         """Return (1−π)/π of every list, (lists, 1)."""
@@ -88,6 +112,22 @@ class PrecisionObjective(ScaledObjective):
         smooth = self.gain_average.preview(ids, log_gain).exp().to(gain.dtype)
         update = MemoryUpdate(self.gain_average, ids, log_gain)
         return torch.minimum(full, smooth), [update]
+
+
+def _check_outer(outer: Outer, steps: int | None) -> None:
+    if isinstance(outer, str):
+        require_one_of("outer", outer, ("ap", "log", "log_to_ap"))
+    elif not 0 <= outer <= 1:
+        raise ValueError(
+            f'outer must be "ap", "log", "log_to_ap" or a power in [0, 1], got {outer!r}'
+        )
+    if (outer == "log_to_ap") != (steps is not None):
+        raise ValueError(
+            'outer_steps must be given with outer="log_to_ap", and only then, got '
+            f"outer={outer!r} and outer_steps={steps!r}"
+        )
+    if steps is not None:
+        require_count("outer_steps", steps)
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from rankwise.lists import Lists
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap._family import GainMode, PrecisionObjective
-from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
+from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective
+from rankwise.objectives.ap.formulas import (
+    false_positive_rate,
+    precision_loss,
+    surprise_loss,
+    true_positive_rate,
+)
 from rankwise.objectives.base import Reduction
-from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Surrogate, as_surrogate
+from rankwise.pairs import (
+    Exponential,
+    Linear,
+    OneSidedHuber,
+    OneSidedSigmoid,
+    Surrogate,
+    as_surrogate,
+    pair_logsumexp,
+)
+
+_LARGEST = 80.0  # of a logarithm whose exponential is a float32
 
 
 class AveragePrecision(PrecisionObjective):
@@ -19,6 +35,11 @@ class AveragePrecision(PrecisionObjective):
     σ(x) = x/(1+x), FPR_i = mean_{j∈N} ℓ₁(s_i − s_j), TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i − s_j))/n⁺ and k =
     (1−π)/π. With ``gain="fixed"`` and ℓ₁ ≥ ℓ₀₁ ≥ ℓ₂ it bounds the loss of the metric from above. It
     has no memory; with few positives per batch prefer :class:`SOPRC`.
+
+    With ``outer="log"``, ``false_positives="exponential"``, ``true_positives="zero_one"`` and
+    ``gain="fixed"`` it is −log precision: log(1 + Σ_{j∈N} e^(s_j − s_i)/r_i) with r_i the rank of i
+    among the positives, a softmax whose denominator has the negatives only, divided by that rank.
+    It learns from the first step on; ``score_scale`` is then the temperature.
 
     Args:
         prior: Share π of positives in the data set, which corrects for how the batch was sampled
@@ -29,6 +50,10 @@ class AveragePrecision(PrecisionObjective):
             ``"annealed"`` takes min(k, 1/median_i ratio_i), which becomes k in training.
         score_scale: Number that divides the scores; ``"auto"`` is their spread in the batch.
         through_tpr: Whether the gradient also goes through ℓ₂; the authors' code does not do that.
+        outer: Function of the odds x = k · FPR_i/TPR_i: ``"ap"``, σ, or ``"log"``, log(1 + x),
+            which still pushes where σ is flat; a power in between, see
+            :func:`~rankwise.functional.precision_loss`; or ``"log_to_ap"``, from one to the other.
+        outer_steps: Number of training steps of ``"log_to_ap"``.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -55,10 +80,18 @@ class AveragePrecision(PrecisionObjective):
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         through_tpr: bool = False,
+        outer: Outer = "ap",
+        outer_steps: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(
-            prior, gain=gain, score_scale=score_scale, running=False, reduction=reduction
+            prior,
+            gain=gain,
+            score_scale=score_scale,
+            outer=outer,
+            outer_steps=outer_steps,
+            running=False,
+            reduction=reduction,
         )
         self.false_positives = as_surrogate(false_positives, "false_positives")
         self.true_positives = as_surrogate(true_positives, "true_positives")
@@ -67,6 +100,22 @@ class AveragePrecision(PrecisionObjective):
     def risk(self, lists: Lists) -> Tensor:
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
             found = true_positive_rate(self.true_positives, lists)
+        if isinstance(self.false_positives, Exponential):
+            return self._from_logarithms(lists, self.false_positives.scale, found.log())
         ratio = false_positive_rate(self.false_positives, lists) / found
         gain, _ = self.gain_of(lists, ratio)
-        return lists.mean_over_positives(saturating(gain * ratio))
+        return lists.mean_over_positives(precision_loss(gain * ratio, self.power))
+
+    def _from_logarithms(self, lists: Lists, scale: float, log_rate: Tensor) -> Tensor:
+        """The same of exponentials, whose sums leave the range of numbers long before their log."""
+        total = pair_logsumexp(
+            Linear(0.0),
+            lists.positives,
+            lists.negatives,
+            temperature=1 / scale,
+            weight=lists.negative_weight,
+        )
+        log_ratio = total - lists.n_negatives.log() - log_rate
+        gain, _ = self.gain_of(lists, log_ratio.clamp(-_LARGEST, _LARGEST).exp())
+        surprise = softplus(log_ratio + gain.log())
+        return lists.mean_over_positives(surprise_loss(surprise, self.power))

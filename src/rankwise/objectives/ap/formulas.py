@@ -84,6 +84,37 @@ def saturating(x: Tensor) -> Tensor:
     return x / (1 + x)
 
 
+def precision_loss(x: Tensor, power: float = 1.0) -> Tensor:
+    """Compute (1 − p^q)/q of the precision p = 1/(1 + x), the outer function of the AP family.
+
+    q = 1 is 1 − p = x/(1 + x). Its slope falls like 1/x², so that positives far down the list are
+    given up. q → 0 is −log p = log(1 + x), whose slope falls like 1/x only.
+
+    Args:
+        x: Odds of an error, numbers ≥ 0 of any shape.
+        power: q in [0, 1].
+
+    Returns:
+        Numbers ≥ 0 of the same shape.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.functional import precision_loss
+        >>> x = torch.tensor([0.0, 1.0, 3.0])  # precisions 1, 1/2 and 1/4
+        >>> precision_loss(x), precision_loss(x, power=0.0)
+        (tensor([0.0000, 0.5000, 0.7500]), tensor([0.0000, 0.6931, 1.3863]))
+
+    Reference:
+        SOPRC, Eq. 3, for q = 1; the others are the generalized logarithm of the precision.
+    """
+    return x / (1 + x) if power == 1 else surprise_loss(torch.log1p(x), power)
+
+
+def surprise_loss(surprise: Tensor, power: float) -> Tensor:
+    """Compute (1 − p^q)/q from −log p, which stays finite where the odds do not."""
+    return surprise if power == 0 else -torch.expm1(-power * surprise) / power
+
+
 def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
     """Compute the penalty λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻].
 

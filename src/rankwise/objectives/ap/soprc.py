@@ -11,10 +11,10 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap._family import GainMode, PrecisionObjective, Prior
+from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
-    saturating,
+    precision_loss,
     semi_variance,
     true_positive_rate,
 )
@@ -49,6 +49,7 @@ class SOPRC(PrecisionObjective):
         gain: ``"annealed"`` or ``"fixed"``, as in :class:`AveragePrecision`.
         score_scale: Number that divides the scores; ``"auto"`` is their running spread.
         score_range: Lowest and highest possible score, the ends of the quantiles.
+        outer, outer_steps: Function of the odds, as in :class:`AveragePrecision`.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -81,10 +82,18 @@ class SOPRC(PrecisionObjective):
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
         score_range: tuple[float, float] = (-math.inf, math.inf),
+        outer: Outer = "ap",
+        outer_steps: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(
-            prior, gain=gain, score_scale=score_scale, num_lists=num_lists, reduction=reduction
+            prior,
+            gain=gain,
+            score_scale=score_scale,
+            outer=outer,
+            outer_steps=outer_steps,
+            num_lists=num_lists,
+            reduction=reduction,
         )
         if points is not None:
             require_count("points", points)
@@ -110,7 +119,7 @@ class SOPRC(PrecisionObjective):
     def risk(self, lists: Lists) -> Risk:
         ratio = false_positive_rate(self.false_positives, lists) / self._true_positive_rate(lists)
         gain, updates = self.gain_of(lists, ratio)
-        loss = lists.mean_over_positives(saturating(gain * ratio))
+        loss = lists.mean_over_positives(precision_loss(gain * ratio, self.power))
         if any(self.semi_variance):
             loss = loss + semi_variance(lists, *self.semi_variance)
         return Risk(loss, updates)

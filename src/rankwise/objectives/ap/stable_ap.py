@@ -13,8 +13,8 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
-from rankwise.objectives.ap._family import GainMode, PrecisionObjective, Prior
-from rankwise.objectives.ap.formulas import false_positive_rate, saturating, stable_weights
+from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
+from rankwise.objectives.ap.formulas import false_positive_rate, precision_loss, stable_weights
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import OneSidedHuber
 
@@ -52,6 +52,7 @@ class StableAP(PrecisionObjective):
         gain: ``"fixed"`` is ρ; ``"annealed"`` normalizes the weights to mean 1 and anneals ρ as in
             :class:`AveragePrecision`.
         score_scale: Number that divides the scores; ``"auto"`` is their running spread.
+        outer, outer_steps: Function under the root of h, as in :class:`AveragePrecision`.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -84,10 +85,18 @@ class StableAP(PrecisionObjective):
         width: float | None = None,
         gain: GainMode = "annealed",
         score_scale: ScoreScale = "auto",
+        outer: Outer = "ap",
+        outer_steps: int | None = None,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(
-            prior, gain=gain, score_scale=score_scale, num_lists=num_lists, reduction=reduction
+            prior,
+            gain=gain,
+            score_scale=score_scale,
+            outer=outer,
+            outer_steps=outer_steps,
+            num_lists=num_lists,
+            reduction=reduction,
         )
         for name, value in (("a", a), ("epsilon", epsilon)):
             require_positive(name, value)
@@ -124,7 +133,7 @@ class StableAP(PrecisionObjective):
         errors = weights * false_positive_rate(self.surrogate, lists)
         gain, updates = self.gain_of(lists, errors)
         x = gain.squeeze(-1) * lists.mean_over_positives(errors)
-        return Risk(torch.sqrt(self.epsilon**2 + saturating(x)), updates)
+        return Risk(torch.sqrt(self.epsilon**2 + precision_loss(x, self.power)), updates)
 
     def _weights(self, lists: Lists) -> Tensor:
         positives = self._own_units(lists.detached())

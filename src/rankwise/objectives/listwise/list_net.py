@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from rankwise.checks import require_count, require_one_of
 from rankwise.lists import Lists
@@ -33,6 +34,9 @@ class ListNet(Objective):
         printed: Whether ``"uniform"`` is 1/N_q for each relevant item, N_q the number of items of
             the list, as EXM prints it. The probabilities then add up to n⁺/N_q and not to 1, so
             that lists with few relevant items count less.
+        denominator: Items j of the sum: ``"all"`` of the list, or ``"negatives"``: item i itself
+            and the items that are not relevant. Relevant items then do not compete with each other,
+            as if each had a list of its own.
         num_items: Number of items in the data set, one for each pair of query and document; the
             call then needs ``item_ids``. None keeps no averages.
         ema_rate: Rate γ of the moving averages.
@@ -60,6 +64,7 @@ class ListNet(Objective):
         target_distribution: TargetDistribution = "exp",
         *,
         printed: bool = False,
+        denominator: Literal["all", "negatives"] = "all",
         num_items: int | None = None,
         ema_rate: float = 0.9,
         reduction: Reduction = "mean",
@@ -71,7 +76,9 @@ class ListNet(Objective):
                 "printed is for target_distribution='uniform', got printed=True and "
                 f"target_distribution={target_distribution!r}, which is as printed already"
             )
+        require_one_of("denominator", denominator, ("all", "negatives"))
         self.target_distribution, self.printed = target_distribution, printed
+        self.denominator = denominator
         self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
@@ -85,14 +92,18 @@ class ListNet(Objective):
         )
         log_weight = accumulating(weight).log()
         updates: list[MemoryUpdate] = []
-        surprise = torch.logsumexp(scores + log_weight, dim=-1, keepdim=True) - scores
+        alone = self.denominator == "negatives"
+        log_others = accumulating(lists.negative_weight).log() if alone else log_weight
+        surprise = torch.logsumexp(scores + log_others, dim=-1, keepdim=True) - scores
         if self.average is not None:
             assert lists.item_ids is not None
-            log_size = torch.logsumexp(log_weight, dim=-1, keepdim=True)
+            log_size = torch.logsumexp(log_others, dim=-1, keepdim=True)
             estimate = (surprise - log_size).unsqueeze(-1)
             present = lists.positive_weight > 0
             log_u, update = self.average.track(lists.item_ids, estimate, present)
             surprise, updates = log_u.squeeze(-1) + log_size, [update]
+        if alone:
+            surprise = softplus(surprise)  # item i itself
         return Risk((self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype), updates)
 
     def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
