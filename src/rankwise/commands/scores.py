@@ -6,28 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import Field
 
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
-from rankwise.settings import MAX_SEED, Section
+from rankwise.settings import MAX_SEED
 
 
-class ScoreColumns(Section):
-    """Columns of a table with scores."""
-
-    target: str | None = Field(None, description="Target column (of a table).")
-    score: str | None = Field(None, description="Column of the scores, higher first (of a table).")
-    group: str | None = Field(
-        None, description="Column with the list (query, user) of each row (of a table)."
-    )
-    positive: str | None = Field(
-        None, description="Value of the target that is the positive class (of a table)."
-    )
-
-
-def evaluate(
+def evaluate(  # noqa: PLR0917  (a command line is called by names)
     scores: Path,
-    columns: ScoreColumns,
+    target: str | None = None,
+    score: str | None = None,
+    group: str | None = None,
+    positive: str | None = None,
     metric: list[str] | None = None,
     json: Path | None = None,
     seed: Annotated[
@@ -40,27 +29,35 @@ def evaluate(
     Args:
         scores: Table with scores (csv or parquet), or folder of a run of `rankwise compare`,
             whose held-out test rows are evaluated.
+        target: Target column (of a table).
+        score: Column of the scores, higher first (of a table).
+        group: Column with the list (query, user) of each row (of a table).
+        positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
         json: JSON file for the numbers.
     """
     # Here, so that the other commands do not wait for the readers of tables.
     from rankwise.report import Table, write_json  # noqa: PLC0415
-    from rankwise.tasks.compare.evaluate import evaluate_run, evaluate_scores  # noqa: PLC0415
+    from rankwise.tasks.compare.scores import evaluate_run, evaluate_scores  # noqa: PLC0415
 
     require_other("--json", json, scores)
+    columns = {"target": target, "score": score, "group": group, "positive": positive}
     with complaints().status("evaluating …"):
         if scores.is_dir():
-            given = [f"--{name}" for name, value in columns if value is not None]
-            if given:
+            if given := [f"--{name}" for name, value in columns.items() if value is not None]:
                 refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
             found = evaluate_run(scores, metrics=metric, seed=seed)
-        elif lacking := [f"--{n}" for n in ("target", "score") if getattr(columns, n) is None]:
+        elif target is None or score is None:
+            lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
             refuse(
-                f"{' and '.join(lacking)} must be given for a table: name the columns of {scores} "
+                f"{lacking} must be given for a table: name the columns of {scores} "
                 "that hold the target and the scores, or pass the folder of a run"
             )
         else:
-            found = evaluate_scores(scores, **dict(columns), metrics=metric, seed=seed or 0)
+            more = {"group": group, "positive": positive}
+            found = evaluate_scores(
+                scores, target=target, score=score, **more, metrics=metric, seed=seed or 0
+            )
     if json is not None:
         write_json(json, found.as_json())
     rows = [
@@ -96,8 +93,8 @@ def predict(
         out: File to write (csv, or .parquet) rather than print.
     """
     # Here, so that the other commands do not wait for the estimators.
-    from rankwise.tasks.compare.predict import predict_file  # noqa: PLC0415
     from rankwise.tasks.compare.run_files import data_of_run, rows_of_part  # noqa: PLC0415
+    from rankwise.tasks.compare.scores import predict_file  # noqa: PLC0415
 
     rows = None
     if part is not None:

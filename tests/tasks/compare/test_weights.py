@@ -14,10 +14,10 @@ from rankwise.data import DataError
 from rankwise.files import read_npz
 from rankwise.report.comparison.run import read_run
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.evaluate import evaluate_run
 from rankwise.tasks.compare.fit import fit_members
 from rankwise.tasks.compare.metrics import Truth
 from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.scores import evaluate_run
 
 __all__ = ["stubbed"]
 

@@ -1,8 +1,13 @@
 from rankwise.tasks.compare.candidates import Candidate
-from rankwise.tasks.compare.evaluate import EvaluationResult, evaluate_run, evaluate_scores
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
-from rankwise.tasks.compare.predict import Predictions, predict_file
+from rankwise.tasks.compare.scores import (
+    EvaluationResult,
+    Predictions,
+    evaluate_run,
+    evaluate_scores,
+    predict_file,
+)
 from rankwise.tasks.compare.search import Event
 from rankwise.tasks.compare.settings import Settings, seconds_of
 
