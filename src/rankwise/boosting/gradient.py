@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -22,15 +22,17 @@ from rankwise.pairs import Surrogate
 from rankwise.pairs.forms import Piece
 
 Floats = NDArray[np.float64]
+Matrix: TypeAlias = Any  # a numpy array or a scipy CSR array, which share no type
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Targets of the rows, their weights and the number of the list each belongs to."""
+    """Targets of rows, their weights and the number of the list each belongs to; features."""
 
     target: Floats
     weight: Floats | None = None  # None: every row counts once
     groups: NDArray[np.int64] | None = None  # None: all rows are one list
+    X: Matrix = None  # where trees are grown on the rows
 
     @property
     def positive(self) -> NDArray[np.bool_]:

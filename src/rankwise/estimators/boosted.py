@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.baselines.pointwise import PointwiseObjective
-from rankwise.boosting.engines import EngineName, Stage, Table, Trees, boost, engine_of
+from rankwise.boosting.engines import EngineName, Stage, Trees, boost, engine_of
 from rankwise.boosting.gradient import Rows, first_score, log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
@@ -135,7 +135,7 @@ class BoostedRanker(Ranker):
         objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
         self._start = first_score(objective, data.prior)
         stops = self.early_stopping_rounds is not None and data.splits
-        held_out = _table(data.held_out) if stops else None
+        held_out = _rows(data.held_out) if stops else None
         evaluate = data.evaluate if stops else None
         rounds: dict[str, int] = {}
         self._texts, self._predictors, self.blend_ = {}, None, self._share
@@ -159,7 +159,7 @@ class BoostedRanker(Ranker):
                 continue
             if engine is None or self.subsample < 1 or self.colsample < 1:
                 # What is drawn for one set of trees must not depend on the set before.
-                engine = engine_of(self.engine)(trees, _table(data.train), held_out, self._start)
+                engine = engine_of(self.engine)(trees, _rows(data.train), held_out, self._start)
             engine.cut(0)
             with part_of_time(len(growing) - len(rounds)):
                 boost(engine, stages, evaluate, self.early_stopping_rounds, time_is_up)
@@ -237,5 +237,5 @@ def _weights(share: float) -> dict[str, float]:
     return {n: w for n, w in {"trees": share, "log_loss_trees": 1 - share}.items() if w > 0}
 
 
-def _table(part: Part) -> Table:
-    return Table(part.X, Rows(part.target, part.weight, part.groups))
+def _rows(part: Part) -> Rows:
+    return Rows(part.target, part.weight, part.groups, part.X)

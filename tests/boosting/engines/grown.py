@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise.boosting.engines import Engine, Table, Trees
+from rankwise.boosting.engines import Engine, Trees
 from rankwise.boosting.gradient import Rows, log_loss_gradient
 
 SETTINGS: dict[str, Any] = {
@@ -21,18 +21,18 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def table(n: int = 300, seed: int = 0) -> Table:
+def table(n: int = 300, seed: int = 0) -> Rows:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
-    return Table(X, Rows((X[:, 0] + rng.normal(size=n) > 0.8).astype(float)))
+    return Rows((X[:, 0] + rng.normal(size=n) > 0.8).astype(float), X=X)
 
 
 def grown(
     kind: type[Engine],
     rounds: int = 6,
-    held_out: Table | None = None,
+    held_out: Rows | None = None,
     start: float = -1.0,
-    train: Table | None = None,
+    train: Rows | None = None,
     **settings: Any,
 ) -> Any:
     """An engine with so many trees of log-loss."""

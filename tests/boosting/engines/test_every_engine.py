@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from tests.boosting.engines.grown import grown, table
 
-from rankwise.boosting.engines import Table, engine_of
+from rankwise.boosting.engines import engine_of
 from rankwise.boosting.gradient import Rows, log_loss_gradient
 
 
@@ -19,7 +21,7 @@ def test_gradients_are_asked_at_the_scores_of_the_trees_so_far(kind) -> None:
 
     def spy(scores, rows):
         seen.append(np.array(scores))
-        assert rows is train.rows
+        assert rows is train
         return log_loss_gradient(scores, rows)
 
     engine = grown(kind, 0, start=-1.5, train=train)
@@ -66,7 +68,7 @@ def test_missing_values_and_categories_are_native(kind) -> None:
     target = np.isin(X[:, 1], [1, 4]).astype(float)  # no threshold separates these
     X[::7, 0] = np.nan
     trees = {"num_leaves": 2, "categories": (1,), "min_child_samples": 2}
-    engine = grown(kind, 1, train=Table(X, Rows(target)), **trees)
+    engine = grown(kind, 1, train=Rows(target, X=X), **trees)
     X[0, 1] = np.nan
     scores = kind.read(engine.text(), 1)(X)[1:]
     assert scores[target[1:] == 1].min() > scores[target[1:] == 0].max()
@@ -75,9 +77,9 @@ def test_missing_values_and_categories_are_native(kind) -> None:
 def test_sparse_rows_are_taken(kind) -> None:
     train = table()
     sparse = np.where(np.abs(train.X) > 0.5, train.X, 0)
-    engine = grown(kind, train=Table(csr_array(sparse), train.rows))
+    engine = grown(kind, train=replace(train, X=csr_array(sparse)))
     scores = kind.read(engine.text(), 1)(csr_array(sparse))
-    assert scores[train.rows.positive].mean() > scores[~train.rows.positive].mean() + 0.5
+    assert scores[train.positive].mean() > scores[~train.positive].mean() + 0.5
 
 
 def test_samples_depend_on_the_seed_alone(kind) -> None:

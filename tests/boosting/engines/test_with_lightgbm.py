@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.boosting.engines.grown import SETTINGS, grown, table
 
-from rankwise.boosting.engines import Table, Trees
+from rankwise.boosting.engines import Trees
 from rankwise.boosting.engines.with_lightgbm import LightGBM
 from rankwise.boosting.gradient import Rows, log_loss_gradient
 
@@ -18,7 +18,7 @@ def leaves(engine: LightGBM):
 def test_with_log_loss_it_grows_the_trees_of_lightgbm_itself() -> None:
     train, start = table(), -1.0
     engine = grown(LightGBM, 5, start=start, train=train, reg=2.0)
-    data = lgb.Dataset(train.X, train.rows.target, init_score=np.full(len(train.X), start))
+    data = lgb.Dataset(train.X, train.target, init_score=np.full(len(train.X), start))
     options = {
         "objective": "binary",
         "learning_rate": 0.3,
@@ -46,7 +46,7 @@ def test_trees_are_as_large_as_was_asked(num_leaves: int, least: int) -> None:
 
 
 def test_it_ends_where_nothing_can_be_split() -> None:
-    flat = Table(np.zeros((50, 1)), Rows((np.arange(50) % 2).astype(float)))
+    flat = Rows((np.arange(50) % 2).astype(float), X=np.zeros((50, 1)))
     engine = LightGBM(Trees(**SETTINGS), flat, None, 0.0)
     assert not engine.grow(log_loss_gradient)
     assert engine.rounds == 0

@@ -21,7 +21,7 @@ def test_with_log_loss_it_grows_the_trees_of_xgboost_itself() -> None:
     train, start = table(), -1.0
     engine = grown(XGBoost, 5, start=start, train=train, reg=2.0)
     margin = np.full(len(train.X), start)
-    data = xgb.DMatrix(train.X, label=train.rows.target, base_margin=margin)
+    data = xgb.DMatrix(train.X, label=train.target, base_margin=margin)
     rate = 1 / (1 + np.exp(1.0))
     options = {
         "objective": "binary:logistic",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from rankwise.boosting.gradient import Floats, Gradient, Rows
+from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 from rankwise.checks import require_one_of
 from rankwise.extras import require
 
 EngineName = Literal["lightgbm", "xgboost"]
-Matrix: TypeAlias = Any  # a numpy array or a scipy CSR array, which share no type
 
 
 @dataclass(frozen=True)
@@ -30,19 +29,11 @@ class Trees:
     categories: tuple[int, ...] = ()  # places of the columns whose numbers are categories
 
 
-@dataclass(frozen=True)
-class Table:
-    """Features, dense or a CSR array, and what is known of the rows."""
-
-    X: Matrix
-    rows: Rows
-
-
 class Engine(ABC):
     """Trees on some rows, one after the other; ``start`` is the score before the first."""
 
     @abstractmethod
-    def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
+    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
         """Prepare the rows; ``held_out`` are those that :meth:`value` evaluates."""
 
     @property

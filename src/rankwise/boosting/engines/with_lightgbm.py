@@ -8,8 +8,8 @@ import lightgbm as lgb
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from rankwise.boosting.engines import Engine, Matrix, Table, Trees
-from rankwise.boosting.gradient import Floats, Gradient
+from rankwise.boosting.engines import Engine, Trees
+from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 
@@ -17,7 +17,7 @@ _NOTHING = "num_features"  # what LightGBM's error says where no column can be s
 class LightGBM(Engine):
     """A ``lightgbm.Booster`` that is given its gradients."""
 
-    def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
+    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
         params = {
             "objective": "none",
             "metric": "none",
@@ -35,11 +35,11 @@ class LightGBM(Engine):
             "feature_pre_filter": False,
             "verbosity": -1,
         }
-        self.rows = train.rows
+        self.rows = train
         data = lgb.Dataset(
             _matrix(train.X),
-            train.rows.target,
-            init_score=np.full(len(train.rows.target), start),
+            train.target,
+            init_score=np.full(len(train.target), start),
             categorical_feature=list(trees.categories),
             params=params,
         )
@@ -48,7 +48,7 @@ class LightGBM(Engine):
         if held_out is not None:
             # The constant start does not change how rows are ranked.
             others = _matrix(held_out.X)
-            valid = lgb.Dataset(others, held_out.rows.target, reference=data, params=params)
+            valid = lgb.Dataset(others, held_out.target, reference=data, params=params)
             self.booster.add_valid(valid, "held out")
 
     @property

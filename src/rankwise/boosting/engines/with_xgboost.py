@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import xgboost as xgb
 
-from rankwise.boosting.engines import Engine, Matrix, Table, Trees
-from rankwise.boosting.gradient import Floats, Gradient
+from rankwise.boosting.engines import Engine, Trees
+from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 
 
 class XGBoost(Engine):
@@ -18,7 +18,7 @@ class XGBoost(Engine):
     are taken for that many times the mean curvature of log-loss at the start.
     """
 
-    def __init__(self, trees: Trees, train: Table, held_out: Table | None, start: float) -> None:
+    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
         rate = 1 / (1 + np.exp(-start))
         self.params = {
             "objective": "binary:logistic",  # only its link is used, only for the labels it takes
@@ -36,9 +36,9 @@ class XGBoost(Engine):
             "seed": trees.seed,
             "verbosity": 0,
         }
-        self.rows = train.rows
+        self.rows = train
         self.data = _matrix(train.X, start, trees.categories, trees.n_jobs)
-        self.data.set_info(label=train.rows.positive)
+        self.data.set_info(label=train.positive)
         self.held_out = None
         if held_out is not None:
             self.held_out = _matrix(held_out.X, start, trees.categories, trees.n_jobs)

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -128,26 +129,25 @@ def train_network(
     stages = [(options.objective, options.epochs)] if is_log_loss(options.objective) else both
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
-    before = None if data.checkpoint is None else data.checkpoint.load()
-    if before is not None:
+    before = (None if data.checkpoint is None else data.checkpoint.load()) or {}
+    if before:
         history, best, kept, since = (before[n] for n in ("history", "best", "kept", "since"))
     for stage, (name, epochs) in enumerate(stages):
-        if before is not None and stage < before["stage"]:
+        if stage < before.get("stage", 0):
             continue
         objective = objective_for(name, data).to(options.device)
         parameters = [*network.parameters(), *objective.parameters()]
         optimizer = torch.optim.AdamW(
             parameters, options.learning_rate, weight_decay=options.weight_decay
         )
-        batches = epoch_batches(data, objective, options.batch_size, options.positives)
+        parts = {"network": network, "objective": objective, "optimizer": optimizer}
         done = 0
-        if before is not None and stage == before["stage"]:
-            network.load_state_dict(before["network"])
-            objective.load_state_dict(before["objective"])
-            optimizer.load_state_dict(before["optimizer"])
+        if stage == before.get("stage"):
+            for part, module in parts.items():
+                module.load_state_dict(before[part])
             done = before["done"]
-            for _ in range(done):
-                next(batches)  # what was drawn for these epochs
+        drawn = epoch_batches(data, objective, options.batch_size, options.positives)
+        batches = islice(drawn, done, None)
         with part_of_time(len(stages) - stage):
             for epoch in range(done, epochs):
                 if since >= options.patience:
@@ -168,19 +168,9 @@ def train_network(
                 if late:
                     break  # and no checkpoint of half an epoch
                 if data.checkpoint is not None:
-                    data.checkpoint.save(
-                        {
-                            "network": network.state_dict(),
-                            "objective": objective.state_dict(),
-                            "optimizer": optimizer.state_dict(),
-                            "history": history,
-                            "best": best,
-                            "kept": kept,
-                            "since": since,
-                            "stage": stage,
-                            "done": epoch + 1,
-                        }
-                    )
+                    state = {part: module.state_dict() for part, module in parts.items()}
+                    state |= {"history": history, "best": best, "kept": kept, "since": since}
+                    data.checkpoint.save({**state, "stage": stage, "done": epoch + 1})
     network.load_state_dict(kept)
     return history
 
