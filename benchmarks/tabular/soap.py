@@ -20,14 +20,14 @@ from libauc.optimizers import SOAP
 from rankwise.baselines import CrossEntropy
 from rankwise.estimators import NeuralRanker
 from rankwise.estimators.data import Floats, Part, Training
-from rankwise.estimators.neural._training import epoch_batches, learn_encoding
+from rankwise.estimators.neural._training import Encoding, epoch_batches
 from rankwise.objectives import AveragePrecision
 
 
 def scores(data: Training, test: Part) -> Floats:
     """Cross-entropy for the epochs NeuralRanker warms up with, then SOAP, by its defaults."""
     plan, train = NeuralRanker("ap"), data.train
-    plan.encoding_ = learn_encoding(train.X, None, {})
+    plan.encoding_ = Encoding.learn(train.X, None, {})
     network = plan._make_network(data.seed)
     rows = plan.encoding_(train.X, torch.float32)
     target = torch.from_numpy(train.target).float()

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from rankwise.checks import require_count, require_positive
 from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.base import Calibration
-from rankwise.estimators.papk.descent import Found, Gradient, Problem, RiskGradient, logistic_start
+from rankwise.estimators.papk.descent import Found, Gradient, Problem, RiskGradient
 from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge
 from reproductions.papk_solvers.gradients import (
@@ -188,7 +188,7 @@ class SelectPApAtKRanker(DescentRanker):
             return super()._search(problem, grid)
         start = None
         if self.start == "log_loss":
-            start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=False)
+            start = problem.logistic_start(alpha=self.alpha, unit=False)
         return select_fully(
             problem,
             self.k,

@@ -13,7 +13,7 @@ from tests.distributed.cases import CASES, ROWS, train, whole_lists
 from tests.distributed.disagreements import BAD, TARGET, scores
 
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
-from rankwise.distributed.across_processes import ProcessGroupExchange
+from rankwise.distributed.gather import ProcessGroupExchange
 from rankwise.objectives import SOPRC, AveragePrecision
 
 WORKER = str(Path(__file__).with_name("worker.py"))

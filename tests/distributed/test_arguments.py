@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.distributed._arguments import (
+from rankwise.distributed.across_processes import (
     check_agreement,
     check_lists,
     first_items,

@@ -6,14 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwise.samplers.base import (
-    Groups,
-    assign_to_batches,
-    count_up,
-    even_draws,
-    read_ids,
-    read_target,
-)
+from rankwise.samplers.base import Groups, count_up, read_ids, read_target
+from rankwise.samplers.batches import assign_to_batches, even_draws
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from rankwise.vision.augmentations import (
     mix_features,
     resize,
 )
-from rankwise.vision.image_dataset import ImageDataset, training_batches
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.settings import Augmentations
 
 CPU = torch.device("cpu")
@@ -222,9 +222,9 @@ def test_what_is_more_is_left_to_retrieval():
 def test_batches_from_memory_are_those_of_the_loader():
     pictures = ImageDataset(images("train").images, Augmentations(resize=9, crop=8))
     sampler = ShuffledBatches(24, 5, seed=2)
-    quick = list(islice(training_batches(pictures, sampler, 3, 0), 9))  # into the third epoch
+    quick = list(islice(pictures.batches(sampler, 3, 0), 9))  # into the third epoch
     pictures.held = None  # read one by one
-    usual = list(islice(training_batches(pictures, ShuffledBatches(24, 5, seed=2), 3), 9))
+    usual = list(islice(pictures.batches(ShuffledBatches(24, 5, seed=2), 3), 9))
     for one, other in zip(quick, usual, strict=True):
         assert torch.equal(one.rows, other.rows)
         assert torch.equal(one.images, torch.stack(other.images))

@@ -11,7 +11,7 @@ from tests.tasks.retrieval.cases import images
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.samplers import ClassBatches
 from rankwise.vision.augmentations import resize
-from rankwise.vision.image_dataset import ImageDataset, training_batches
+from rankwise.vision.image_dataset import ImageDataset
 from rankwise.vision.settings import Augmentations
 
 VIEWS = Augmentations(resize=8, crop=8)
@@ -59,10 +59,10 @@ def test_batches_go_on_from_any_step():
         return ClassBatches(pictures.labels, 2, 2, seed=3)
 
     steps = 2 * len(sampler()) + 3
-    whole = list(itertools.islice(training_batches(pictures, sampler(), 0), steps))
+    whole = list(itertools.islice(pictures.batches(sampler(), 0), steps))
     assert not torch.equal(whole[0].rows, whole[len(sampler())].rows)  # a new epoch
     for start in (1, len(sampler()), steps - 2):
-        rest = list(itertools.islice(training_batches(pictures, sampler(), start), steps - start))
+        rest = list(itertools.islice(pictures.batches(sampler(), start), steps - start))
         for one, other in zip(whole[start:], rest, strict=True):
             assert torch.equal(one.rows, other.rows)
             assert all(map(torch.equal, one.images, other.images))
@@ -72,7 +72,7 @@ def test_batches_go_on_from_any_step():
 def test_workers_read_the_same(tmp_path):
     pictures = ImageDataset(files(tmp_path), VIEWS)
     batches = (
-        next(training_batches(pictures, ClassBatches(pictures.labels, 2, 2), 0, workers))
+        next(pictures.batches(ClassBatches(pictures.labels, 2, 2), 0, workers))
         for workers in (0, 1)
     )
     one, other = batches

@@ -51,34 +51,6 @@ _RANGE = ("max_fpr", "min_fpr")  # what of a partial AUC is no option of its los
 _STATELESS = ("ap", "auc", "opauc", "tpauc", "ndcg")  # metrics with an objective without a memory
 
 
-class Mixed:
-    """Gradient of (1 − ``share``) log-loss and ``share`` of an objective.
-
-    The objective is scaled until the absolute gradients of both add up to the same, so that a
-    share means the same for every objective and in every round.
-    """
-
-    def __init__(self, gradient: Gradient, share: float) -> None:
-        if not 0 <= share <= 1:
-            raise ValueError(f"blend must be in [0, 1], got {share!r}")
-        self.gradient, self.share = gradient, share
-
-    def __call__(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-        """Return gradient and curvature of all rows of a data set."""
-        if self.share == 1:
-            return self.gradient(scores, rows)
-        plain = log_loss_gradient(scores, rows)
-        if self.share == 0:
-            return plain
-        own = self.gradient(scores, rows)
-        size = float(np.abs(own[0]).sum())
-        factor = self.share * float(np.abs(plain[0]).sum()) / size if size > 0 else 0.0
-        gradient, curvature = (
-            (1 - self.share) * a + factor * b for a, b in zip(plain, own, strict=True)
-        )
-        return gradient, curvature
-
-
 @dataclass(eq=False)
 class BoosterObjective:
     """Function (scores, data set) → (gradient, curvature), which LightGBM and XGBoost call.
@@ -89,12 +61,13 @@ class BoosterObjective:
 
     name: str
     warm_rounds: int
-    mixed: Mixed
+    gradient: Gradient
+    blend: float
     _rounds: WeakKeyDictionary[BoosterData, int] = field(default_factory=WeakKeyDictionary)
 
     def __repr__(self) -> str:
         """Return the objective and its share of the gradient."""
-        return f"{type(self).__name__}({self.name!r}, blend={self.mixed.share})"
+        return f"{type(self).__name__}({self.name!r}, blend={self.blend})"
 
     def __call__(self, scores: ArrayLike, data: BoosterData) -> tuple[Floats, Floats]:
         """Return gradient and curvature of every row, for the next tree."""
@@ -103,6 +76,24 @@ class BoosterObjective:
         done = self._rounds.get(data, 0)
         self._rounds[data] = done + 1
         return (log_loss_gradient if done < self.warm_rounds else self.mixed)(logits, rows)
+
+    def mixed(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """Return gradient and curvature of (1 − ``blend``) log-loss and ``blend`` of the objective.
+
+        The objective is scaled until the absolute gradients of both add up to the same, so that a
+        share means the same for every objective and in every round.
+        """
+        if self.blend == 1:
+            return self.gradient(scores, rows)
+        plain = log_loss_gradient(scores, rows)
+        if self.blend == 0:
+            return plain
+        own = self.gradient(scores, rows)
+        size = float(np.abs(own[0]).sum())
+        factor = self.blend * float(np.abs(plain[0]).sum()) / size if size > 0 else 0.0
+        both = zip(plain, own, strict=True)
+        gradient, curvature = ((1 - self.blend) * a + factor * b for a, b in both)
+        return gradient, curvature
 
 
 def lightgbm_objective(
@@ -146,8 +137,10 @@ def lightgbm_objective(
         BoosterObjective('ap', blend=0.5)
     """
     require_count("warm_rounds", warm_rounds, minimum=0)
-    mixed = Mixed(gradient_of(name, curvature=curvature, prior=prior), blend)
-    return BoosterObjective(name, warm_rounds, mixed)
+    if not 0 <= blend <= 1:
+        raise ValueError(f"blend must be in [0, 1], got {blend!r}")
+    gradient = gradient_of(name, curvature=curvature, prior=prior)
+    return BoosterObjective(name, warm_rounds, gradient, blend)
 
 
 xgboost_objective = lightgbm_objective

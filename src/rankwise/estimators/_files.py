@@ -39,12 +39,14 @@ _UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeErr
 
 def save_ranker(ranker: Ranker, path: Path) -> Path:
     """Write a fitted ranker; the file is there whole or not at all."""
-    calibrator = ranker.calibrator_
+    calibrator, params = ranker.calibrator_, ranker.get_params(deep=False)
+    if not isinstance(params["random_state"], (int, type(None))):
+        params["random_state"] = None  # a generator that has been drawn from is of no use later
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "class": type(ranker).__name__,
-        "params": _plain_params(ranker),
+        "params": {n: v.item() if hasattr(v, "item") else v for n, v in params.items()},
         "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
         "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
         "preparation": ranker.preparation_.as_json(),
@@ -64,9 +66,8 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
             if isinstance(part, str):
                 file.writestr(f"{name}.txt", part)
             else:
-                array = io.BytesIO()
-                np.save(array, np.asarray(part), allow_pickle=False)
-                file.writestr(f"{name}.npy", array.getvalue())
+                with file.open(f"{name}.npy", "w") as entry:
+                    np.save(entry, np.asarray(part), allow_pickle=False)
     write_whole(path, buffer.getvalue())
     return path
 
@@ -123,15 +124,6 @@ def _read(file: zipfile.ZipFile, name: str) -> tuple[str, NDArray[np.generic] | 
     if kind == "txt":
         return stem, content.decode()
     return stem, np.load(io.BytesIO(content), allow_pickle=False)
-
-
-def _plain_params(ranker: Ranker) -> dict[str, object]:
-    params = ranker.get_params(deep=False)
-    if not isinstance(params["random_state"], (int, type(None))):
-        params["random_state"] = None  # a generator that has been drawn from is of no use later
-    return {
-        name: value.item() if hasattr(value, "item") else value for name, value in params.items()
-    }
 
 
 def _without_objects(values: NDArray[np.generic]) -> NDArray[np.generic]:

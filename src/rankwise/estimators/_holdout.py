@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.estimators.data import Floats, Matrix, Part, Vector
+from rankwise.estimators.data import Floats, Matrix, Part
 from rankwise.estimators.limits import time_is_up
 
 _Keys = NDArray[np.uint64]
@@ -36,22 +36,14 @@ def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
     for positive in (True, False):
         members = np.flatnonzero((part.target > 0) == positive)
         weight = np.ones(len(members)) if part.weight is None else part.weight[members]
-        chosen = _lowest(keys[members], weight, fraction)
-        if chosen is None:
+        different, which = np.unique(keys[members], return_inverse=True)
+        if len(different) < 2:
             return none
-        held[members] = chosen
+        # The lowest keys with about this fraction of the weight.
+        total = np.cumsum(np.bincount(which, weight))
+        wanted = np.argmin(np.abs(total - fraction * total[-1]))
+        held[members] = which <= min(int(wanted), len(different) - 2)
     return held
-
-
-def _lowest(keys: _Keys, weight: Vector, fraction: float) -> NDArray[np.bool_] | None:
-    """Return the rows of the lowest keys with about ``fraction`` of the weight; None: one key."""
-    different, which = np.unique(keys, return_inverse=True)
-    if len(different) < 2:
-        return None
-    total = np.cumsum(np.bincount(which, weight))
-    wanted = np.argmin(np.abs(total - fraction * total[-1]))
-    last = min(int(wanted), len(different) - 2)
-    return np.asarray(which <= last)
 
 
 def _lists_held_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_] | None:

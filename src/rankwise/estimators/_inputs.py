@@ -41,13 +41,19 @@ def learn_features(
     weight = read_weight(sample_weight, labels)
     given = getattr(ranker, "feature_names_in_", range(ranker.n_features_in_))
     names = [str(name) for name in given]
+    text = frozenset(map(str, () if ranker.text is None else ranker.text))
+    if isinstance(ranker.text, str) or not text.issubset(names):
+        raise ValueError(
+            f"text must be a list of columns of X, got {ranker.text!r}; the columns are "
+            f"{names[:20]}"
+        )
     ranker.preparation_ = learn_preparation(
         rows,
         names,
         weight,
         takes_missing=ranker.takes_missing,
         takes_categories=ranker.takes_categories,
-        text=_text_columns(ranker, names),
+        text=text,
     )
     return ranker.preparation_(rows), labels, weight
 
@@ -121,8 +127,13 @@ def read_groups(groups: ArrayLike | None, rows: int) -> NDArray[np.int64] | None
     return np.unique(ids, return_inverse=True)[1].astype(np.int64)
 
 
-def read_validation(ranker: Ranker, given: object, *, grouped: bool) -> tuple[Part, _Labels]:
-    """Return the rows and labels of ``(X, y[, groups[, sample_weight]])``; targets are not set."""
+def read_validation(
+    ranker: Ranker, given: object, labels: _Labels, *, graded: bool, grouped: bool
+) -> tuple[_Labels, Vector, Part]:
+    """Return the classes and targets of all rows, and those of validation with a weight.
+
+    ``given`` is ``(X, y[, groups[, sample_weight]])``, ``labels`` those of the other rows.
+    """
     if not isinstance(given, tuple) or not 2 <= len(given) <= 4:
         got = f"{len(given)} values" if isinstance(given, tuple) else type(given).__name__
         raise ValueError(f"validation must be (X, y[, groups[, sample_weight]]), got {got}")
@@ -132,24 +143,20 @@ def read_validation(ranker: Ranker, given: object, *, grouped: bool) -> tuple[Pa
             "validation must have groups where the rows to learn from have them, and only there; "
             f"got {'groups' if groups is not None else 'none'} in validation"
         )
-    rows, labels = read_features(ranker, X), column_or_1d(y)
-    if len(labels) != rows.shape[0]:
+    rows, own = read_features(ranker, X), column_or_1d(y)
+    if len(own) != rows.shape[0]:
         raise ValueError(
-            f"validation must have one y per row of X, got {len(labels)} for {rows.shape[0]} rows"
+            f"validation must have one y per row of X, got {len(own)} for {rows.shape[0]} rows"
         )
-    lists = read_groups(groups, len(labels))
-    return Part(rows, np.zeros(len(labels)), read_weight(weight, rows), lists), labels
-
-
-def with_two_targets(part: Part, labels: _Labels) -> Part:
-    """Return the rows of a validation part with a weight; raise where nothing can be ranked."""
-    part = part.weighted_rows()
+    lists, masses = read_groups(groups, len(own)), read_weight(weight, rows)
+    classes, target = read_target(np.concatenate([labels, own]), graded=graded)
+    part = Part(rows, target[len(labels) :], masses, lists).weighted_rows()
     if (part.target == part.target[0]).all():
         raise ValueError(
-            f"validation must hold rows of both classes, got only {labels[0]!r}: "
+            f"validation must hold rows of both classes, got only {own[0]!r}: "
             "nothing can be ranked there"
         )
-    return part
+    return classes, target, part
 
 
 def _read(ranker: Ranker, table: TableLike, *, reset: bool) -> Matrix | list[Column]:
@@ -179,14 +186,3 @@ def _read(ranker: Ranker, table: TableLike, *, reset: bool) -> Matrix | list[Col
         if column.kind == "number":
             assert_all_finite(column.values, allow_nan=True, input_name="X")
     return columns
-
-
-def _text_columns(ranker: Ranker, names: list[str]) -> frozenset[str]:
-    asked = ranker.text
-    wanted = [] if asked is None else [str(name) for name in asked]
-    unknown = [name for name in wanted if name not in names]
-    if isinstance(asked, str) or unknown:
-        raise ValueError(
-            f"text must be a list of columns of X, got {asked!r}; the columns are {names[:20]}"
-        )
-    return frozenset(wanted)

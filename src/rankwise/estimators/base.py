@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from rankwise.checks import require_one_of
 from rankwise.estimators._decisions import Calibrator, calibrate, parse_rule
@@ -25,18 +25,8 @@ from rankwise.estimators._inputs import (
     read_target,
     read_validation,
     read_weight,
-    with_two_targets,
 )
-from rankwise.estimators.data import (
-    Floats,
-    Loaded,
-    Matrix,
-    Part,
-    State,
-    TableLike,
-    Training,
-    Vector,
-)
+from rankwise.estimators.data import Loaded, Matrix, Part, State, TableLike, Training, Vector
 from rankwise.estimators.limits import threads_for
 from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
 from rankwise.estimators.preparation import Preparation
@@ -144,7 +134,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from ``data.train``."""
 
     @abstractmethod
-    def _scores(self, X: Matrix) -> Floats:
+    def _scores(self, X: Matrix) -> NDArray[np.floating]:
         """Return one score per row."""
 
     @abstractmethod
@@ -208,17 +198,23 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rows, labels, weight = learn_features(self, X, y, sample_weight)
         count, lists = len(labels), read_groups(groups, len(labels))
         graded = lists is not None and is_graded(self.objective)
-        held_out = None
         if validation is None:
-            self.classes_, target = read_target(labels, graded=graded)
+            (self.classes_, target), held_out = read_target(labels, graded=graded), None
         else:
-            held_out, given_y = read_validation(self, validation, grouped=lists is not None)
-            every = np.concatenate([column_or_1d(labels, warn=True), given_y])
-            self.classes_, target = read_target(every, graded=graded)
-            held_out = with_two_targets(replace(held_out, target=target[count:]), given_y)
+            grouped = lists is not None
+            found = read_validation(self, validation, labels, graded=graded, grouped=grouped)
+            self.classes_, target, held_out = found
         data = self._training(Part(rows, target[:count], weight, lists), held_out)
         if checkpoint is not None:
-            data = replace(data, checkpoint=self._checkpoint(Path(checkpoint), data))
+            parts = (data.train, data.held_out) if data.splits else (data.train,)
+            asked = {
+                "model": type(self).__name__,
+                **self.get_params(deep=False),
+                "random_state": data.seed,  # what a generator has come to
+                "data": fingerprint(*parts),
+            }
+            asked.pop("verbose", None)  # changes nothing
+            data = replace(data, checkpoint=Checkpoint(Path(checkpoint), asked))
         with threads_for(self._work(data)):
             self._fit_scores(data)
         scores = self._checked_scores(data.held_out.X)
@@ -227,17 +223,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rule = parse_rule(self.threshold)
         self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
         return self
-
-    def _checkpoint(self, path: Path, data: Training) -> Checkpoint:
-        parts = (data.train, data.held_out) if data.splits else (data.train,)
-        asked = {
-            "model": type(self).__name__,
-            **self.get_params(deep=False),
-            "random_state": data.seed,  # what a generator has come to
-            "data": fingerprint(*parts),
-        }
-        asked.pop("verbose", None)  # changes nothing
-        return Checkpoint(path, asked)
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
         part = part.weighted_rows()

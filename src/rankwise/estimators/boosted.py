@@ -20,6 +20,8 @@ from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Traini
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import is_log_loss
 
+_OF_TREES = ("learning_rate", "num_leaves", "min_child_samples", "subsample", "colsample", "reg")
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BoostedRanker(Ranker):
@@ -143,12 +145,7 @@ class BoostedRanker(Ranker):
         if before is not None:
             rounds, self._texts = dict(before["rounds"]), dict(before["texts"])
         trees = Trees(
-            learning_rate=self.learning_rate,
-            num_leaves=self.num_leaves,
-            min_child_samples=self.min_child_samples,
-            subsample=self.subsample,
-            colsample=self.colsample,
-            reg=self.reg,
+            **{name: getattr(self, name) for name in _OF_TREES},
             n_jobs=max(0, self.n_jobs),
             seed=data.seed,
             categories=tuple(self.preparation_.categories),

@@ -7,19 +7,11 @@ from bisect import bisect_right
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count
-from rankwise.samplers.base import (
-    EpochBatches,
-    Groups,
-    Ints,
-    assign_to_batches,
-    count_up,
-    even_draws,
-    read_ids,
-    read_target,
-)
+from rankwise.samplers.base import EpochBatches, Groups, Ints, count_up, read_ids, read_target
 
 
 class BalancedBatches(EpochBatches):
@@ -238,3 +230,58 @@ class ListBatches(EpochBatches):
         place = np.repeat(self._groups.starts[chosen], taken) + count_up(taken)
         ends = np.cumsum(taken)[self.lists - 1 :: self.lists]
         return np.split(self._groups.shuffled(rng)[place], ends[:-1])
+
+
+def even_draws(items: int, per_draw: int, draws: int, rng: np.random.Generator) -> Ints:
+    """Draw ``per_draw`` different items of ``items``, ``draws`` times, each item equally often.
+
+    The counts of two items differ by at most one. The items are drawn in a new order every time
+    they are used up. A draw that begins in one pass ends in the next, which therefore has to begin
+    with items that the draw does not hold yet.
+    """
+    if 2 * per_draw > items:  # drawing the items to leave out is the same problem, with more choice
+        left_out = even_draws(items, items - per_draw, draws, rng)
+        kept = np.ones((draws, items), dtype=bool)
+        np.put_along_axis(kept, left_out, False, axis=1)
+        return np.nonzero(kept)[1].reshape(draws, per_draw)
+    passes = math.ceil(draws * per_draw / items)
+    order = rng.permuted(np.tile(np.arange(items), (passes, 1)), axis=1)
+    # Only the first per_draw of a pass are rearranged and at most per_draw end it, so the passes do
+    # not depend on each other and are computed together.
+    begun = (np.arange(1, passes) * items) % max(per_draw, 1)
+    held = np.zeros((len(begun), items), dtype=bool)
+    ends = np.arange(items) >= items - begun[:, None]
+    np.put_along_axis(held, order[:-1], ends, axis=1)
+    missing = np.where(begun > 0, per_draw - begun, 0)
+    order[1:] = _start_with_others(order[1:], held, missing)
+    return order.reshape(-1)[: draws * per_draw].reshape(draws, per_draw)
+
+
+def assign_to_batches(counts: Ints, batches: int, rng: np.random.Generator) -> Ints:
+    """Assign the chunks of several classes to batches, no class twice to one.
+
+    Class ``c`` has ``counts[c] <= batches`` chunks, numbered on from those of the class before. The
+    counts add up to a multiple of ``batches``. The result has shape (batches, chunks of a batch).
+    """
+    # Chunks lie in layers of one for each batch. A class is a run of chunks, and a run inside a
+    # layer meets every batch once; only the class over the edge of two layers needs care.
+    layers = np.repeat(np.arange(len(counts)), counts).reshape(-1, batches)
+    assigned = np.empty(layers.shape[::-1], dtype=np.int64)
+    held = np.zeros((1, batches), dtype=bool)
+    last_class = -1
+    for layer, classes in enumerate(layers):
+        order = rng.permutation(batches)[None]
+        missing = np.array([np.count_nonzero(classes == last_class)])
+        order = _start_with_others(order, held, missing)
+        assigned[order[0], layer] = np.arange(layer * batches, (layer + 1) * batches)
+        last_class = classes[-1]
+        held = np.zeros_like(held)
+        held[0, order[0, classes == last_class]] = True
+    return assigned
+
+
+def _start_with_others(order: Ints, held: NDArray[np.bool_], missing: Ints) -> Ints:
+    """Move the first ``missing`` items of each row that are not ``held`` to its front."""
+    free = ~np.take_along_axis(held, order, axis=1)
+    front = free & (np.cumsum(free, axis=1) <= missing[:, None])
+    return np.asarray(np.take_along_axis(order, np.argsort(~front, axis=1, kind="stable"), axis=1))

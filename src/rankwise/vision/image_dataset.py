@@ -85,26 +85,23 @@ class ImageDataset(Dataset[Tensor]):
             self, batch_sampler=batches, collate_fn=ImageBatch._make, num_workers=workers
         )
 
+    def batches(self, sampler: EpochBatches, step: int, workers: int = 0) -> Iterator[ImageBatch]:
+        """Yield the batches of steps ``step``, ``step`` + 1, … without end, epoch after epoch."""
+        while True:
+            epoch, given = divmod(step, len(sampler))
+            sampler.load_state_dict({"epoch": epoch, "given": given})
+            if self.held is not None:
+                for rows in sampler:
+                    chosen = torch.tensor(rows)
+                    yield ImageBatch(self.held[chosen], chosen)
+            else:
+                yield from self.loader(sampler, workers)
+            step = (epoch + 1) * len(sampler)
+
     def sample_pixels(self) -> Tensor:
         """Return center crops of images evenly spaced over the set, uint8, for statistics."""
         rows = range(0, len(self), max(1, len(self) // _SAMPLE))
         return torch.cat([(255 * block).round().byte() for block in self.center_crops(rows, 64)])
-
-
-def training_batches(
-    dataset: ImageDataset, sampler: EpochBatches, step: int, workers: int = 0
-) -> Iterator[ImageBatch]:
-    """Yield the batches of steps ``step``, ``step`` + 1, … without end, epoch after epoch."""
-    while True:
-        epoch, given = divmod(step, len(sampler))
-        sampler.load_state_dict({"epoch": epoch, "given": given})
-        if dataset.held is not None:
-            for rows in sampler:
-                chosen = torch.tensor(rows)
-                yield ImageBatch(dataset.held[chosen], chosen)
-        else:
-            yield from dataset.loader(sampler, workers)
-        step = (epoch + 1) * len(sampler)
 
 
 def compute_outputs(

@@ -27,12 +27,7 @@ from rankwise.training import (
     previous_outputs,
 )
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
-from rankwise.vision.image_dataset import (
-    ImageBatch,
-    ImageDataset,
-    compute_outputs,
-    training_batches,
-)
+from rankwise.vision.image_dataset import ImageBatch, ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
 from rankwise.vision.settings import Backbone, NamedObjective
 
@@ -116,7 +111,7 @@ class LabeledImageTask(ImageTask[ImageBatch]):
     workers: int
 
     def batches(self, step: int) -> Iterator[ImageBatch]:
-        return training_batches(self.dataset, self.sampler, step, self.workers)
+        return self.dataset.batches(self.sampler, step, self.workers)
 
     @abstractmethod
     def measure(self, outputs: Tensor) -> dict[str, float]:

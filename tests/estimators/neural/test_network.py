@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from rankwise.estimators.neural._training import Encoding, Network, learn_encoding
+from rankwise.estimators.neural._training import Encoding, Network
 
 
 def test_a_score_per_row_of_numbers_and_categories() -> None:
@@ -30,7 +30,7 @@ CATEGORIES = {1: np.array(["blue", "red"])}
 
 
 def test_by_hand() -> None:
-    encoding = learn_encoding(ROWS, None, CATEGORIES)
+    encoding = Encoding.learn(ROWS, None, CATEGORIES)
     spread = np.sqrt(8 / 3)  # of 1, 3, 5
     numbers, codes = encoding(ROWS, torch.float64)
     wanted = [[-2 / spread, 0, 0], [0, 0, 0], [0, 0, 1], [2 / spread, 0, 0]]
@@ -40,7 +40,7 @@ def test_by_hand() -> None:
 
 
 def test_a_gap_in_a_column_that_had_none_is_its_mean() -> None:
-    numbers, codes = learn_encoding(ROWS, None, CATEGORIES)(
+    numbers, codes = Encoding.learn(ROWS, None, CATEGORIES)(
         np.array([[3.0, NAN, NAN]]), torch.float32
     )
     assert numbers.tolist() == [[0, 0, 0]]
@@ -49,22 +49,22 @@ def test_a_gap_in_a_column_that_had_none_is_its_mean() -> None:
 
 def test_a_weight_is_that_many_rows() -> None:
     weight = np.array([1, 2, 3, 4])
-    once = learn_encoding(ROWS, weight.astype(float), CATEGORIES)
-    many = learn_encoding(np.repeat(ROWS, weight, 0), None, CATEGORIES)
+    once = Encoding.learn(ROWS, weight.astype(float), CATEGORIES)
+    many = Encoding.learn(np.repeat(ROWS, weight, 0), None, CATEGORIES)
     np.testing.assert_allclose(once.mean, many.mean)
     np.testing.assert_allclose(once.spread, many.spread)
 
 
 def test_sparse_rows_and_columns_of_gaps() -> None:
     dense = np.array([[0.0, 1], [2, 0], [0, 0]])
-    one, other = learn_encoding(dense, None, {}), learn_encoding(csr_array(dense), None, {})
+    one, other = Encoding.learn(dense, None, {}), Encoding.learn(csr_array(dense), None, {})
     assert one(dense, torch.float32)[0].equal(other(csr_array(dense), torch.float32)[0])
-    gaps = learn_encoding(np.full((3, 1), NAN), None, {})
+    gaps = Encoding.learn(np.full((3, 1), NAN), None, {})
     assert gaps(np.full((1, 1), NAN), torch.float32)[0].tolist() == [[0, 1]]
 
 
 def test_made_of_its_state_again() -> None:
-    encoding = learn_encoding(ROWS, None, CATEGORIES)
+    encoding = Encoding.learn(ROWS, None, CATEGORIES)
     again = Encoding(**vars(encoding))
     for one, other in zip(encoding(ROWS, torch.float32), again(ROWS, torch.float32), strict=True):
         assert one.equal(other)

@@ -9,7 +9,7 @@ from tests.estimators.papk.generated import part
 
 from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.linear._search import Design
-from rankwise.estimators.papk.descent import Problem, RiskGradient, descend, logistic_start
+from rankwise.estimators.papk.descent import Problem, RiskGradient, descend
 from rankwise.estimators.papk.users import Users
 from rankwise.objectives import PApAtK
 
@@ -163,7 +163,7 @@ def test_the_start_has_no_slope(weighted):
     weight = np.random.default_rng(0).uniform(0.5, 2, len(rows)) if weighted else None
     users = Users.of_part(replace(rows, weight=weight))
     design = Design(rows.X, weight)
-    weights, intercept = logistic_start(design, users, alpha=alpha, unit=False)
+    weights, intercept = Problem(design, users, len, 0).logistic_start(alpha=alpha, unit=False)
     mass = np.ones(len(rows)) if weight is None else weight
     probability = 1 / (1 + np.exp(-(design.matrix @ weights + intercept)))
     errors = mass * (probability - rows.target) / mass.sum()
@@ -174,8 +174,8 @@ def test_the_start_has_no_slope(weighted):
 def test_the_unit_of_a_hinge_is_the_spread_of_the_scores():
     rows = part(12)
     users, design = Users.of_part(rows), Design(rows.X, None)
-    plain, bias = logistic_start(design, users, alpha=0.1, unit=False)
-    scaled, smaller = logistic_start(design, users, alpha=0.1, unit=True)
+    plain, bias = Problem(design, users, len, 0).logistic_start(alpha=0.1, unit=False)
+    scaled, smaller = Problem(design, users, len, 0).logistic_start(alpha=0.1, unit=True)
     spread = (design.matrix @ plain).std()
     np.testing.assert_allclose(scaled, plain / spread)
     assert smaller == pytest.approx(bias / spread)

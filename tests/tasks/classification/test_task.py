@@ -18,7 +18,7 @@ from rankwise.tasks.classification.task import (
     new_classifier,
 )
 from rankwise.training import Learner, Place
-from rankwise.vision.image_dataset import ImageDataset, training_batches
+from rankwise.vision.image_dataset import ImageDataset
 
 STILL = ("augmentations.resize=8", "augmentations.crop=8", "augmentations.flip=false")
 PLAIN = (
@@ -36,7 +36,7 @@ def learner(*changes, counts=(12, 8, 4), several=False, rank=0):
         parts, settings(*changes), place=Place(rank=rank, world_size=1 + rank)
     )
     sampler = ShuffledBatches(len(parts.train), 12, seed=1)
-    batches = training_batches(task.dataset, sampler, 0, 0)
+    batches = task.dataset.batches(sampler, 0, 0)
     return Learner(task), list(itertools.islice(batches, 4))
 
 

@@ -94,7 +94,13 @@ def open_detection(
         images = [image for listed in lists for image in listed.images]
         found[part] = as_set(part, images, known, issues, skip_broken=skip_broken)
     if not validation:
-        found["train"], found["validation"] = _cut(found["train"], validation_share, seed)
+        whole = found["train"]
+        if len(whole) < 2:
+            raise DataError("one training image cannot be split; name a list for validation")
+        order = np.random.default_rng(seed).permutation(len(whole)).tolist()
+        taken = min(len(whole) - 1, max(1, round(validation_share * len(whole))))
+        found["train"] = whole.subset(sorted(order[taken:]))
+        found["validation"] = whole.subset(sorted(order[:taken]), "validation")
     return DetectionSplits(**found, issues=issues)
 
 
@@ -115,14 +121,6 @@ def _classes(lists: list[ImageList], given: Sequence[str] | None) -> tuple[str, 
                 f"{image.path.name} has a {label}, and the classes are {', '.join(known[:20])}"
             )
     return known
-
-
-def _cut(train: DetectionSet, share: float, seed: int) -> tuple[DetectionSet, DetectionSet]:
-    if len(train) < 2:
-        raise DataError("one training image cannot be split; name a list for validation")
-    order = np.random.default_rng(seed).permutation(len(train)).tolist()
-    taken = min(len(train) - 1, max(1, round(share * len(train))))
-    return train.subset(sorted(order[taken:])), train.subset(sorted(order[:taken]), "validation")
 
 
 def as_set(

@@ -226,7 +226,10 @@ def chestxray(root: Path) -> ClassListing:
     one has several images, and they are alike.
     """
     folder = located(root, "CXR8", "train_val_list.txt", _TABLE)
-    entries, places = _entries(folder / _TABLE), _places(folder)
+    entries = _entries(folder / _TABLE)
+    folders = [folder / "images", *sorted(folder.glob("images_[0-9]*"))]
+    inner = [own if (own := place / "images").is_dir() else place for place in folders]
+    places = {path.name: path for place in inner if place.is_dir() for path in place.iterdir()}
     rows: list[tuple[list[int], str, Part, Path]] = []
     seen: dict[str, str] = {}
     files: dict[Part, str] = {"train": "train_val_list.txt", "test": "test_list.txt"}
@@ -252,10 +255,3 @@ def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
         hot = [int(finding in names) for finding in FINDINGS]
         found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
     return found
-
-
-def _places(folder: Path) -> dict[str, Path]:
-    """Return the paths of the image files by their names."""
-    folders = [folder / "images", *sorted(folder.glob("images_[0-9]*"))]
-    inner = [own if (own := place / "images").is_dir() else place for place in folders]
-    return {path.name: path for place in inner if place.is_dir() for path in place.iterdir()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,14 +14,7 @@ from rankwise.checks import require_count, require_number, require_one_of, requi
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time
-from rankwise.estimators.linear._search import (
-    Design,
-    Loss,
-    fixed_at,
-    mean_log_loss,
-    search,
-    spread_of,
-)
+from rankwise.estimators.linear._search import Design, fixed_at, mean_log_loss, search, spread_of
 from rankwise.estimators.names import is_graded, is_log_loss, make_stateless
 from rankwise.objectives import AveragePrecision
 
@@ -157,7 +151,9 @@ class LinearRanker(LinearModel):
         loss = fixed_at(objective, torch.from_numpy(scores), target, weight, groups)
         return self._search(design, loss, weights, self.proximity)
 
-    def _search(self, design: Design, loss: Loss, start: Vector, ridge: float) -> Vector:
+    def _search(
+        self, design: Design, loss: Callable[[Tensor], Tensor], start: Vector, ridge: float
+    ) -> Vector:
         found, steps = search(
             design, loss, start, ridge=ridge, max_iter=self.max_iter, tolerance=self.tolerance
         )

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import diags_array
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -39,9 +39,13 @@ class Design:
         self.mean, self.spread = np.zeros(columns), np.ones(columns)
         self.matrix: Matrix
         if not isinstance(matrix, np.ndarray):
+            wide = matrix.astype(np.float64)
             if not raw:
-                self.spread = _spread_of_sparse(matrix, weight)
-            self.matrix = matrix.astype(np.float64) @ diags_array(1 / self.spread)
+                parts = (wide, wide.power(2))
+                mass = np.ones(matrix.shape[0]) if weight is None else weight
+                mean, square = ((mass @ part) / mass.sum() for part in parts)
+                self.spread = _or_one(np.sqrt(np.maximum(square - mean**2, 0)))
+            self.matrix = wide @ diags_array(1 / self.spread)
             return
         if not raw:
             self.mean, self.spread, _ = moments(matrix, weight)
@@ -101,13 +105,6 @@ def _blocks(matrix: Matrix, weight: Vector | None) -> Iterator[tuple[Vector, Vec
     for start in range(0, matrix.shape[0], _BLOCK):
         rows = slice(start, start + _BLOCK)
         yield dense(matrix[rows]).astype(np.float64), weight[rows]
-
-
-def _spread_of_sparse(matrix: csr_array, weight: Vector | None) -> Vector:
-    weight = np.ones(matrix.shape[0]) if weight is None else weight
-    wide = matrix.astype(np.float64)
-    mean, square = ((weight @ part) / weight.sum() for part in (wide, wide.power(2)))
-    return _or_one(np.sqrt(np.maximum(square - mean**2, 0)))
 
 
 def _or_one(spread: Vector) -> Vector:

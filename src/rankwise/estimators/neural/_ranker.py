@@ -14,13 +14,7 @@ from torch import Tensor
 from rankwise.checks import require_count, require_number, require_positive
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
-from rankwise.estimators.neural._training import (
-    Encoding,
-    Network,
-    Rows,
-    learn_encoding,
-    train_network,
-)
+from rankwise.estimators.neural._training import Encoding, Network, Rows, train_network
 from rankwise.extras import require
 
 _BLOCK = 1 << 15  # rows scored at a time
@@ -110,7 +104,7 @@ class NeuralRanker(Ranker):
     def _fit_scores(self, data: Training) -> None:
         device = self._device()
         train = data.train
-        self.encoding_ = learn_encoding(train.X, train.weight, self.preparation_.categories)
+        self.encoding_ = Encoding.learn(train.X, train.weight, self.preparation_.categories)
         # Where all rows are one batch a row of weight 2 is the row twice, but for rounding.
         dtype = torch.float64 if len(train) <= self.batch_size else torch.float32
         network = self._make_network(data.seed).to(device, dtype)

@@ -76,6 +76,18 @@ class Encoding:
     words: NDArray[np.int64]  # places of the columns of categories
     sizes: NDArray[np.int64]  # number of categories of each
 
+    @classmethod
+    def learn(
+        cls, rows: Matrix, weight: Vector | None, categories: Mapping[int, NDArray[np.str_]]
+    ) -> Encoding:
+        """Learn the encoding of training rows, with the categories of some columns."""
+        words = np.array(sorted(categories), dtype=np.int64)
+        numbers = np.setdiff1d(np.arange(rows.shape[1]), words)
+        mean, spread, missing = moments(rows, weight)
+        sizes = np.array([len(categories[place]) for place in words], dtype=np.int64)
+        gaps = numbers[missing[numbers]]
+        return cls(numbers, mean[numbers], spread[numbers], gaps, words, sizes)
+
     @property
     def inputs(self) -> int:
         """Numbers that the network gets for a row, without the categories."""
@@ -88,18 +100,6 @@ class Encoding:
         numbers = np.concatenate([np.nan_to_num(values, nan=0.0), np.isnan(given[:, self.gaps])], 1)
         codes = np.nan_to_num(given[:, self.words] + 1, nan=0.0).astype(np.int64)
         return torch.from_numpy(numbers).to(dtype), torch.from_numpy(codes)
-
-
-def learn_encoding(
-    rows: Matrix, weight: Vector | None, categories: Mapping[int, NDArray[np.str_]]
-) -> Encoding:
-    """Learn the encoding of training rows, with the categories of some columns."""
-    words = np.array(sorted(categories), dtype=np.int64)
-    numbers = np.setdiff1d(np.arange(rows.shape[1]), words)
-    mean, spread, missing = moments(rows, weight)
-    sizes = np.array([len(categories[place]) for place in words], dtype=np.int64)
-    gaps = numbers[missing[numbers]]
-    return Encoding(numbers, mean[numbers], spread[numbers], gaps, words, sizes)
 
 
 Rows: TypeAlias = NDArray[np.int64]
@@ -140,6 +140,7 @@ def train_network(
         optimizer = torch.optim.AdamW(
             parameters, options.learning_rate, weight_decay=options.weight_decay
         )
+        parts: dict[str, nn.Module | torch.optim.Optimizer]
         parts = {"network": network, "objective": objective, "optimizer": optimizer}
         done = 0
         if stage == before.get("stage"):
@@ -168,9 +169,10 @@ def train_network(
                 if late:
                     break  # and no checkpoint of half an epoch
                 if data.checkpoint is not None:
-                    state = {part: module.state_dict() for part, module in parts.items()}
-                    state |= {"history": history, "best": best, "kept": kept, "since": since}
-                    data.checkpoint.save({**state, "stage": stage, "done": epoch + 1})
+                    states = {part: module.state_dict() for part, module in parts.items()}
+                    reached = {"history": history, "best": best, "kept": kept, "since": since}
+                    reached |= {"stage": stage, "done": epoch + 1}
+                    data.checkpoint.save({**states, **reached})
     network.load_state_dict(kept)
     return history
 

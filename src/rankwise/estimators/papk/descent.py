@@ -147,6 +147,18 @@ class Problem:
     evaluate: Evaluate
     seed: int
 
+    def logistic_start(self, *, alpha: float, unit: bool) -> tuple[Vector, float]:
+        """Fit a logistic regression to all rows with the ridge α/2 · ‖w‖²; weights and intercept.
+
+        ``unit`` divides both so that the scores have spread 1, the scale of the hinge's margin.
+        """
+        loss = mean_log_loss(self.design, self.users.target, self.users.weight)
+        zero = np.zeros(self.design.columns + 1)
+        found, _ = search(self.design, loss, zero, ridge=alpha, max_iter=200, tolerance=1e-6)
+        if unit:
+            found = found / self.users.spread(self.design.scores(found[:-1]))
+        return found[:-1], float(found[-1])
+
 
 @dataclass(frozen=True)
 class Found:
@@ -257,17 +269,3 @@ def _draws(
             chosen[drawn] = True
             rows, part = users.subset(chosen)
             yield rows.numpy(), part
-
-
-def logistic_start(
-    design: Design, users: Users, *, alpha: float, unit: bool
-) -> tuple[Vector, float]:
-    """Fit a logistic regression to all rows with the ridge α/2 · ‖w‖²; weights and intercept.
-
-    ``unit`` divides both so that the scores have spread 1, the scale of the hinge's margin.
-    """
-    loss, start = mean_log_loss(design, users.target, users.weight), np.zeros(design.columns + 1)
-    found, _ = search(design, loss, start, ridge=alpha, max_iter=200, tolerance=1e-6)
-    if unit:
-        found = found / users.spread(design.scores(found[:-1]))
-    return found[:-1], float(found[-1])

@@ -18,14 +18,7 @@ from rankwise.estimators._inputs import learn_features, read_groups, read_target
 from rankwise.estimators.data import Loaded, Part, State, TableLike, Training, Vector
 from rankwise.estimators.linear._ranker import LinearModel
 from rankwise.estimators.linear._search import Design
-from rankwise.estimators.papk.descent import (
-    Found,
-    Gradient,
-    Problem,
-    RiskGradient,
-    descend,
-    logistic_start,
-)
+from rankwise.estimators.papk.descent import Found, Gradient, Problem, RiskGradient, descend
 from rankwise.estimators.papk.users import UserCounts, Users
 from rankwise.objectives import PApAtK
 
@@ -131,8 +124,7 @@ class PApAtKRanker(LinearModel):
         etas, lams = np.array(grid, dtype=np.float64).T
         start = None
         if self.start == "log_loss":
-            unit = not self.intercept
-            start = logistic_start(problem.design, problem.users, alpha=self.alpha, unit=unit)
+            start = problem.logistic_start(alpha=self.alpha, unit=not self.intercept)
         return descend(problem, self._gradient(), etas, lams, self, start=start)
 
     def _fit_scores(self, data: Training) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from numbers import Real
@@ -45,7 +45,11 @@ def columns_of(table: Any) -> list[Column] | None:
     if hasattr(table, "columns") and hasattr(table, "dtypes"):
         return _of_frame(table)
     if isinstance(table, (list, tuple)):
-        table = _of_lists(table)
+        with suppress(ValueError):  # rows of different lengths
+            cells = np.asarray(table, dtype=object)
+            # Words and numbers are kept apart; numbers alone stay as they are.
+            if any(isinstance(cell, (str, date)) for cell in cells.flat):
+                table = cells
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "OUSMm":
         return None
     return [_of_objects(str(place), table[:, place]) for place in range(table.shape[1])]
@@ -59,15 +63,6 @@ def is_gap(value: object) -> bool:
         return bool(value != value)  # noqa: PLR0124  (NaN)
     except TypeError:  # pandas' NA is neither equal nor different
         return True
-
-
-def _of_lists(table: Sequence[object]) -> object:
-    """Return rows as an array that keeps words and numbers apart; numbers alone as they are."""
-    try:
-        cells = np.asarray(table, dtype=object)
-    except ValueError:  # rows of different lengths
-        return table
-    return cells if any(isinstance(cell, (str, date)) for cell in cells.flat) else table
 
 
 def _of_frame(table: Any) -> list[Column] | None:
