@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.pairs._dense import dense_reduce, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, sum_over_lower
 
 
 @pytest.mark.parametrize("chunk", [1, 10, 50, 10_000])
@@ -13,7 +13,7 @@ def test_chunks_of_any_size_give_the_same(monkeypatch, chunk):
     upper = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     lower = torch.randn(4, 6, dtype=torch.float64, requires_grad=True)
     weight = torch.rand(4, 6, dtype=torch.float64, requires_grad=True)
-    total = dense_reduce(torch.sin, sum_over_lower, upper, lower, weight)
+    total = DenseReduce.apply(torch.sin, sum_over_lower, upper, lower, weight)
     expected = (torch.sin(upper.unsqueeze(-1) - lower.unsqueeze(-2)) * weight.unsqueeze(-2)).sum(-1)
     torch.testing.assert_close(total, expected)
     arriving = torch.randn_like(total)
@@ -27,7 +27,7 @@ def test_chunks_of_any_size_give_the_same(monkeypatch, chunk):
 
 def test_a_constant_function_has_no_gradient():
     upper, lower = torch.randn(1, 3, requires_grad=True), torch.randn(1, 4)
-    total = dense_reduce(torch.ones_like, sum_over_lower, upper, lower, torch.ones(1, 4))
+    total = DenseReduce.apply(torch.ones_like, sum_over_lower, upper, lower, torch.ones(1, 4))
     assert total.tolist() == [[4, 4, 4]]
     total.sum().backward()
     assert upper.grad is not None

@@ -154,8 +154,8 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
     def refused(*_):
         raise AssertionError("all pairs were asked for")
 
-    monkeypatch.setattr(module, "dense_reduce", refused)
-    monkeypatch.setattr(module, "small_batch_logsumexp", refused)
+    monkeypatch.setattr(module.DenseReduce, "apply", refused)
+    monkeypatch.setattr(module.SmallBatchLogSumExp, "apply", refused)
     upper, lower = torch.randn(2, 400), torch.randn(2, 300)
     assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
     with pytest.raises(AssertionError, match="all pairs"):
@@ -164,8 +164,8 @@ def test_many_items_take_no_pairs(monkeypatch, surrogate):
 
 @pytest.mark.parametrize("surrogate", [*SORTED, OneSidedHuber(0.3)], ids=str)
 def test_of_few_items_all_pairs_are_kept(monkeypatch, surrogate):
-    monkeypatch.setattr(module, "dense_reduce", None)
-    monkeypatch.setattr(module, "_by_sides", None)
+    monkeypatch.setattr(module, "DenseReduce", None)
+    monkeypatch.setattr(module, "_sorted", None)
     upper, lower = torch.randn(2, 90), torch.randn(2, 80)
     assert torch.isfinite(pair_logsumexp(surrogate, upper, lower)).all()
 
@@ -217,8 +217,8 @@ def test_where_cells_would_cost_more_than_pairs_pairs_are_taken(monkeypatch):
     torch.manual_seed(0)
     upper, lower = torch.randn(400).double() * 20, torch.randn(400).double() * 20
     taken = []
-    dense = module.dense_reduce
-    monkeypatch.setattr(module, "dense_reduce", lambda *a: taken.append(1) or dense(*a))
+    dense = module.DenseReduce.apply
+    monkeypatch.setattr(module.DenseReduce, "apply", lambda *a: taken.append(1) or dense(*a))
     found = [pair_logsumexp(Logistic(1.0), upper, lower, method=m) for m in ("auto", "sorted")]
     assert len(taken) == 1
     torch.testing.assert_close(*found)

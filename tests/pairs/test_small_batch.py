@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs._dense import SmallBatchSum, small_batch_logsumexp
+from rankwise.pairs._dense import SmallBatchLogSumExp, SmallBatchSum
 from rankwise.pairs.rows import Rows
 
 
@@ -82,7 +82,7 @@ def test_a_log_sum_exp_equals_the_definition(surrogate, lists):
     if lower.numel() == 0 or isinstance(surrogate, Exponential):  # whose e^(e^x) is beyond numbers
         return
     weight = weight.abs()
-    total = small_batch_logsumexp(surrogate, 0.5, upper, lower, weight)
+    total = SmallBatchLogSumExp.apply(surrogate, 2.0, upper, lower, weight)
     torch.testing.assert_close(total, log_brute(surrogate, upper, lower, weight, 0.5))
 
 
@@ -94,14 +94,16 @@ def test_gradients_of_a_log_sum_exp_for_what_wants_one(surrogate, wanted):
     inputs = [
         t.requires_grad_(bool(w)) for t, w in zip((upper, lower, weight), wanted, strict=True)
     ]
-    assert torch.autograd.gradcheck(lambda *x: small_batch_logsumexp(surrogate, 0.3, *x), inputs)
+    assert torch.autograd.gradcheck(
+        lambda *x: SmallBatchLogSumExp.apply(surrogate, 1 / 0.3, *x), inputs
+    )
 
 
 def test_what_has_no_weight_is_left_out_however_large_its_term():
     upper = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
     lower = torch.tensor([[1.0, 5000.0], [1.0, 2.0]], dtype=torch.float64)
     weight = torch.tensor([[1.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
-    total = small_batch_logsumexp(SquaredHinge(1.0), 1.0, upper, lower, weight)
+    total = SmallBatchLogSumExp.apply(SquaredHinge(1.0), 1.0, upper, lower, weight)
     torch.testing.assert_close(total[0], torch.full((3,), 4.0).double())
     assert (total[1] == -torch.inf).all()
     (slope,) = torch.autograd.grad(total, upper, torch.ones_like(total))

@@ -27,17 +27,6 @@ def sum_over_lower(values: Tensor, weight: Tensor) -> Tensor:
     return torch.matmul(values, weight.unsqueeze(-1)).squeeze(-1)
 
 
-def dense_reduce(
-    function: Callable[[Tensor], Tensor],
-    reduction: Reduction,
-    upper: Tensor,
-    lower: Tensor,
-    weight: Tensor,
-) -> Tensor:
-    """``reduction`` over j of function(upper_i − lower_j), for (rows, n⁺) and (rows, n⁻) scores."""
-    return _Dense.apply(function, reduction, upper, lower, weight)
-
-
 def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
     """Blocks of rows where lists are short, blocks of one row's uppers where they are long."""
     rows, n_upper = upper.shape
@@ -49,7 +38,9 @@ def _chunks(upper: Tensor, lower: Tensor) -> Iterator[tuple[slice, slice]]:
             yield slice(row, row + rows_per_chunk), slice(start, start + uppers_per_chunk)
 
 
-class _Dense(Function):
+class DenseReduce(Function):
+    """A reduction over j of function(upper_i − lower_j), for (rows, n⁺) and (rows, n⁻) scores."""
+
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[tuple[Callable[[Tensor], Tensor], Reduction]],
@@ -99,17 +90,6 @@ class _Dense(Function):
         return None, None, totals.get(0), totals.get(1), totals.get(2)
 
 
-def small_batch_logsumexp(
-    surrogate: Surrogate, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
-) -> Tensor:
-    """log Σ_j weight_j · exp(ℓ(upper_i − lower_j)/temperature) for every upper, (rows, n⁺).
-
-    A weight of 0 leaves a term out and keeps its gradient.
-    """
-    unit = 1 / temperature
-    return _SmallBatchLogSumExp.apply(surrogate, unit, upper, lower, weight)
-
-
 class SmallBatchSum(Function):
     """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
 
@@ -122,7 +102,7 @@ class SmallBatchSum(Function):
         if any(ctx.needs_input_grad[1:3]):
             slopes = surrogate.derivative(difference)
         ctx.save_for_backward(slopes, values if ctx.needs_input_grad[3] else None, weight)
-        return torch.matmul(values, weight.unsqueeze(-1)).squeeze(-1)
+        return sum_over_lower(values, weight)
 
     @staticmethod
     @eager_backward
@@ -131,7 +111,12 @@ class SmallBatchSum(Function):
         return None, *_gradients(gradient, *ctx.saved_tensors, wanted=ctx.needs_input_grad[1:])
 
 
-class _SmallBatchLogSumExp(Function):
+class SmallBatchLogSumExp(Function):
+    """log Σ_j weight_j · exp(unit · ℓ(upper_i − lower_j)) for every upper, (rows, n⁺).
+
+    A weight of 0 leaves a term out and keeps its gradient.
+    """
+
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[None],
@@ -149,7 +134,7 @@ class _SmallBatchLogSumExp(Function):
         top = counted.amax(-1, keepdim=True)
         top.masked_fill_(top == -torch.inf, 0)
         mass = exponent.sub_(top).clamp_(max=300).exp_()
-        total = torch.matmul(mass, weight.unsqueeze(-1)).squeeze(-1)
+        total = sum_over_lower(mass, weight)
         slopes = None
         if any(ctx.needs_input_grad[2:4]):
             slopes = surrogate.derivative(difference) * mass * unit
@@ -167,17 +152,12 @@ class _SmallBatchLogSumExp(Function):
 
 
 def _gradients(
-    flow: Tensor,
-    slopes: Tensor,
-    terms: Tensor,
-    weight: Tensor,
-    *,
-    wanted: tuple[bool, ...],
+    flow: Tensor, slopes: Tensor, terms: Tensor, weight: Tensor, *, wanted: tuple[bool, ...]
 ) -> list[Tensor | None]:
     """Of upper, lower and weight, from a ``flow`` into Σ_j weight_j · terms_ij with its slopes."""
     found: list[Tensor | None] = [None, None, None]
     if wanted[0]:
-        found[0] = flow * torch.matmul(slopes, weight.unsqueeze(-1)).squeeze(-1)
+        found[0] = flow * sum_over_lower(slopes, weight)
     if wanted[1]:
         found[1] = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
     if wanted[2]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
-from rankwise.pairs._dense import dense_reduce, small_batch_logsumexp
+from rankwise.pairs._dense import DenseReduce, SmallBatchLogSumExp, sum_over_lower
 from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_log
 from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
@@ -88,13 +88,11 @@ def pair_logsumexp(
         if u.numel() == 0 or l.numel() == 0:
             result = u.new_full(u.shape, -torch.inf)
         elif method == "auto" and isinstance(function, Surrogate) and _few(function, u, l):
-            result = small_batch_logsumexp(function, temperature, u, l, w)
+            result = SmallBatchLogSumExp.apply(function, 1 / temperature, u, l, w)
         elif method != "dense":
-            sides = _Sides(u, l, w, temperature)
-            result = _by_sides(function, sides, always=method == "sorted")
+            result = _sorted(function, temperature, u, l, w, always=method == "sorted")
         if result is None:
-            reduction = partial(_log_sum_exp, temperature)
-            result = dense_reduce(function, reduction, u, l, w)
+            result = DenseReduce.apply(function, partial(_log_sum_exp, temperature), u, l, w)
         return result
 
     return over_lists(of_rows, given)
@@ -111,76 +109,54 @@ def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
     absent = (weight == 0).unsqueeze(-2)
     top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
     top = top.masked_fill(top == -torch.inf, 0)
-    total = torch.matmul((exponent - top).clamp(max=300).exp(), weight.unsqueeze(-1)).squeeze(-1)
+    total = sum_over_lower((exponent - top).clamp(max=300).exp(), weight)
     return safe_log(total) + top.squeeze(-1)
 
 
-class _Sides(NamedTuple):
-    """Lists in rows, (rows, n⁺) and twice (rows, n⁻)."""
-
-    upper: Tensor
-    lower: Tensor
-    weight: Tensor
-    temperature: float
-
-    def below_highest(self) -> tuple[Tensor, Tensor] | None:
-        """Return the highest lower that counts, and how far all are below it.
-
-        What is above has no weight and is put there. None where the slope of such a weight is asked
-        for, since how much more its term would be than the largest one cannot be said; and where
-        the highest counts for next to nothing, since terms are as exact as the largest would be.
-        """
-        top = highest(self.lower, self.weight)
-        if self.weight.requires_grad and bool((self.lower > top).any()):
-            return None
-        at_top = self.weight.masked_fill(self.lower != top, 0).sum(-1)
-        if bool((self.weight.amax(-1) > _HEAVIER * at_top).any()):
-            return None
-        return top, (top - self.lower).clamp_min(0)
-
-
-def _by_sides(surrogate: PairFunction, sides: _Sides, *, always: bool) -> Tensor | None:
+def _sorted(
+    surrogate: PairFunction,
+    temperature: float,
+    upper: Tensor,
+    lower: Tensor,
+    weight: Tensor,
+    *,
+    always: bool,
+) -> Tensor | None:
     """Return the sums without all pairs; None if impossible or, unless ``always``, slower."""
-    upper, lower, weight, temperature = sides
     if isinstance(surrogate, Hinge | Linear):
         return log_sum_exp_of_lines(surrogate, temperature, upper, lower, weight)
     pairs = upper.numel() * lower.shape[-1]
     many = pairs > _PAIRS_OF_AN_ITEM * (upper.numel() + lower.numel())
-    if upper.dtype != torch.float64 or not (many or always):  # powers need the range of doubles
+    usable = upper.dtype == torch.float64 and (many or always)  # powers need the range of doubles
+    if isinstance(surrogate, Logistic):
+        usable = usable and temperature * SMALLEST_POWER <= 1
+    if not (usable and isinstance(surrogate, _SORTED) and (found := _below(lower, weight))):
         return None
-    at_most = _ENTRIES if always else min(pairs, _ENTRIES)
-    match surrogate:
-        case SquaredHinge(margin):
-            return _of_squares(margin, sides)
-        case Square(margin):
-            return _of_two_sided_squares(margin, sides, at_most)
-        case Logistic(scale) if temperature * SMALLEST_POWER <= 1:
-            return _of_logistic(scale, sides, at_most)
-    return None
-
-
-def _of_squares(margin: float, sides: _Sides) -> Tensor | None:
-    if (found := sides.below_highest()) is None:
+    (top, below), at_most = found, _ENTRIES if always else min(pairs, _ENTRIES)
+    if isinstance(surrogate, Logistic):
+        t, v = surrogate.scale * (top - upper), surrogate.scale * below
+        return log_sum_exp_of_logistic(t, v, weight, 1 / temperature, at_most=at_most)
+    t, unit = surrogate.margin + top - upper, math.sqrt(temperature)
+    if isinstance(surrogate, SquaredHinge):
+        return log_sum_exp_of_one_sided_squares(t / unit, below / unit, weight)
+    if not (mirrored := _below(-lower, weight)):
         return None
-    (top, below), unit = found, math.sqrt(sides.temperature)
-    return log_sum_exp_of_one_sided_squares(
-        (margin + top - sides.upper) / unit, below / unit, sides.weight
-    )
-
-
-def _of_two_sided_squares(margin: float, sides: _Sides, at_most: float) -> Tensor | None:
-    mirrored = sides._replace(lower=-sides.lower)
-    if (found := sides.below_highest()) is None or (other := mirrored.below_highest()) is None:
-        return None
-    (top, below), unit = found, math.sqrt(sides.temperature)
-    t, reach = margin + top - sides.upper, top + other[0]
+    reach = top + mirrored[0]
     v = torch.where(below > reach, reach, below)  # what is beyond has no weight
-    return log_sum_exp_of_two_sided_squares(t / unit, v / unit, sides.weight, at_most=at_most)
+    return log_sum_exp_of_two_sided_squares(t / unit, v / unit, weight, at_most=at_most)
 
 
-def _of_logistic(scale: float, sides: _Sides, at_most: float) -> Tensor | None:
-    if (found := sides.below_highest()) is None:
+def _below(lower: Tensor, weight: Tensor) -> tuple[Tensor, Tensor] | None:
+    """Return the highest lower that counts, and how far all are below it.
+
+    What is above has no weight and is put there. None where the slope of such a weight is asked
+    for, since how much more its term would be than the largest one cannot be said; and where
+    the highest counts for next to nothing, since terms are as exact as the largest would be.
+    """
+    top = highest(lower, weight)
+    if weight.requires_grad and bool((lower > top).any()):
         return None
-    top, below = found
-    t, power = scale * (top - sides.upper), 1 / sides.temperature
-    return log_sum_exp_of_logistic(t, scale * below, sides.weight, power, at_most=at_most)
+    at_top = weight.masked_fill(lower != top, 0).sum(-1)
+    if bool((weight.amax(-1) > _HEAVIER * at_top).any()):
+        return None
+    return top, (top - lower).clamp_min(0)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.pairs._dense import SmallBatchSum, dense_reduce, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, SmallBatchSum, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, over_lists
@@ -113,9 +113,9 @@ def pair_curvature(
 
 
 def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
+    if method == "dense" or (method == "auto" and not isinstance(surrogate, Surrogate)):
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
     if not isinstance(surrogate, Surrogate):
-        if method in ("auto", "dense"):
-            return dense_reduce(surrogate, sum_over_lower, *rows.precise())
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
@@ -125,7 +125,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if chosen == "small batch":
         return SmallBatchSum.apply(surrogate, *rows.precise())
     if chosen == "dense":
-        return dense_reduce(surrogate, sum_over_lower, *rows.precise())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
     if chosen == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "

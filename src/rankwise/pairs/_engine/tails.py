@@ -25,11 +25,11 @@ _TERMS = 12
 def sigmoid_tail(order: int) -> tuple[float, ...]:
     """Factors of z, z², … in the ``order``-th derivative of 1/(1+e^y) by y, for y ≥ 0."""
     if order == 0:  # z/(1+z)
-        return _times_z(_inverse_power(1, _TERMS))
+        return _factors(_inverse_power(1))
     if order == 1:  # −z/(1+z)²
-        return _times_z(-_inverse_power(2, _TERMS))
+        return _factors(-_inverse_power(2))
     if order == 2:  # z(1−z)/(1+z)³
-        return _times_z(_inverse_power(3, _TERMS) * Polynomial([1.0, -1.0]))
+        return _factors(_inverse_power(3) * Polynomial([1.0, -1.0]))
     raise ValueError(f"order must be 0, 1 or 2, got {order}")
 
 
@@ -37,7 +37,7 @@ def sigmoid_tail(order: int) -> tuple[float, ...]:
 def log1p_tail(order: int) -> tuple[float, ...]:
     """Factors of z, z², … in the ``order``-th derivative of log(1+e^{−y}) by y, for y ≥ 0."""
     if order == 0:
-        return _times_z(_fit(_log1p_over_z, _TERMS))
+        return _factors(_fit(lambda z: np.log1p(z) / z))
     return tuple(-factor for factor in sigmoid_tail(order - 1))
 
 
@@ -47,26 +47,18 @@ def rise() -> tuple[float, ...]:
 
     The polynomial (1−z)/(1+z) vanishes at z = 1, so it is a sum of 1 − z^k without a constant.
     """
-    polynomial = _inverse_power(1, _TERMS) * Polynomial([1.0, -1.0])
-    return tuple(-float(factor) for factor in polynomial.coef[1:])
+    return _factors(_inverse_power(1) * Polynomial([-1.0, 1.0]))[1:]
 
 
-def _inverse_power(power: int, terms: int) -> Polynomial:
-    def function(z: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray((1.0 + z) ** -power, dtype=np.float64)
-
-    return _fit(function, terms)
+def _inverse_power(power: int) -> Polynomial:
+    return _fit(lambda z: (1.0 + z) ** -power)
 
 
-def _log1p_over_z(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.log1p(z) / z, dtype=np.float64)
-
-
-def _fit(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], terms: int) -> Polynomial:
-    fitted = Chebyshev.interpolate(function, terms - 1, domain=[0.0, 1.0])
+def _fit(function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Polynomial:
+    fitted = Chebyshev.interpolate(function, _TERMS - 1, domain=[0.0, 1.0])
     polynomial: Polynomial = fitted.convert(kind=Polynomial)
     return polynomial
 
 
-def _times_z(polynomial: Polynomial) -> tuple[float, ...]:
+def _factors(polynomial: Polynomial) -> tuple[float, ...]:
     return tuple(float(factor) for factor in polynomial.coef)

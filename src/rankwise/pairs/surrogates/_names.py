@@ -5,32 +5,15 @@ from __future__ import annotations
 import inspect
 
 from rankwise._grammar import Spec, canonical, nearest, parse, write
+from rankwise.pairs import surrogates
 from rankwise.pairs.surrogates.base import Surrogate
-from rankwise.pairs.surrogates.exponential import Exponential, Logistic, OneSidedSigmoid, Sigmoid
-from rankwise.pairs.surrogates.polynomial import (
-    BarrierHinge,
-    Hinge,
-    Linear,
-    OneSidedHuber,
-    Square,
-    SquaredHinge,
-    ZeroOne,
-)
 
-_CLASSES: tuple[type[Surrogate], ...] = (
-    ZeroOne,
-    OneSidedHuber,
-    OneSidedSigmoid,
-    SquaredHinge,
-    Hinge,
-    Logistic,
-    Sigmoid,
-    Square,
-    BarrierHinge,
-    Exponential,
-    Linear,
-)
-SURROGATES = {canonical(found.__name__): found for found in _CLASSES}
+_PUBLIC = (getattr(surrogates, name) for name in surrogates.__all__ if name != "as_surrogate")
+SURROGATES: dict[str, type[Surrogate]] = {
+    canonical(found.__name__): found
+    for found in _PUBLIC
+    if inspect.isclass(found) and not inspect.isabstract(found)
+}
 """The surrogates by the canonical names of their classes."""
 
 
