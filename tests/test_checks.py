@@ -139,3 +139,9 @@ def test_no_checks_belongs_to_its_context():
     with checks.no_checks(), ThreadPoolExecutor(1) as pool:
         assert pool.submit(checks.values_are_checked).result()
         assert not checks.values_are_checked()
+
+
+def test_each_of_several_values_is_named():
+    checks.require_each(checks.require_count, draws=2, chains=3)
+    with pytest.raises(ValueError, match="chains must be a whole number >= 1, got 0"):
+        checks.require_each(checks.require_count, draws=2, chains=0)

@@ -132,3 +132,10 @@ def test_half_is_widened_and_nothing_else_changes(given, wide):
     assert lists.positives.dtype == lists.negatives.dtype == wide
     assert lists.positives.tolist() == [[1, 3]]
     assert lists.negatives.tolist() == [[2]]
+
+
+def test_lists_under_the_previous_parameters():
+    scores, target = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1, 0, 1]])
+    assert split_lists(scores, target).before is None
+    before = split_lists(scores, target, previous=10 * scores).before
+    assert (before.positives.tolist(), before.negatives.tolist()) == ([[10, 30]], [[20]])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -231,6 +232,12 @@ def require_number(name: str, value: float, *, minimum: float = -math.inf) -> No
     if not (math.isfinite(value) and value >= minimum):
         bound = f" >= {minimum}" if math.isfinite(minimum) else ""
         raise ValueError(f"{name} must be a finite number{bound}, got {value!r}")
+
+
+def require_each(check: Callable[[str, Any], None], **values: object) -> None:
+    """Raise on the first of these values that a check of one value refuses, by its name."""
+    for name, value in values.items():
+        check(name, value)
 
 
 def require_ids(name: str, ids: Tensor, size: int) -> None:

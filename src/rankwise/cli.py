@@ -40,12 +40,8 @@ def rankwise(
 app.command(cls=CompareCommand)(compare)
 for command in (report, evaluate, predict, objectives):
     app.command()(command)
-app.add_typer(contrast.app, name="contrast")
-app.add_typer(recommend.app, name="recommend")
-app.add_typer(rank.app, name="rank")
-app.add_typer(retrieval.app, name="retrieval")
-app.add_typer(classify.app, name="classify")
-app.add_typer(detect.app, name="detect")
+for group in (contrast, recommend, rank, retrieval, classify, detect):
+    app.add_typer(group.app, name=group.__name__.rpartition(".")[2])
 
 
 def main() -> None:

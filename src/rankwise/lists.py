@@ -76,6 +76,13 @@ class Lists:
         return replace(self, positives=self.positives.to(dtype), negatives=self.negatives.to(dtype))
 
     @property
+    def before(self) -> Lists | None:
+        """The same lists under the previous parameters; None where they are not known."""
+        if self.previous is None or self.negative_previous is None:
+            return None
+        return replace(self, positives=self.previous, negatives=self.negative_previous)
+
+    @property
     def ids(self) -> Tensor:
         """Which list of the data set each one is; 0 for all where no ids are given."""
         if self.list_ids is not None:
@@ -265,10 +272,9 @@ def split_by_target(
     if scores.dim() != 2:
         rows = math.prod(scores.shape[:-1]), scores.shape[-1]
         scores, target = scores.reshape(rows), target.reshape(rows)
-        mask = None if mask is None else mask.reshape(rows)
-        weight = None if weight is None else weight.reshape(rows)
-        item_ids = None if item_ids is None else item_ids.reshape(rows)
-        previous = None if previous is None else previous.reshape(rows)
+        mask, weight, item_ids, previous = (
+            None if t is None else t.reshape(rows) for t in (mask, weight, item_ids, previous)
+        )
     if fill_masked and mask is not None:
         scores, target, weight = _filled(scores, target, weight, mask)
     positive = target if target.dtype == torch.bool else target > 0

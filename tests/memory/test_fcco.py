@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.memory.fcco import tracked
 
 
 def apply(update: MemoryUpdate) -> None:
@@ -72,3 +73,18 @@ def test_the_models_own_change_is_added():
         assert u.item() == 0.5 * 8 + 0.5 * 6 + expected * (6 - 5)
         apply(update)
         assert average.value[1].item() == u.item()
+
+
+def test_without_a_memory_the_estimates_are_returned():
+    estimate = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert tracked(None, None, estimate) == (estimate, [])
+
+
+def test_one_number_for_each_row_needs_no_width():
+    average, ids = FCCOAverage(4, ema_rate=0.5), torch.tensor([1, 3])
+    flat, (update,) = tracked(average, ids, torch.tensor([2.0, 4.0]))
+    wide, (other,) = tracked(average, ids, torch.tensor([[2.0], [4.0]]))
+    assert flat.tolist() == wide.squeeze(-1).tolist() == [2, 4]
+    assert update.ids.tolist() == other.ids.tolist() == [1, 3]
+    _, (some,) = tracked(average, ids, torch.tensor([2.0, 4.0]), torch.tensor([False, True]))
+    assert some.ids.tolist() == [3]

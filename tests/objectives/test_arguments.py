@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.checks import require_binary
-from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP, XRisk
-from rankwise.objectives._arguments import check_arguments
+from rankwise.objectives import SOAP, SOPRC, AveragePrecision, Objective, StableAP, XRisk
 from rankwise.objectives._batch import CallArguments
 from rankwise.pairs import SquaredHinge
 
@@ -16,20 +14,19 @@ SCORES, TARGET = torch.tensor([[0.5, 2.0, -1.0], [0.0, 1.0, 3.0]]), torch.tensor
 ABSENT = torch.tensor([[True, True, False]] * 2)  # the last item
 
 
+class Loss(Objective):
+    uses_previous_scores = True
+
+    def risk(self, lists):
+        raise NotImplementedError
+
+
 def check(scores=SCORES, target=TARGET, *, memory_by=None, memory_size=1, **beside):
     names = ("mask", "groups", "weight", "list_ids", "item_ids", "previous_scores")
     given = CallArguments(*(beside.get(name) for name in names))
-
-    return check_arguments(
-        scores,
-        target,
-        given,
-        name="Loss",
-        memory_by=memory_by,
-        memory_size=memory_size,
-        pointwise=False,
-        require_target=require_binary,
-    )
+    loss = Loss()
+    loss.memory_by, loss.memory_size = memory_by, memory_size
+    return loss.check(scores, target, given)
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,7 @@ class BlackBoxAP(Objective):
     @torch.no_grad()
     def _value_and_gradient(self, lists: Lists, scores: Tensor) -> tuple[Tensor, Tensor]:
         positives = lists.positives.shape[-1]
-        weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
-        size = lists.n_positives + lists.n_negatives
+        weight, size = lists.weight, lists.n_positives + lists.n_negatives
         ranks = _ranks(scores, weight) / size
         among = _ranks(scores[:, :positives], lists.positive_weight) / size
         # What is absent may have rank 0; it has weight 0, too.

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from rankwise.baselines.pointwise import PointwiseObjective, true_class_logit
-from rankwise.checks import require_count, require_positive
+from rankwise.checks import require_count, require_each, require_positive
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective
 
@@ -129,8 +129,7 @@ class LDAM(ClassObjective):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_positive("max_margin", max_margin)
-        require_positive("scale", scale)
+        require_each(require_positive, max_margin=max_margin, scale=scale)
         if defer is not None:
             require_count("defer", defer, minimum=0)
         values = checked_counts(counts)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from rankwise.checks import require_number, require_positive
+from rankwise.checks import require_each, require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
@@ -27,9 +27,6 @@ class ErrorDrivenStep(PiecewisePolynomial):
     """
 
     delta: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_positive("delta", self.delta)
 
     def value(self, x: Tensor) -> Tensor:
         fixed = x.detach()
@@ -152,13 +149,8 @@ class DistributionalRanking(Objective):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        for name, value in (
-            ("positive_lambda", positive_lambda),
-            ("negative_lambda", negative_lambda),
-            ("steepness", steepness),
-            ("tau", tau),
-        ):
-            require_positive(name, value)
+        lambdas = {"positive_lambda": positive_lambda, "negative_lambda": negative_lambda}
+        require_each(require_positive, **lambdas, steepness=steepness, tau=tau)
         require_number("margin", margin)
         self.positive_lambda, self.negative_lambda = positive_lambda, negative_lambda
         self.steepness, self.margin, self.tau = steepness, margin, tau

@@ -17,7 +17,7 @@ from rankwise.metrics.ranking import mass_above, rank_items
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.ndcg import NDCG
-from rankwise.objectives.ndcg._formulas import normalized_gains
+from rankwise.objectives.ndcg.ndcg import normalized_gains
 from rankwise.pairs import Sigmoid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_number, require_positive
+from rankwise.checks import require_count, require_each, require_number, require_positive
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import EmbeddingBank
@@ -139,8 +139,7 @@ class MultiSimilarity(Objective):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_positive("alpha", alpha)
-        require_positive("beta", beta)
+        require_each(require_positive, alpha=alpha, beta=beta)
         require_number("base", base)
         if epsilon is not None:
             require_number("epsilon", epsilon)

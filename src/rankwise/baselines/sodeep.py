@@ -101,8 +101,7 @@ class SoDeepAP(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         lists = lists.widened()
-        scores = torch.cat([lists.positives, lists.negatives], dim=-1)
-        weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
+        scores, weight = lists.scores, lists.weight
         absent = weight == 0
         order = absent.to(torch.int8).argsort(dim=-1, stable=True)  # present items first
         sorter_dtype = self.sorter.out.weight.dtype

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_ids, trusted
+from rankwise.checks import require_count, require_each, require_ids, trusted
 
 
 class MovingAverage(nn.Module):
@@ -56,8 +56,7 @@ class MovingAverage(nn.Module):
         correction: float | None = None,
     ) -> None:
         super().__init__()
-        require_count("num_items", num_items)
-        require_count("width", width)
+        require_each(require_count, num_items=num_items, width=width)
         if not 0 <= ema_rate <= 1 or (ema_rate == 0 and not self.may_be_fixed):
             interval = "[0, 1]" if self.may_be_fixed else "(0, 1]"
             raise ValueError(f"ema_rate must be in {interval}, got {ema_rate!r}")

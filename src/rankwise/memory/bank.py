@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_no_nan
+from rankwise.checks import require_count, require_each, require_no_nan
 
 
 class EmbeddingBank(nn.Module):
@@ -40,8 +40,7 @@ class EmbeddingBank(nn.Module):
 
     def __init__(self, size: int, dimension: int) -> None:
         super().__init__()
-        require_count("size", size)
-        require_count("dimension", dimension)
+        require_each(require_count, size=size, dimension=dimension)
         self.register_buffer("embeddings", torch.zeros(size, dimension))
         self.register_buffer("labels", torch.zeros(size, dtype=torch.long))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))

@@ -78,3 +78,31 @@ class FCCOAverage(DeferredAverage):
             share = (estimate.detach() - known).clamp_max(-math.log(self.ema_rate)).exp()
             moves = share * moves
         return known + moves, MemoryUpdate(self, ids[present], columns[present])
+
+
+def tracked(
+    average: FCCOAverage | None,
+    ids: Tensor | None,
+    estimate: Tensor,
+    present: Tensor | None = None,
+    previous: Tensor | None = None,
+) -> tuple[Tensor, list[MemoryUpdate]]:
+    """Return the tracked estimates and what the memory learns; without one, the estimates.
+
+    Args:
+        average: The memory, or None.
+        ids: Memory rows of the estimates, shape (…).
+        estimate: Estimates, shape (…) or (…, width).
+        present: Which of them count, shape (…); None: all.
+        previous: Estimates under the previous parameters, of the shape of ``estimate``.
+    """
+    if average is None:
+        return estimate, []
+    assert ids is not None
+    if present is None:
+        present = torch.ones_like(ids, dtype=torch.bool)
+    if estimate.dim() > ids.dim():
+        value, update = average.track(ids, estimate, present, previous=previous)
+        return value, [update]
+    value, update = average.track(ids, estimate.unsqueeze(-1), present)
+    return value.squeeze(-1), [update]

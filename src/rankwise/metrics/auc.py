@@ -55,7 +55,8 @@ def _mcclish(ranking: Ranking, min_fpr: float, max_fpr: float) -> Tensor:
     return (1 + (area - chance) / (max_fpr - min_fpr - chance)) / 2
 
 
-def _check_both_ways(min_tpr: float, max_fpr: float) -> None:
+def check_both_ways(min_tpr: float, max_fpr: float) -> None:
+    """Raise on a range of the two rates that holds nothing."""
     if not 0 <= min_tpr < 1:
         raise ValueError(f"min_tpr must be in [0, 1), got {min_tpr!r}")
     if not 0 < max_fpr <= 1:
@@ -147,7 +148,7 @@ def partial_auroc(
     )
 
 
-@computed_by(Kernel(_two_way_partial_auroc, _check_both_ways, name="tpauc"))
+@computed_by(Kernel(_two_way_partial_auroc, check_both_ways, name="tpauc"))
 def two_way_partial_auroc(
     scores: Array,
     target: Array,

@@ -2,75 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from rankwise.checks import (
-    require_finite,
     require_floating,
-    require_ids,
-    require_list_dimension,
     require_mask,
     require_same_device,
     require_same_shape,
     require_tensor,
     warn_caller,
 )
-from rankwise.lists import check_values
-from rankwise.objectives._batch import Batch, CallArguments, MemoryBy
+from rankwise.objectives._batch import Batch, MemoryBy
 
 Reduction = Literal["mean", "sum", "none"]
 """How the risks of the lists become the value of a call, as in torch."""
 
 
-def check_arguments(
-    scores: Tensor,
-    target: Tensor,
-    arguments: CallArguments,
-    *,
-    name: str,
-    memory_by: MemoryBy,
-    memory_size: int,
-    pointwise: bool,
-    require_target: Callable[[str, Tensor], None],
-) -> bool:
-    """Raise on the first argument that cannot be used, in types, shapes and then values.
-
-    Args:
-        scores: Scores of the call.
-        target: Targets of the call.
-        arguments: The optional arguments of the call.
-        name: Name of the objective, for messages.
-        memory_by: What the objective's memory is kept by.
-        memory_size: Number of lists or items that the memory was made for.
-        pointwise: Whether an item has a loss without any other.
-        require_target: Check of the labels.
-
-    Returns:
-        Whether masked items hold values that have to be replaced before they are used.
-    """
-    ids = arguments.item_ids if memory_by == "item" else arguments.list_ids
-    if ids is None and (memory_by == "item" or memory_size > 1):
-        raise ValueError(
-            f"{memory_by}_ids is needed: {name} remembers {memory_size} {memory_by}s; "
-            f"pass the id of every {memory_by} of the batch"
-        )
-    optional = {key: value for key, value in vars(arguments).items() if value is not None}
-    _check_tensors({"scores": scores, "target": target, **optional}, memory_by)
-    if not pointwise and scores.dim() > 1 and scores.shape[-1] == 1:
-        require_list_dimension(scores, arguments.mask)
-    if memory_by is not None and ids is not None:
-        require_ids(f"{memory_by}_ids", ids, memory_size)
-    fill_masked = check_values(scores, target, arguments.mask, arguments.weight, require_target)
-    if arguments.previous_scores is not None:
-        _check_previous(arguments.previous_scores, arguments.mask)
-    return fill_masked
-
-
-def _check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
+def check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
     """Raise on types, devices and shapes; a check is called only where it will raise."""
     scores, list_ids = given["scores"], given.get("list_ids")
     for name, value in given.items():
@@ -100,15 +51,6 @@ def _check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
             f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
             f"got {tuple(by_list.shape)}"
         )
-
-
-def _check_previous(previous: Tensor, mask: Tensor | None) -> None:
-    try:
-        require_finite("previous_scores", previous)
-    except ValueError:
-        if mask is None:
-            raise
-        require_finite("previous_scores", previous[mask])
 
 
 def warn_of_one_class(name: str, batches: list[Batch], *, graded: bool) -> None:

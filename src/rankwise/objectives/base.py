@@ -14,15 +14,18 @@ from torch import Tensor, nn
 
 from rankwise.checks import (
     require_binary,
+    require_finite,
+    require_ids,
+    require_list_dimension,
     require_one_of,
     require_relevance,
     require_shares,
     trusted,
 )
 from rankwise.eager import eager_only
-from rankwise.lists import Lists, split_by_target
+from rankwise.lists import Lists, check_values, split_by_target
 from rankwise.memory import DeferredAverage, MemoryUpdate
-from rankwise.objectives._arguments import Reduction, check_arguments, warn_of_one_class
+from rankwise.objectives._arguments import Reduction, check_tensors, warn_of_one_class
 from rankwise.objectives._batch import (
     Batch,
     CallArguments,
@@ -227,23 +230,35 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         return value
 
     def check(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> bool:
-        """Raise on arguments that this objective cannot take; see :func:`check_arguments`."""
-        if arguments.previous_scores is not None and not self.uses_previous_scores:
+        """Raise on the first argument that cannot be used, in types, shapes and then values.
+
+        Returns:
+            Whether masked items hold values that have to be replaced before they are used.
+        """
+        name, by, mask = type(self).__name__, self.memory_by, arguments.mask
+        given = {key: value for key, value in vars(arguments).items() if value is not None}
+        if "previous_scores" in given and not self.uses_previous_scores:
             raise ValueError(
                 f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
-                f"got them for {type(self).__name__}; leave them out"
+                f"got them for {name}; leave them out"
             )
+        ids = given.get("item_ids" if by == "item" else "list_ids")
+        if ids is None and (by == "item" or self.memory_size > 1):
+            raise ValueError(
+                f"{by}_ids is needed: {name} remembers {self.memory_size} {by}s; "
+                f"pass the id of every {by} of the batch"
+            )
+        check_tensors({"scores": scores, "target": target, **given}, by)
+        if not self.pointwise and scores.dim() > 1 and scores.shape[-1] == 1:
+            require_list_dimension(scores, mask)
+        if by is not None and ids is not None:
+            require_ids(f"{by}_ids", ids, self.memory_size)
         by_kind = require_shares if self.soft_labels else require_binary
-        return check_arguments(
-            scores,
-            target,
-            arguments,
-            name=type(self).__name__,
-            memory_by=self.memory_by,
-            memory_size=self.memory_size,
-            pointwise=self.pointwise,
-            require_target=require_relevance if self.graded else by_kind,
-        )
+        require_target = require_relevance if self.graded else by_kind
+        fill_masked = check_values(scores, target, mask, arguments.weight, require_target)
+        if (previous := arguments.previous_scores) is not None:
+            require_finite("previous_scores", previous if mask is None else previous[mask])
+        return fill_masked
 
     def _risks(
         self, batches: list[Batch], scale: Tensor | float

@@ -90,7 +90,13 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
         return lists.weight.sum(-1) > 0
 
     def require_classes(self, classes: int) -> None:
-        """Raise where this cannot take logits of this number of classes."""
+        """Raise on a number of classes it cannot take: by default one, which ranks nothing."""
+        if classes == 1:  # the output of nn.Linear(d, 1)
+            raise ValueError(
+                "scores must have a logit for each of two or more classes, got 1 class; for one "
+                "score per item pass `scores.squeeze(-1)` to an objective of two classes, such as "
+                "PairwiseAUC"
+            )
 
     @eager_only
     def forward(
@@ -185,15 +191,6 @@ def read_classes(
     items = rows[0] * rows[1]
     flat = ClassLists(scores.reshape(items, classes), target.reshape(-1), weights.reshape(-1))
     return flat, rows
-
-
-def require_several_classes(classes: int) -> None:
-    """Raise on logits of one class, the output of ``nn.Linear(d, 1)``, which rank nothing."""
-    if classes == 1:
-        raise ValueError(
-            "scores must have a logit for each of two or more classes, got 1 class; for one score "
-            "per item pass `scores.squeeze(-1)` to an objective of two classes, such as PairwiseAUC"
-        )
 
 
 _Part = tuple[ClassLists, Tensor]

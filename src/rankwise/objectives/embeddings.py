@@ -83,11 +83,16 @@ def embedding_scores(
     return EmbeddingScores(embeddings @ ranked.T, target, mask)
 
 
-def _check(name: str, embeddings: Tensor, labels_name: str, labels: Tensor) -> None:
+def require_matrix(name: str, embeddings: Tensor) -> None:
+    """Raise on embeddings that are not one row for every item."""
     if embeddings.dim() != 2:
         raise ValueError(
             f"{name} must have shape (items, dimension), got {tuple(embeddings.shape)}"
         )
+
+
+def _check(name: str, embeddings: Tensor, labels_name: str, labels: Tensor) -> None:
+    require_matrix(name, embeddings)
     if labels.shape != embeddings.shape[:1]:
         raise ValueError(
             f"{labels_name} must have one class per item, shape ({len(embeddings)},), "

@@ -13,6 +13,7 @@ from rankwise.checks import require_ids, require_one_of, require_same_shape
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
+from rankwise.memory.fcco import tracked
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Surrogate, as_surrogate, pair_sum
 
@@ -94,18 +95,11 @@ class XRisk(Objective):
             self.average = FCCOAverage(num_items, width, ema_rate=ema_rate, correction=correction)
 
     def risk(self, lists: Lists) -> Risk:
-        estimate, updates = self._inner(lists), []
-        if self.average is not None:
-            assert lists.item_ids is not None
-            earlier = None
-            if lists.previous is not None and lists.negative_previous is not None:
-                with torch.no_grad():
-                    earlier = self._inner(_before(lists))
-            present = lists.positive_weight > 0
-            estimate, update = self.average.track(
-                lists.item_ids, estimate, present, previous=earlier
-            )
-            updates = [update]
+        estimate, earlier, present = self._inner(lists), None, lists.positive_weight > 0
+        if self.average is not None and (before := lists.before) is not None:
+            with torch.no_grad():
+                earlier = self._inner(before)
+        estimate, updates = tracked(self.average, lists.item_ids, estimate, present, earlier)
         return Risk(lists.mean_over_positives(self._outer(estimate)), updates)
 
     @eager_only
@@ -129,14 +123,11 @@ class XRisk(Objective):
             One number; with ``reduction="none"`` one per anchor.
         """
         self.check_batches(anchors, item_ids)
-        estimate, updates = self._of_two(anchors, others), []
-        if self.average is not None:
-            assert item_ids is not None
+        estimate, earlier = self._of_two(anchors, others), None
+        if self.average is not None and previous is not None:
             with torch.no_grad():
-                earlier = None if previous is None else self._of_two(*previous)
-            present = torch.ones_like(item_ids, dtype=torch.bool)
-            estimate, update = self.average.track(item_ids, estimate, present, previous=earlier)
-            updates = [update]
+                earlier = self._of_two(*previous)
+        estimate, updates = tracked(self.average, item_ids, estimate, previous=earlier)
         values = self._outer(estimate)
         self.update_memories(updates, values.detach())
         return self._reduced_rows(values)
@@ -230,11 +221,3 @@ def _takes_two(inner: object) -> bool:
             f"got a function of {len(needed)} arguments"
         )
     return len(needed) == 2
-
-
-def _before(lists: Lists) -> Lists:
-    assert lists.previous is not None
-    assert lists.negative_previous is not None
-    return Lists(
-        lists.previous, lists.negative_previous, lists.positive_weight, lists.negative_weight
-    )

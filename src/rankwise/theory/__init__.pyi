@@ -7,7 +7,15 @@ from rankwise.theory.bias import (
     prior_only,
     soprc,
 )
-from rankwise.theory.bounds import excess_risk_rate, pap_gap_rate, stability_gap_bound
+from rankwise.theory.bounds import (
+    StabilityBound,
+    excess_risk_rate,
+    pap_gap_rate,
+    soprc_lambda,
+    soprc_lemma_1,
+    soprc_theorem_2,
+    stability_gap_bound,
+)
 from rankwise.theory.checker import check
 from rankwise.theory.constants import LossConstants, loss_constants
 from rankwise.theory.differences import (
@@ -18,16 +26,18 @@ from rankwise.theory.differences import (
     loglog_slope,
 )
 from rankwise.theory.interpolation import InterpolationError, interpolation_error
-from rankwise.theory.laws import Beta, Law, Normal, Uniform
-from rankwise.theory.population import SIMULATIONS, Population, population_pap_risk, simulate
+from rankwise.theory.population import (
+    SIMULATIONS,
+    Beta,
+    Law,
+    Normal,
+    Population,
+    Uniform,
+    population_pap_risk,
+    simulate,
+)
 from rankwise.theory.rademacher import WeightedPairs, linear_rademacher, pairwise_rademacher
 from rankwise.theory.stability import Stability, model_stability
-from rankwise.theory.stability_bounds import (
-    StabilityBound,
-    soprc_lambda,
-    soprc_lemma_1,
-    soprc_theorem_2,
-)
 from rankwise.theory.stable_ap_bounds import RiskBound, StableAPBounds
 from rankwise.theory.stable_ap_inequalities import (
     Inequality,

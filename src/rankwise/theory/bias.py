@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_each
 from rankwise.objectives import SOPRC, AveragePrecision, Objective
 from rankwise.pairs import ZeroOne
 from rankwise.theory.population import Population
@@ -180,8 +180,7 @@ def estimator_bias(
     Reference:
         SOPRC, Proposition 2.
     """
-    for name, value in (("size", size), ("draws", draws), ("chains", chains)):
-        require_count(name, value)
+    require_each(require_count, size=size, draws=draws, chains=chains)
     n_positives = round(rate * size)
     if not 0 < n_positives < size:
         raise ValueError(f"rate must leave both classes in a batch of {size}, got {rate!r}")

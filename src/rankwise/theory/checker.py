@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_each
 from rankwise.metrics import average_precision
 from rankwise.naming import objective as objective_of_name
 from rankwise.pairs import Surrogate, as_surrogate
@@ -83,16 +84,13 @@ def check(
     for name, values in (("sizes", sizes), ("n_positives", n_positives)):
         if len(values) < 2 or sorted(set(values)) != list(values):
             raise ValueError(f"{name} must be two or more ascending numbers, got {values!r}")
-    for name, count in (("draws", draws), ("repeats", repeats)):
-        require_count(name, count)
+    require_each(require_count, draws=draws, repeats=repeats)
     if repeats < 2:
         raise ValueError(f"repeats must be 2 or more, since 1 has no interval, got {repeats!r}")
     loss = objective_of_name(objective, prior=rate) if isinstance(objective, str) else objective
     own = getattr(loss, "surrogate", None) if surrogate is None else as_surrogate(surrogate)
 
-    def fresh() -> Loss:
-        return deepcopy(loss)
-
+    fresh = partial(deepcopy, loss)
     lists = {"rate": rate, "low": low, "high": high}
     differences = bounded_difference(fresh, sizes, draws=min(draws, 20), seed=seed, **lists)
     training = _training(rate) if training is None else training

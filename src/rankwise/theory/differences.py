@@ -81,6 +81,10 @@ def bounded_difference(
     if not low < high:
         raise ValueError(f"low must be below high, got low={low!r} and high={high!r}")
     generator = torch.Generator().manual_seed(seed)
+
+    def uniform(n: int, low: float = low, high: float = high) -> Tensor:
+        return low + (high - low) * torch.rand(n, generator=generator, dtype=torch.float64)
+
     results = []
     for n in sizes:
         require_count("sizes", n)
@@ -93,14 +97,15 @@ def bounded_difference(
             with torch.no_grad():
                 return float(factory()(scores, target))
 
-        span = _Span(n, n_positives, low, high, generator)
         changes: dict[str, list[float]] = {"random": []}
         for _ in range(draws):
-            scores = span.uniform(n, low, high)
-            changes["random"] += _changes(loss, scores, [span.replacement()])
+            scores, item = uniform(n), int(torch.randint(n, (), generator=generator))
+            changes["random"] += _changes(loss, scores, [(item, float(uniform(1)))])
         typical = mean_of(changes["random"])
-        for kind, scores in span.fragile():
-            changes[kind] = _changes(loss, scores, span.jumps())
+        # A positive, a negative and the outlier (last) move to both ends.
+        jumps = list(product((0, n_positives, n - 1), (low, high)))
+        for kind, scores in _fragile(uniform, n_positives, n - n_positives, low, high):
+            changes[kind] = _changes(loss, scores, jumps)
         where = max(changes, key=lambda kind: max(changes[kind]))
         results.append(BoundedDifference(n, typical, max(changes[where]), where))
     return results
@@ -150,11 +155,9 @@ def loglog_fit(sizes: Sequence[int], values: Sequence[float] | Sequence[Mean]) -
         (-1.0, 0.174)
     """
     means = [each if isinstance(each, Mean) else Mean(each, math.nan, 0) for each in values]
-    slope = loglog_slope(sizes, [mean.value for mean in means])
-    x, y = (
-        torch.tensor(each, dtype=torch.float64).log()
-        for each in (sizes, [mean.value for mean in means])
-    )
+    heights = [mean.value for mean in means]
+    slope = loglog_slope(sizes, heights)
+    x, y = (torch.tensor(each, dtype=torch.float64).log() for each in (sizes, heights))
     apart = x - x.mean()
     spread = float(apart.square().sum())
     if means[0].n:
@@ -178,37 +181,18 @@ def _changes(
     return found
 
 
-@dataclass(frozen=True)
-class _Span:
-    """The lists of one size: positives first."""
-
-    n: int
-    n_positives: int
-    low: float
-    high: float
-    generator: torch.Generator
-
-    def uniform(self, n: int, low: float, high: float) -> Tensor:
-        return low + (high - low) * torch.rand(n, generator=self.generator, dtype=torch.float64)
-
-    def replacement(self) -> tuple[int, float]:
-        item = int(torch.randint(self.n, (), generator=self.generator))
-        return item, float(self.uniform(1, self.low, self.high))
-
-    def fragile(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield fragile lists with the names of their kinds."""
-        middle, rest = (self.low + self.high) / 2, self.n - self.n_positives
-        above = self.uniform(self.n_positives, middle, self.high)
-        # A quarter of the range is left free: a surrogate of that width sees no error.
-        below = self.uniform(rest, self.low, (self.low + middle) / 2)
-        level = torch.full_like(above, middle)
-        intruded = below.clone()
-        intruded[-1] = self.high
-        yield "separated", torch.cat([above, below])
-        yield "separated, positives equal", torch.cat([level, below])
-        yield "one negative above", torch.cat([above, intruded])
-        yield "one negative above, positives equal", torch.cat([level, intruded])
-
-    def jumps(self) -> Iterator[tuple[int, float]]:
-        """Yield moves of a positive, a negative and the outlier (last) to both ends."""
-        return product((0, self.n_positives, self.n - 1), (self.low, self.high))
+def _fragile(
+    uniform: Callable[..., Tensor], n_positives: int, n_negatives: int, low: float, high: float
+) -> Iterator[tuple[str, Tensor]]:
+    """Yield fragile lists, positives first, with the names of their kinds."""
+    middle = (low + high) / 2
+    above = uniform(n_positives, middle, high)
+    # A quarter of the range is left free: a surrogate of that width sees no error.
+    below = uniform(n_negatives, low, (low + middle) / 2)
+    level = torch.full_like(above, middle)
+    intruded = below.clone()
+    intruded[-1] = high
+    yield "separated", torch.cat([above, below])
+    yield "separated, positives equal", torch.cat([level, below])
+    yield "one negative above", torch.cat([above, intruded])
+    yield "one negative above, positives equal", torch.cat([level, intruded])

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_each
 from rankwise.memory import interpolate_quantiles
-from rankwise.theory.laws import Law
+from rankwise.theory.population import Law
 
 _FINE = 2000  # places at which the quantile functions are compared
 _GRID = 20_000  # places over which the mean of an order statistic is integrated
@@ -78,8 +78,7 @@ def interpolation_error(
     Reference:
         SOPRC, Proposition 3 and Figure 5.
     """
-    require_count("n", n)
-    require_count("points", points)
+    require_each(require_count, n=n, points=points)
     if not 1.5 / n < inner < 0.5:
         raise ValueError(f"inner must lie between 1.5/n = {1.5 / n:.3g} and 0.5, got {inner!r}")
     nodes = (torch.arange(n, dtype=torch.float64) + 0.5) / n

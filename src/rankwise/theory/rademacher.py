@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_positive
+from rankwise.checks import require_count, require_each, require_positive
 from rankwise.pairs import OneSidedHuber, Surrogate, pair_sum
 from rankwise.theory.summary import Mean, mean_of
 
@@ -141,8 +141,7 @@ def linear_rademacher(
     Reference:
         StableAP, Definition 2.
     """
-    for name, count in (("draws", draws), ("starts", starts), ("steps", steps)):
-        require_count(name, count)
+    require_each(require_count, draws=draws, starts=starts, steps=steps)
     require_positive("radius", radius)
     present, pairs = _present(target), pairs or WeightedPairs()
     x = features.double()

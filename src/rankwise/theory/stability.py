@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_each
 from rankwise.objectives import Objective
 from rankwise.theory.differences import Loss
 from rankwise.theory.summary import Mean, mean_of
@@ -90,8 +91,7 @@ def model_stability(
         SOPRC, Definition 1.
     """
     training = TwinTraining() if training is None else training
-    require_count("n_positives", n_positives)
-    require_count("repeats", repeats)
+    require_each(require_count, n_positives=n_positives, repeats=repeats)
     if not steps or min(steps) < 1:
         raise ValueError(f"steps must be one or more numbers of steps >= 1, got {steps!r}")
     looks = sorted(set(steps))
@@ -145,14 +145,9 @@ def _by_model(loss: Loss, models: int) -> tuple[Loss, list[Tensor]]:
     """Return a loss that knows its models apart, and the rows that its memory has for them."""
     if not isinstance(loss, Objective) or loss.memory_by != "list":
         return loss, []
-    objective, list_ids = loss, torch.arange(models)
-
-    def call(scores: Tensor, target: Tensor) -> Tensor:
-        value: Tensor = objective(scores, target, list_ids=list_ids)
-        return value
-
-    numbers = [b for b in objective.buffers() if b.is_floating_point() and b.dim() > 1]
-    return call, [b for b in numbers if len(b) == models]
+    numbers = [b for b in loss.buffers() if b.is_floating_point() and b.dim() > 1]
+    by_model = partial(loss, list_ids=torch.arange(models))
+    return by_model, [b for b in numbers if len(b) == models]
 
 
 @torch.no_grad()

@@ -112,7 +112,7 @@ def stable_ap_lemma_3(
     Reference:
         StableAP, Lemma 3.
     """
-    terms = _terms(positives, negatives, surrogate, width)
+    terms = _Terms(positives, negatives, surrogate, width)
     mean = terms.weights.mean(-1)
     upper = torch.full_like(mean, terms.q / 2)
     return Inequality("StableAP, Lemma 3", (torch.ones_like(mean), mean, upper))
@@ -152,7 +152,7 @@ def stable_ap_lemma_8(
     Reference:
         StableAP, Lemma 8.
     """
-    terms = _terms(positives, negatives, surrogate, width)
+    terms = _Terms(positives, negatives, surrogate, width)
     gap = terms.positives - terms.positives.mean(-1, keepdim=True)
     smooth = stable_weights(terms.surrogate, gap, width, a, t)
     left, right = (terms.outer(weights, epsilon) for weights in (terms.weights, smooth))
@@ -192,7 +192,7 @@ def stable_ap_theorem_1(
     Reference:
         StableAP, Theorem 1.
     """
-    terms = _terms(positives, negatives, surrogate, width)
+    terms = _Terms(positives, negatives, surrogate, width)
     wrong = pair_sum(ZeroOne(), terms.positives, terms.negatives) / terms.negatives.shape[-1]
     exact, middle = (
         saturating(terms.rho * errors / terms.ranks).mean(-1) for errors in (wrong, terms.errors)
@@ -201,38 +201,27 @@ def stable_ap_theorem_1(
     return Inequality("StableAP, Theorem 1", (exact, middle, right))
 
 
-@dataclass(frozen=True, eq=False)
 class _Terms:
     """What the three inequalities share: ρ, q, r_i, w(r_i) and ℓ_i of every positive."""
 
-    surrogate: Surrogate
-    positives: Tensor
-    negatives: Tensor
-    rho: float
-    q: float
-    ranks: Tensor
-    weights: Tensor
-    errors: Tensor
+    def __init__(
+        self, positives: Tensor, negatives: Tensor, surrogate: Surrogate | str, width: float
+    ) -> None:
+        require_positive("width", width)
+        self.surrogate = as_surrogate(surrogate)
+        self.positives, self.negatives = positives.double(), negatives.double()
+        n_positives, n_negatives = positives.shape[-1], negatives.shape[-1]
+        for name, count in (("positives", n_positives), ("negatives", n_negatives)):
+            if count == 0:
+                raise ValueError(f"{name} must be one or more scores, got none")
+        self.rho = n_negatives / n_positives
+        bound = self.rho * self.surrogate.maximum(-width, width)
+        self.q = stable_ap_q(bound)
+        self.ranks = pair_sum(ZeroOne(), self.positives, self.positives) / n_positives
+        self.errors = pair_sum(self.surrogate, self.positives, self.negatives) / n_negatives
+        self.weights = rank_weights(self.ranks, bound)
 
     def outer(self, weights: Tensor, epsilon: float) -> Tensor:
         """Return h(ρ·mean_i weight_i ℓ_i)."""
         x = self.rho * (weights * self.errors).mean(-1)
         return torch.sqrt(epsilon**2 + saturating(x))
-
-
-def _terms(
-    positives: Tensor, negatives: Tensor, surrogate: Surrogate | str, width: float
-) -> _Terms:
-    require_positive("width", width)
-    surrogate = as_surrogate(surrogate)
-    above, below = positives.double(), negatives.double()
-    counts = above.shape[-1], below.shape[-1]
-    for name, count in zip(("positives", "negatives"), counts, strict=True):
-        if count == 0:
-            raise ValueError(f"{name} must be one or more scores, got none")
-    rho = counts[1] / counts[0]
-    bound = rho * surrogate.maximum(-width, width)
-    ranks = pair_sum(ZeroOne(), above, above) / counts[0]
-    errors = pair_sum(surrogate, above, below) / counts[1]
-    weights = rank_weights(ranks, bound)
-    return _Terms(surrogate, above, below, rho, stable_ap_q(bound), ranks, weights, errors)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.objectives.auc._ball import Ball
+from rankwise.objectives.auc.attack import Ball
 
 CENTER = torch.tensor([[0.0, 0.0], [1.0, 0.5]])
 DELTA = torch.tensor([[3.0, -4.0], [0.1, 0.2]])

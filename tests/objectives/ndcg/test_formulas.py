@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.ndcg._formulas import normalized_gains, share_at_the_top, surrogate_rank
+from rankwise.objectives.ndcg.ndcg import normalized_gains, share_at_the_top, surrogate_rank
 from rankwise.pairs import Hinge, Logistic, Sigmoid, SquaredHinge, ZeroOne
 
 SCORES = torch.tensor([[3.0, 1.0, 2.0, 0.0]])

@@ -6,7 +6,7 @@ import torch
 
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
-from rankwise.objectives._batch import MemoryBy
+from rankwise.memory.fcco import tracked
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate
@@ -42,7 +42,7 @@ class SOAP(PrecisionObjective):
         Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.2.
     """
 
-    memory_by: MemoryBy = "item"
+    memory_by = "item"
 
     def __init__(
         self,
@@ -59,7 +59,6 @@ class SOAP(PrecisionObjective):
         self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Risk:
-        assert lists.item_ids is not None
         among = pair_sum(
             self.surrogate, lists.positives, lists.positives, weight=lists.positive_weight
         )
@@ -68,8 +67,8 @@ class SOAP(PrecisionObjective):
         above_all = above_right + (1 - prior) * false_positive_rate(self.surrogate, lists)
         estimate = torch.stack([above_right, above_all], dim=-1)
         present = lists.positive_weight > 0
-        u, update = self.average.track(lists.item_ids, estimate, present)
+        u, updates = tracked(self.average, lists.item_ids, estimate, present)
         right, everything = u.unbind(-1)
         tiny = torch.finfo(everything.dtype).tiny
         risks = lists.mean_over_positives(1 - right / everything.clamp_min(tiny))
-        return Risk(risks, [update])
+        return Risk(risks, updates)

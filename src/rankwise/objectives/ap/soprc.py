@@ -9,7 +9,6 @@ from torch import Tensor
 from rankwise.checks import require_count
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
-from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
@@ -67,7 +66,7 @@ class SOPRC(PrecisionObjective):
         with List Stability", Eq. 6–10.
     """
 
-    memory_by: MemoryBy = "list"
+    memory_by = "list"
 
     def __init__(
         self,

@@ -8,10 +8,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_positive
+from rankwise.checks import require_each, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
-from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import false_positive_rate, precision_loss, stable_weights
@@ -67,7 +66,7 @@ class StableAP(PrecisionObjective):
         Stable Surrogate Loss", Eq. 4–7.
     """
 
-    memory_by: MemoryBy = "list"
+    memory_by = "list"
     uses_previous_scores: ClassVar[bool] = True
 
     def __init__(
@@ -98,8 +97,7 @@ class StableAP(PrecisionObjective):
             num_lists=num_lists,
             reduction=reduction,
         )
-        for name, value in (("a", a), ("epsilon", epsilon)):
-            require_positive(name, value)
+        require_each(require_positive, a=a, epsilon=epsilon)
         if t < 0:
             raise ValueError(f"t must be >= 0, got {t!r}")
         self.a, self.t, self.epsilon = a, t, epsilon
@@ -114,8 +112,7 @@ class StableAP(PrecisionObjective):
     def summarize(self, lists: Lists) -> Tensor:
         now = lists.mean_over_positives(self._own_units(lists))
         earlier = now
-        if lists.previous is not None and lists.negative_previous is not None:
-            before = replace(lists, positives=lists.previous, negatives=lists.negative_previous)
+        if (before := lists.before) is not None:
             earlier = before.mean_over_positives(self._own_units(before))
         return torch.stack([now, earlier], dim=1)
 

@@ -11,7 +11,6 @@ from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.eager import Function, eager_only
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
-from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.auc._moments import class_moments
 from rankwise.objectives.auc.compositional import Outer
 from rankwise.objectives.base import Objective, Reduction
@@ -55,7 +54,7 @@ class MinMaxAUC(Objective):
 
     whole_positives: ClassVar[bool] = True
     whole_negatives: ClassVar[bool] = True
-    memory_by: MemoryBy = "list"
+    memory_by = "list"
 
     def __init__(
         self,

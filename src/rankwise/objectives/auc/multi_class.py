@@ -11,7 +11,7 @@ from rankwise.checks import require_one_of
 from rankwise.lists import split_by_target
 from rankwise.objectives.auc.pairwise import pair_mean
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
+from rankwise.objectives.classes import ClassLists, ClassObjective
 from rankwise.pairs import Square, Surrogate, as_surrogate
 
 
@@ -61,9 +61,6 @@ class MultiClassAUC(ClassObjective):
     def counts(self, lists: ClassLists) -> Tensor:
         """Return which lists have at least two classes."""
         return (_mass(lists) > 0).sum(-1) > 1
-
-    def require_classes(self, classes: int) -> None:
-        require_several_classes(classes)
 
     def risk(self, lists: ClassLists) -> Tensor:
         f = (lists.scores.softmax(-1) if self.softmax else lists.scores).transpose(1, 2)

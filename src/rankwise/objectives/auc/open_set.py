@@ -73,11 +73,7 @@ class OpenAUC(ClassObjective):
         target: Tensor,
         *,
         open_scores: Tensor | None = None,
-        mask: Tensor | None = None,
-        groups: Tensor | None = None,
-        weight: Tensor | None = None,
-        list_ids: Tensor | None = None,
-        item_ids: Tensor | None = None,
+        **arguments: Tensor | None,
     ) -> Tensor:
         """Compute the risk of the lists that have an item of a known class.
 
@@ -85,21 +81,13 @@ class OpenAUC(ClassObjective):
             scores: Logits of the known classes, shape (…, items, classes).
             target: Class ids, shape (…, items); ``scores.shape[-1]`` for the open set.
             open_scores: Open score of each item, of the shape of ``target``; None: −max logit.
-            mask, groups, weight, list_ids, item_ids: See :meth:`Objective.forward`.
+            **arguments: mask, groups, weight, list_ids and item_ids, see :meth:`Objective.forward`.
 
         Returns:
             One number; with ``reduction="none"`` one per list.
         """
         with_open = _with_open_scores(scores, target, open_scores)
-        return super().forward(
-            with_open,
-            target,
-            mask=mask,
-            groups=groups,
-            weight=weight,
-            list_ids=list_ids,
-            item_ids=item_ids,
-        )
+        return super().forward(with_open, target, **arguments)
 
     needs: ClassVar[str] = "an item of a known class"
 

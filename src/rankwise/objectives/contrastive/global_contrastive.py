@@ -11,6 +11,7 @@ from torch import Tensor
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.memory.fcco import tracked
 from rankwise.objectives._batch import MemoryBy
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.objectives.contrastive._formulas import log_mean_exp_above
@@ -86,11 +87,7 @@ class GlobalContrastive(Objective):
 
     def averaged(self, lists: Lists, log_mean: Tensor) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return log(ε + u) of every list, with the gradient of the batch's own log mean."""
-        log_u, updates = log_mean, []
-        if self.average is not None:
-            everyone = torch.ones_like(log_u, dtype=torch.bool)
-            log_u, update = self.average.track(lists.ids, log_u.unsqueeze(-1), everyone)
-            log_u, updates = log_u.squeeze(-1), [update]
+        log_u, updates = tracked(self.average, lists.ids, log_mean)
         if self.epsilon != 0:
             log_u = torch.logaddexp(log_u, log_u.new_tensor(math.log(self.epsilon)))
         return log_u, updates

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_ids
+from rankwise.objectives.embeddings import require_matrix
 
 
 class ContrastiveLists(NamedTuple):
@@ -73,7 +74,7 @@ def two_views(
         >>> lists.list_ids
         tensor([5, 7, 5, 7])
     """
-    _check("first", first)
+    require_matrix("first", first)
     _check_pair("second", second, first)
     _check_ids(item_ids, first)
     size = len(first)
@@ -123,7 +124,7 @@ def two_modalities(
         >>> lists.scores.shape, lists.list_ids
         (torch.Size([4, 2]), tensor([  0,   1, 100, 101]))
     """
-    _check("images", images)
+    require_matrix("images", images)
     _check_pair("texts", texts, images)
     _check_ids(item_ids, images)
     if item_ids is not None:
@@ -165,13 +166,6 @@ def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
             f"{name} must have shape (items, {like.shape[1]}), got {tuple(embeddings.shape)}"
         )
     return embeddings.to(like.dtype)
-
-
-def _check(name: str, embeddings: Tensor) -> None:
-    if embeddings.dim() != 2:
-        raise ValueError(
-            f"{name} must have shape (items, dimension), got {tuple(embeddings.shape)}"
-        )
 
 
 def _check_pair(name: str, embeddings: Tensor, first: Tensor) -> None:

@@ -11,6 +11,7 @@ from torch.nn.functional import softplus
 from rankwise.checks import require_count, require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.memory.fcco import tracked
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs.rows import accumulating
 
@@ -86,22 +87,18 @@ class ListNet(Objective):
             self.average = FCCOAverage(num_items, ema_rate=ema_rate, log=True)
 
     def risk(self, lists: Lists) -> Risk:
-        scores, weight = (
-            accumulating(lists.positives),
-            lists.positive_weight + lists.negative_weight,
-        )
+        scores = accumulating(lists.positives)
+        weight = lists.positive_weight + lists.negative_weight
         log_weight = accumulating(weight).log()
         updates: list[MemoryUpdate] = []
         alone = self.denominator == "negatives"
         log_others = accumulating(lists.negative_weight).log() if alone else log_weight
         surprise = torch.logsumexp(scores + log_others, dim=-1, keepdim=True) - scores
         if self.average is not None:
-            assert lists.item_ids is not None
             log_size = torch.logsumexp(log_others, dim=-1, keepdim=True)
-            estimate = (surprise - log_size).unsqueeze(-1)
-            present = lists.positive_weight > 0
-            log_u, update = self.average.track(lists.item_ids, estimate, present)
-            surprise, updates = log_u.squeeze(-1) + log_size, [update]
+            estimate, present = surprise - log_size, lists.positive_weight > 0
+            log_u, updates = tracked(self.average, lists.item_ids, estimate, present)
+            surprise = log_u + log_size
         if alone:
             surprise = softplus(surprise)  # item i itself
         return Risk((self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype), updates)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
+from rankwise.memory.fcco import tracked
 from rankwise.objectives._selection import hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.partial_auc._selected import ranked_negatives
@@ -129,11 +130,8 @@ class CVaROverPositives(nn.Module):
 
     def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return one value for each list."""
-        assert lists.item_ids is not None
         present = lists.positive_weight > 0
-        estimate = values.unsqueeze(-1)
-        u, update = self.average.track(lists.item_ids, estimate, present)
-        values = u.squeeze(-1)
+        values, updates = tracked(self.average, lists.item_ids, values, present)
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * self.level
         part = hardest(values.detach(), lists.positive_weight, mass)
         first = (part * values).sum(-1) / part.sum(-1)
@@ -145,4 +143,4 @@ class CVaROverPositives(nn.Module):
         everyone = torch.ones_like(key, dtype=torch.bool)
         step = self.thresholds.descend(key, start, beyond, everyone)
         later = threshold + lists.mean_over_positives(above.clamp_min(0)) / self.level
-        return torch.where(seen, later.to(first.dtype), first), [update, step]
+        return torch.where(seen, later.to(first.dtype), first), [*updates, step]

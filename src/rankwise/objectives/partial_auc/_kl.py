@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
+from rankwise.memory.fcco import tracked
 from rankwise.pairs import Surrogate, pair_logsumexp
 from rankwise.pairs.rows import accumulating
 
@@ -51,7 +52,6 @@ class KLOverNegatives(nn.Module):
 
     def forward(self, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return one value for each positive, (lists, positives)."""
-        updates: list[MemoryUpdate] = []
         weight = accumulating(lists.negative_weight)
         # Shares inside the sum rather than minus log n⁻, which would cancel at high temperatures.
         log_mean = pair_logsumexp(
@@ -62,12 +62,10 @@ class KLOverNegatives(nn.Module):
             weight=weight / weight.sum(-1, keepdim=True),
         )
         if self.average is not None:
-            assert lists.item_ids is not None
             # In the dtype of the memory: at the first visit ĝ/u is then exactly 1.
-            estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
-            present = lists.positive_weight > 0
-            log_u, update = self.average.track(lists.item_ids, estimate, present)
-            log_mean, updates = log_u.squeeze(-1), [update]
+            log_mean = log_mean.to(self.average.value.dtype)
+        present = lists.positive_weight > 0
+        log_mean, updates = tracked(self.average, lists.item_ids, log_mean, present)
         return self.temperature * log_mean, updates
 
 
@@ -84,14 +82,11 @@ class KLOverPositives(nn.Module):
 
     def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return one value for each list."""
-        updates: list[MemoryUpdate] = []
         weight = accumulating(lists.positive_weight)
         share = weight / weight.sum(-1, keepdim=True)
         log_mean = torch.logsumexp(accumulating(values) / self.temperature + share.log(), dim=-1)
         if self.average is not None:
-            estimate = log_mean.to(self.average.value.dtype).unsqueeze(-1)
-            key = torch.zeros_like(log_mean, dtype=torch.long)
-            present = torch.ones_like(key, dtype=torch.bool)
-            log_u, update = self.average.track(key, estimate, present)
-            log_mean, updates = log_u.squeeze(-1), [update]
+            log_mean = log_mean.to(self.average.value.dtype)
+        key = torch.zeros_like(log_mean, dtype=torch.long)
+        log_mean, updates = tracked(self.average, key, log_mean)
         return (self.temperature * log_mean).to(values.dtype), updates

@@ -5,15 +5,17 @@ from __future__ import annotations
 from torch import nn
 
 from rankwise.lists import Lists
-from rankwise.objectives.base import Objective, Reduction, Risk
+from rankwise.metrics.auc import check_both_ways
+from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.partial_auc._cvar import CVaROverPositives
-from rankwise.objectives.partial_auc._forms import Form, over_negatives, require_form
+from rankwise.objectives.partial_auc._forms import Form, require_form
 from rankwise.objectives.partial_auc._kl import KLOverPositives, temperature_for
 from rankwise.objectives.partial_auc._selected import SelectedPositives
+from rankwise.objectives.partial_auc.one_way import PartialAUC
 from rankwise.pairs import Surrogate
 
 
-class TwoWayPartialAUC(Objective):
+class TwoWayPartialAUC(PartialAUC):
     """Loss for AUC where TPR ≥ ``min_tpr`` and FPR ≤ ``max_fpr``.
 
     The forms are those of :class:`PartialAUC`, over the positives as over the negatives:
@@ -80,32 +82,22 @@ class TwoWayPartialAUC(Objective):
         printed: bool = False,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(reduction=reduction)
-        if not 0 <= min_tpr < 1:
-            raise ValueError(f"min_tpr must be in [0, 1), got {min_tpr!r}")
-        if not 0 < max_fpr <= 1:
-            raise ValueError(f"max_fpr must be in (0, 1], got {max_fpr!r}")
-        require_form(
-            form,
-            num_items=num_items,
-            temperature=temperature,
-            positive_temperature=positive_temperature,
-        )
+        check_both_ways(min_tpr, max_fpr)
+        require_form(form, num_items=num_items, positive_temperature=positive_temperature)
         if printed and form != "direct":
             raise ValueError(
                 f"printed is for form='direct', got printed=True and form={form!r}, which takes a "
                 "share of the positives and does not round"
             )
-        if num_items is not None:
-            self.memory_by, self.memory_size = "item", num_items
-        self.over_negatives = over_negatives(
-            form,
-            surrogate,
-            (0.0, max_fpr),
+        super().__init__(
+            max_fpr,
+            form=form,
+            surrogate=surrogate,
             temperature=temperature,
             num_items=num_items,
             ema_rate=ema_rate,
             threshold_rate=threshold_rate,
+            reduction=reduction,
         )
         self.over_positives: nn.Module
         if form == "kl":

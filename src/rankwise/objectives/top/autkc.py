@@ -6,7 +6,7 @@ from torch import Tensor, inf
 
 from rankwise.checks import require_count
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.classes import ClassLists, ClassObjective, require_several_classes
+from rankwise.objectives.classes import ClassLists, ClassObjective
 from rankwise.pairs import Square, Surrogate, as_surrogate, pair_sum
 
 
@@ -50,9 +50,6 @@ class AUTKC(ClassObjective):
         super().__init__(reduction=reduction)
         require_count("k", k)
         self.k, self.surrogate, self.softmax = k, as_surrogate(surrogate), softmax
-
-    def require_classes(self, classes: int) -> None:
-        require_several_classes(classes)
 
     def risk(self, lists: ClassLists) -> Tensor:
         f = lists.scores.softmax(-1) if self.softmax else lists.scores

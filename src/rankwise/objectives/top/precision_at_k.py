@@ -76,9 +76,7 @@ class PrecisionAtK(ScaledObjective):
         reduction: Reduction = "mean",
     ) -> None:
         require_one_of("form", form, get_args(PrecisionForm))
-        super().__init__(
-            unit_of_margins(form) if score_scale is None else score_scale, reduction=reduction
-        )
+        super().__init__(unit_of_margins(form, score_scale), reduction=reduction)
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature

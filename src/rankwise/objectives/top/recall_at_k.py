@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_positive
+from rankwise.checks import require_count, require_each, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction
 from rankwise.pairs import Sigmoid, pair_sum
@@ -55,16 +55,13 @@ class RecallAtK(Objective):
             raise ValueError("k must be a whole number >= 1 or several of them, got none")
         for cut in self.k:
             require_count("k", cut)
-        require_positive("tau_k", tau_k)
-        require_positive("tau", tau)
+        require_each(require_positive, tau_k=tau_k, tau=tau)
         self.tau_k, self.tau = tau_k, tau
 
     def risk(self, lists: Lists) -> Tensor:
         surrogate = Sigmoid(1 / self.tau)
-        everything = torch.cat([lists.positives, lists.negatives], dim=-1)
-        weight = torch.cat([lists.positive_weight, lists.negative_weight], dim=-1)
         # The sum has the item itself as one more at its own score, which is worth σ(0).
-        above = pair_sum(surrogate, lists.positives, everything, weight=weight) - 0.5
+        above = pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) - 0.5
         cuts = torch.tensor(self.k, dtype=above.dtype, device=above.device)
         within = torch.sigmoid((cuts - 1 - above.unsqueeze(-1)) / self.tau_k)
         found = (lists.positive_weight.unsqueeze(-1) * within).sum(1)

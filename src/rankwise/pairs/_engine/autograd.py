@@ -11,12 +11,7 @@ from torch import Tensor
 from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
 from rankwise.pairs._engine.knots import Knots, make_knots
-from rankwise.pairs._engine.powers import (
-    add_separable_at_lower,
-    add_separable_at_upper,
-    powers_at_knots,
-    powers_at_points,
-)
+from rankwise.pairs._engine.powers import add_separable, powers_at_knots, powers_at_points
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import accumulating
 
@@ -33,14 +28,14 @@ class Block:
         """Σ_j weight_j · F(upper_i − lower_j) for every form; ``weight`` is one per lower."""
         results = self._sums(forms, weight, self.upper, toward_upper=True)
         for result, form in zip(results, forms, strict=True):
-            add_separable_at_upper(result, form, self.upper, self.lower, weight)
+            add_separable(result, form, self.upper, self.lower, weight, 1)
         return results
 
     def at_lower(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
         """Σ_i weight_i · F(upper_i − lower_j) for every form; ``weight`` is one per upper."""
         results = self._sums(forms, weight, self.lower, toward_upper=False)
         for result, form in zip(results, forms, strict=True):
-            add_separable_at_lower(result, form, self.upper, self.lower, weight)
+            add_separable(result, form, self.lower, self.upper, weight, -1)
         return results
 
     def _sums(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -90,41 +89,32 @@ def exponentials_at_points(
     """Add Σ over the knots of weight · (the exponential part of F) to the results at the points."""
     rate, gaps = forms[0].rate, knots.gaps
     sources = knots.to_knots(weight, [1.0])
+
+    def spread(side: str, sums: Tensor, ks: range, factors: list[list[float]]) -> None:
+        """Add Σ_k factor_k · (the k-th sum at the point's slot) · (its k-th term) to each."""
+        for piece in knots.pieces():
+            slot = knots.slot[..., piece]
+            distance = knots.below(piece) if side == "right" else knots.above[..., piece]
+            for i, term in enumerate(_terms(side, rate * distance, ks)):
+                term.mul_(sums[i].gather(-1, slot))
+                for result, factor in zip(results, factors, strict=True):
+                    result[..., piece].add_(term, alpha=factor[i])
+
     for side, ks in _terms_of(forms, knots):
         factors = [[_factor(form, side, k) for k in ks] for form in forms]
-        spread = partial(_spread, knots, rate, ks, factors, results)
         if side == "right":
             sums = _scan_down(sources.expand(len(ks), -1, -1), rate * gaps, ks)
-            spread("right", _pad(sums, (0, 1)))
+            spread("right", _pad(sums, (0, 1)), ks, factors)
         elif side == "left":
             sums = _scan_up(sources.expand(len(ks), -1, -1), rate * gaps, ks)
-            spread("left", _pad(sums, (1, 0)))
+            spread("left", _pad(sums, (1, 0)), ks, factors)
         else:
             mass = sources.cumsum(-1)
             steps = torch.stack(list(_terms("rise", rate * gaps, ks)))
             steps[..., 1:] *= mass[..., :-1]
             steps[..., 0] = 0
-            spread("left", _pad(_scan_up(steps, rate * gaps, ks), (1, 0)))
-            spread("rise", _pad(mass, (1, 0)).expand(len(ks), -1, -1))
-
-
-def _spread(  # noqa: PLR0917
-    knots: Knots,
-    rate: float,
-    ks: range,
-    factors: list[list[float]],
-    results: list[Tensor],
-    side: str,
-    sums: Tensor,
-) -> None:
-    """Add Σ_k factor_k · (the k-th sum at the point's slot) · (its k-th term) to each result."""
-    for piece in knots.pieces():
-        slot = knots.slot[..., piece]
-        distance = knots.below(piece) if side == "right" else knots.above[..., piece]
-        for i, term in enumerate(_terms(side, rate * distance, ks)):
-            term.mul_(sums[i].gather(-1, slot))
-            for result, factor in zip(results, factors, strict=True):
-                result[..., piece].add_(term, alpha=factor[i])
+            spread("left", _pad(_scan_up(steps, rate * gaps, ks), (1, 0)), ks, factors)
+            spread("rise", _pad(mass, (1, 0)).expand(len(ks), -1, -1), ks, factors)
 
 
 def _terms_of(forms: tuple[PairForm, ...], knots: Knots) -> Iterator[tuple[str, range]]:

@@ -74,29 +74,21 @@ def _at_slot(per_knot: Tensor, slot: Tensor) -> Tensor:
     return torch.nn.functional.pad(per_knot, (1, 0)).gather(-1, slot)
 
 
-def add_separable_at_upper(
-    result: Tensor, form: PairForm, upper: Tensor, lower: Tensor, weight: Tensor
+def add_separable(  # noqa: PLR0917
+    result: Tensor, form: PairForm, at: Tensor, sources: Tensor, weight: Tensor, sign: int
 ) -> None:
-    """Add Σ_j weight_j · (tail + growth)(upper_i − lower_j) to ``result``."""
-    if any(form.tail):
-        result.add_(_polynomial(form.tail, upper, lower, weight))
-    if form.growth:
-        top = lower.amax(-1, keepdim=True)
-        total = (weight * torch.exp(form.rate * (lower - top))).sum(-1, keepdim=True)
-        result.add_(torch.exp(-form.rate * (upper - top)) * total, alpha=form.growth)
+    """Add Σ weight · (tail + growth)(sign · (at − source)), summed over the sources.
 
-
-def add_separable_at_lower(
-    result: Tensor, form: PairForm, upper: Tensor, lower: Tensor, weight: Tensor
-) -> None:
-    """Add Σ_i weight_i · (tail + growth)(upper_i − lower_j) to ``result``."""
+    The sign is 1 for sums at every upper, over the lowers, and −1 the other way around.
+    """
     if any(form.tail):
-        mirrored = tuple((-1.0) ** d * factor for d, factor in enumerate(form.tail))
-        result.add_(_polynomial(mirrored, lower, upper, weight))
+        factors = tuple(float(sign) ** d * factor for d, factor in enumerate(form.tail))
+        result.add_(_polynomial(factors, at, sources, weight))
     if form.growth:
-        bottom = upper.amin(-1, keepdim=True)
-        total = (weight * torch.exp(-form.rate * (upper - bottom))).sum(-1, keepdim=True)
-        result.add_(torch.exp(form.rate * (lower - bottom)) * total, alpha=form.growth)
+        rate = sign * form.rate
+        furthest = (sources.amax if sign == 1 else sources.amin)(-1, keepdim=True)
+        total = (weight * torch.exp(rate * (sources - furthest))).sum(-1, keepdim=True)
+        result.add_(torch.exp(-rate * (at - furthest)) * total, alpha=form.growth)
 
 
 def _polynomial(factors: tuple[float, ...], at: Tensor, sources: Tensor, weight: Tensor) -> Tensor:

@@ -19,7 +19,6 @@ largest width within reach and in proportion beyond.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -48,21 +47,34 @@ def _edges() -> tuple[list[float], float]:
 _EDGES, _REACH = _edges()
 
 
-@dataclass(frozen=True)
 class GrowingSquares:
-    """t of the uppers and v of the lowers, a row for each list, with what sums need of them."""
+    """``t`` (rows, n⁺) and ``v`` (rows, n⁻), neither below 0 nor empty, with what sums need."""
 
-    low: Tensor  # (cells, 1) edges of the cells that hold an upper
-    center: Tensor  # (cells, 1)
-    cell: Tensor  # (rows, n⁺) number of the cell, row after row
-    s: Tensor  # (rows, n⁺) t from the center of its cell
-    own: Tensor  # (rows, n⁺) e^{−c(c + 2s)}
-    slot: Tensor  # (rows, n⁺) number of v below t, as a place in running sums, row after row
-    start: Tensor  # (rows, cells) number of v below the edge of the cell, likewise
-    order: Tensor  # (rows, n⁻) which lower each of the ascending v is
-    v: Tensor  # (rows, n⁻) ascending, no more than the reach
-    r: Tensor  # (rows, n⁻) v from the center of its cell
-    bell: Tensor  # (rows, n⁻) e^{r²}, 0 out of reach
+    def __init__(self, t: Tensor, v: Tensor) -> None:
+        edges = t.new_tensor(_EDGES)
+        lows, centers = edges[:-1], (edges[:-1] + edges[1:]) / 2
+        t = t.clamp(max=FURTHEST)
+        cell = torch.bucketize(t, lows, right=True).sub_(1)
+        held = torch.zeros_like(lows, dtype=torch.bool).index_fill_(0, cell.flatten(), value=True)
+        used = held.nonzero().squeeze(1)
+        line, self.order = v.sort(-1)  # (rows, n⁻) which lower each of the ascending v is
+        row = torch.arange(len(t), device=t.device).unsqueeze(-1)
+        place, low, center = row * (v.shape[-1] + 1), lows[used], centers.take(cell)
+        self.low = low.unsqueeze(-1)  # (cells, 1) edges of the cells that hold an upper
+        self.center = centers[used].unsqueeze(-1)  # (cells, 1)
+        # (rows, n⁺) number of the cell, row after row
+        self.cell = held.cumsum(0).sub_(1).take(cell) + row * len(used)
+        self.s = t - center  # (rows, n⁺) t from the center of its cell
+        self.own = torch.exp(-center * (center + 2 * self.s))  # (rows, n⁺) e^{−c(c + 2s)}
+        # (rows, n⁺) number of v below t, as a place in running sums, row after row
+        self.slot = torch.searchsorted(line, t) + place
+        # (rows, cells) number of v below the edge of the cell, likewise
+        self.start = torch.searchsorted(line, low.repeat(len(t), 1)) + place
+        self.v = line.clamp(max=_REACH)  # (rows, n⁻) ascending, no more than the reach
+        # (rows, n⁻) v from the center of its cell
+        self.r = self.v - centers.take(torch.bucketize(self.v, lows, right=True).sub_(1))
+        # (rows, n⁻) e^{r²}, 0 out of reach
+        self.bell = torch.exp(self.r * self.r).masked_fill_(line >= _REACH, 0)
 
     def at_upper(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Σ_{v_j < t_i} weight_j · K(t_i, v_j) for every upper, and the same with weight_j · v_j.
@@ -143,36 +155,6 @@ class GrowingSquares:
         return decay.masked_fill_(v >= self.low.clamp(max=_REACH), 0)
 
 
-def growing_squares(t: Tensor, v: Tensor) -> GrowingSquares:
-    """The plan for ``t`` (rows, n⁺) and ``v`` (rows, n⁻), neither below 0 nor empty."""
-    edges = t.new_tensor(_EDGES)
-    lows, centers = edges[:-1], (edges[:-1] + edges[1:]) / 2
-    t = t.clamp(max=FURTHEST)
-    cell = torch.bucketize(t, lows, right=True).sub_(1)
-    held = torch.zeros_like(lows, dtype=torch.bool).index_fill_(0, cell.flatten(), value=True)
-    used = held.nonzero().squeeze(1)
-    line, order = v.sort(-1)
-    within = line.clamp(max=_REACH)
-    row = torch.arange(len(t), device=t.device).unsqueeze(-1)
-    place, low = row * (v.shape[-1] + 1), lows[used]
-    center = centers.take(cell)
-    s = t - center
-    r = within - centers.take(torch.bucketize(within, lows, right=True).sub_(1))
-    return GrowingSquares(
-        low=low.unsqueeze(-1),
-        center=centers[used].unsqueeze(-1),
-        cell=held.cumsum(0).sub_(1).take(cell) + row * len(used),
-        s=s,
-        own=torch.exp(-center * (center + 2 * s)),
-        slot=torch.searchsorted(line, t) + place,
-        start=torch.searchsorted(line, low.repeat(len(t), 1)) + place,
-        order=order,
-        v=within,
-        r=r,
-        bell=torch.exp(r * r).masked_fill_(line >= _REACH, 0),
-    )
-
-
 def _powers(x: Tensor, count: int) -> Tensor:
     """1, x, x², … in a new last dimension."""
     powers = x.new_ones(*x.shape, count)
@@ -223,7 +205,7 @@ class _LogSum(Function):
         plans = []
         for rows in _blocks(t, v):
             positive = t[rows].clamp_min(0)
-            plan = growing_squares(positive, v[rows])
+            plan = GrowingSquares(positive, v[rows])
             total, moment = plan.at_upper(weight[rows])
             rest = plan.rest_at_upper(weight[rows]) * torch.exp(-(positive**2))
             whole = total + rest

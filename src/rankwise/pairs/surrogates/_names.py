@@ -8,11 +8,12 @@ from rankwise._grammar import Spec, canonical, nearest, parse, write
 from rankwise.pairs import surrogates
 from rankwise.pairs.surrogates.base import Surrogate
 
-_PUBLIC = (getattr(surrogates, name) for name in surrogates.__all__ if name != "as_surrogate")
-SURROGATES: dict[str, type[Surrogate]] = {
+_NAMES: list[str] = surrogates.__all__  # type: ignore[has-type]  # this module's own is one of them
+_PUBLIC = (getattr(surrogates, name) for name in _NAMES if name != "as_surrogate")
+SURROGATES = {
     canonical(found.__name__): found
     for found in _PUBLIC
-    if inspect.isclass(found) and not inspect.isabstract(found)
+    if isinstance(found, type) and issubclass(found, Surrogate) and not inspect.isabstract(found)
 }
 """The surrogates by the canonical names of their classes."""
 

@@ -33,6 +33,7 @@ class OneSidedSigmoid(Surrogate):
     """
 
     tau: float = 1.0
+    bounds_below = True
 
     def value(self, x: Tensor) -> Tensor:
         return torch.tanh(torch.relu(x * (-0.5 / self.tau)))  # relu: no slope at a tie
@@ -52,10 +53,6 @@ class OneSidedSigmoid(Surrogate):
             factor = 2 * rate if order == 1 else -2 * rate**2
             left = Piece(-_INF, 0.0, decay=_times(factor, sigmoid_tail(order)), rate=rate)
         return left, Piece(0.0, _INF, rate=rate)
-
-    @property
-    def bounds_below(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
@@ -151,16 +148,13 @@ class Exponential(Surrogate):
     """
 
     scale: float = 1.0
+    bounds_above = True
 
     def value(self, x: Tensor) -> Tensor:
         return torch.exp(-self.scale * x)
 
     def pieces(self, order: int = 0) -> tuple[Piece, ...]:
         return (Piece(-_INF, _INF, growth=(-self.scale) ** order, rate=self.scale),)
-
-    @property
-    def bounds_above(self) -> bool:
-        return True
 
 
 def _times(factor: float, coefficients: tuple[float, ...]) -> tuple[float, ...]:

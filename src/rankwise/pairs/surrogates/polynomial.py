@@ -26,20 +26,13 @@ class ZeroOne(PiecewisePolynomial):
     """
 
     closed: ClassVar[bool] = True
+    bounds_above = bounds_below = True
 
     def value(self, x: Tensor) -> Tensor:
         return (x <= 0).to(x.dtype) + 0 * x  # keeps a graph, with the gradient it has: zero
 
     def polynomials(self) -> Polynomials:
         return (-_INF, (1.0,)), (0.0, ())
-
-    @property
-    def bounds_above(self) -> bool:
-        return True
-
-    @property
-    def bounds_below(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
@@ -60,6 +53,7 @@ class OneSidedHuber(PiecewisePolynomial):
     """
 
     tau: float = 1.0
+    bounds_above = True
 
     def value(self, x: Tensor) -> Tensor:
         slack = (1 - x / self.tau).clamp_min(0)
@@ -71,10 +65,6 @@ class OneSidedHuber(PiecewisePolynomial):
     def polynomials(self) -> Polynomials:
         slope = -2 / self.tau
         return (-_INF, (1.0, slope)), (0.0, (1.0, slope, self.tau**-2)), (self.tau, ())
-
-    @property
-    def bounds_above(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True)
