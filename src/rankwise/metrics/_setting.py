@@ -158,15 +158,13 @@ class Setting:
         items = items.checked(graded=self.kernel.graded)
         if items.groups is None:
             return self._rows(items).reshape(items.scores.shape[:-1])
-        ids = torch.unique(items.groups)
-        values = torch.empty(len(ids), dtype=torch.float64, device=ids.device)
+        lists = len(torch.unique(items.groups))
+        values = torch.empty(lists, dtype=torch.float64, device=items.groups.device)
         weight = torch.ones_like(items.scores) if items.weight is None else items.weight
         # Lists of similar length are rows of one tensor, padded with items of weight zero.
-        for lists in size_classes(items.groups):
-            (side,) = lists.sides
+        for places, (side,) in size_classes(items.groups):
             scores, target = side.take(items.scores, -torch.inf), side.take(items.target)
-            rows = self._rows(Items(scores, target, weight=side.take(weight)))
-            values[torch.searchsorted(ids, lists.groups)] = rows
+            values[places] = self._rows(Items(scores, target, weight=side.take(weight)))
         return values
 
     def summary(self, values: Tensor) -> Tensor:

@@ -116,9 +116,7 @@ def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch
         )
     present = replace(batch, mask=None)
     batches = []
-    for size_class in size_classes(groups):
-        (side,) = size_class.sides
-        order = torch.searchsorted(ids, size_class.groups)
+    for order, (side,) in size_classes(groups):
         batches.append(
             replace(
                 present.map(side.take),

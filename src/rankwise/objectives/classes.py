@@ -210,10 +210,9 @@ def _by_group(flat: ClassLists, groups: Tensor, target: Tensor) -> list[_Part]:
             "groups must hold one integer per item, for scores of shape (items, classes), "
             f"got {groups.dtype} of shape {tuple(groups.shape)}"
         )
-    parts, ids = [], torch.unique(groups)
-    for size_class in size_classes(groups):
-        (side,) = size_class.sides
+    parts = []
+    for places, (side,) in size_classes(groups):
         logits, labels = flat.scores[side.positions], side.take(flat.target)
         lists = ClassLists(logits, labels, side.take(flat.weight))
-        parts.append((lists, torch.searchsorted(ids, size_class.groups)))
+        parts.append((lists, places))
     return parts

@@ -68,19 +68,21 @@ def embedding_scores(
     _check("embeddings", embeddings, "labels", labels)
     if (gallery is None) != (gallery_labels is None):
         raise ValueError("gallery and gallery_labels go together, got only one of them")
-    if normalize:
-        embeddings = torch.nn.functional.normalize(embeddings, dim=-1)
+    embeddings = normalized(embeddings, normalize)
     ranked, ranked_labels = embeddings, labels
     if gallery is not None and gallery_labels is not None:
         _check("gallery", gallery, "gallery_labels", gallery_labels)
-        if normalize:
-            gallery = torch.nn.functional.normalize(gallery, dim=-1)
-        ranked = torch.cat([embeddings, gallery.to(embeddings.dtype)])
+        ranked = torch.cat([embeddings, normalized(gallery, normalize).to(embeddings.dtype)])
         ranked_labels = torch.cat([labels, gallery_labels])
     mask = torch.ones(len(embeddings), len(ranked), dtype=torch.bool, device=embeddings.device)
     mask.fill_diagonal_(False)
     target = labels.unsqueeze(1) == ranked_labels
     return EmbeddingScores(embeddings @ ranked.T, target, mask)
+
+
+def normalized(embeddings: Tensor, normalize: bool) -> Tensor:
+    """Return embeddings of length 1 where they are asked for."""
+    return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
 
 
 def require_matrix(name: str, embeddings: Tensor) -> None:

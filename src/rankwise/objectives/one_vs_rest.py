@@ -65,23 +65,23 @@ class OneVsRest(ReprFromOptions, nn.Module):
         items, classes = logits.shape
         ids = torch.arange(classes, device=logits.device)
         hot, mask = self._by_class(target, items, ids)
-        own_ids: dict[str, Tensor | None] = {}
+        given = {"mask": mask}
         if self.objective.memory_by == "list" and self.objective.memory_size > 1:
-            own_ids = {"list_ids": ids}
+            given["list_ids"] = ids
         elif self.objective.memory_by == "item":
             if item_ids is None or item_ids.shape != (items,):
                 raise ValueError(f"item_ids must hold one id per item, shape ({items},)")
-            own_ids = {"item_ids": (item_ids * classes).unsqueeze(0) + ids.unsqueeze(1)}
+            given["item_ids"] = (item_ids * classes).unsqueeze(0) + ids.unsqueeze(1)
         if weight is not None and weight.shape != (items,):
             raise ValueError(
                 f"weight must have one number per item, shape ({items},), "
                 f"got shape {tuple(weight.shape)}"
             )
-        weights = None if weight is None else weight.expand(classes, items)
-        more = {} if previous_scores is None else {"previous_scores": previous_scores.T}
+        given["weight"] = None if weight is None else weight.expand(classes, items)
+        if previous_scores is not None:
+            given["previous_scores"] = previous_scores.T
         # A class's items side by side: everything that follows goes over them again and again.
         scores = logits.T.contiguous()
-        given = {"mask": mask, "weight": weights, **own_ids, **more}
         if items == 1:
             scores, hot, given = _with_an_absent_item(scores, hot, given)
         loss: Tensor = self.objective(scores, hot, **given)

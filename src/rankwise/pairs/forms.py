@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import torch
 from torch import Tensor
@@ -106,9 +106,7 @@ def form_of(pieces: tuple[Piece, ...], *, closed: bool = False) -> PairForm:
 
 
 def _difference(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
-    longer = max(len(a), len(b))
-    a, b = a + (0.0,) * (longer - len(a)), b + (0.0,) * (longer - len(b))
-    return tuple(x - y for x, y in zip(a, b, strict=True))
+    return tuple(x - y for x, y in zip_longest(a, b, fillvalue=0.0))
 
 
 def _about(polynomial: tuple[float, ...], b: float) -> tuple[float, ...]:

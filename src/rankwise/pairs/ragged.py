@@ -28,18 +28,11 @@ class Side:
         return flat[self.positions].masked_fill(~self.mask, fill)
 
 
-@dataclass(frozen=True)
-class SizeClass:
-    """Lists of similar length: their ids and, for every side, their items."""
-
-    groups: Tensor
-    sides: tuple[Side, ...]
-
-
-def size_classes(*groups: Tensor) -> Iterator[SizeClass]:
+def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     """Split flat group ids, one tensor a side, into rectangles of lists of similar length.
 
     Ids may be any integers in any order. A list that is missing on one side has an empty row there.
+    Every rectangle comes with the places of its lists in ascending order of all ids.
     """
     ids, compact = torch.unique(torch.cat(groups), return_inverse=True)
     sides = torch.split(compact, [len(g) for g in groups])
@@ -49,12 +42,12 @@ def size_classes(*groups: Tensor) -> Iterator[SizeClass]:
     # The class of a list: the bit length of its size on every side.
     bits = torch.stack([torch.frexp(count.double()).exponent for count in counts], dim=1)
     for members in _rows_by_value(bits):
-        yield SizeClass(
-            ids[members],
-            tuple(
+        yield (
+            members,
+            [
                 _rectangle(order, start[members], count[members])
                 for order, start, count in zip(orders, starts, counts, strict=True)
-            ),
+            ],
         )
 
 

@@ -141,8 +141,7 @@ def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
         if groups.is_floating_point() or groups.dtype == torch.bool:
             raise ValueError(f"{name} must hold integers, got {groups.dtype}")
     rectangles = []
-    for size_class in size_classes(upper_groups, lower_groups):
-        uppers, lowers = size_class.sides
+    for _, (uppers, lowers) in size_classes(upper_groups, lower_groups):
         mask = lowers.mask
         if given.lower_mask is not None and len(given.lower_mask):
             mask = mask & given.lower_mask[lowers.positions]

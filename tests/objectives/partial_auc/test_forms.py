@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rankwise.objectives.partial_auc._forms import over_negatives, require_form
+from rankwise.objectives import PartialAUC
+from rankwise.objectives.partial_auc.one_way import require_form
 from rankwise.pairs import Hinge, Logistic, SquaredHinge
-
-NOTHING = dict(temperature=None, num_items=None, ema_rate=0.9, threshold_rate=0.1)
 
 
 def test_the_surrogate_by_default():
@@ -16,28 +15,28 @@ def test_the_surrogate_by_default():
         ("cvar", SquaredHinge(1)),
         ("kl", Hinge(1)),
     ):
-        assert over_negatives(form, None, (0.0, 0.1), **NOTHING).surrogate == surrogate
-        given = over_negatives(form, Hinge(0.5), (0.0, 0.1), **NOTHING)
-        assert given.surrogate == Hinge(0.5)
+        assert PartialAUC(0.1, form=form).over_negatives.surrogate == surrogate
+        given = PartialAUC(0.1, form=form, surrogate=Hinge(0.5))
+        assert given.over_negatives.surrogate == Hinge(0.5)
 
 
 @pytest.mark.parametrize("form", ["cvar", "kl"])
 def test_the_hardest_negatives_start_at_the_top(form):
     with pytest.raises(ValueError, match=f"min_fpr must be 0 for form='{form}'.*got 0.1"):
-        over_negatives(form, None, (0.1, 0.2), **NOTHING)
+        PartialAUC(0.2, 0.1, form)
 
 
 @pytest.mark.parametrize("num_items", [None, 10])
 def test_cvar_takes_the_two_hinges_only(num_items):
     with pytest.raises(ValueError, match="must be Hinge or SquaredHinge"):
-        over_negatives("cvar", Logistic(), (0.0, 0.2), **{**NOTHING, "num_items": num_items})
+        PartialAUC(0.2, form="cvar", surrogate=Logistic(), num_items=num_items)
 
 
 def test_a_surrogate_has_a_name():
-    named = over_negatives("direct", "hinge(margin=2)", (0.0, 0.2), **NOTHING)
-    assert named.surrogate == Hinge(2)
+    named = PartialAUC(0.2, surrogate="hinge(margin=2)")
+    assert named.over_negatives.surrogate == Hinge(2)
     with pytest.raises(ValueError, match=r"surrogate must be one of rankwise\.pairs"):
-        over_negatives("direct", 1.0, (0.0, 0.2), **NOTHING)
+        PartialAUC(0.2, surrogate=1.0)
 
 
 def test_options_of_another_form_are_refused():

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_ids
-from rankwise.objectives.embeddings import require_matrix
+from rankwise.objectives.embeddings import normalized, require_matrix
 
 
 class ContrastiveLists(NamedTuple):
@@ -78,10 +78,10 @@ def two_views(
     _check_pair("second", second, first)
     _check_ids(item_ids, first)
     size = len(first)
-    anchors = _normalized(torch.cat([first, second]), normalize)
+    anchors = normalized(torch.cat([first, second]), normalize)
     compared = anchors
     if others is not None:
-        compared = torch.cat([anchors, _normalized(_more("others", others, first), normalize)])
+        compared = torch.cat([anchors, normalized(_more("others", others, first), normalize)])
     mask = torch.ones(2 * size, len(compared), dtype=torch.bool, device=first.device)
     mask.fill_diagonal_(False)
     target = torch.zeros_like(mask)
@@ -134,12 +134,12 @@ def two_modalities(
             )
         require_ids("item_ids", item_ids, num_items)
         item_ids = torch.cat([item_ids, item_ids + num_items])
-    images, texts = _normalized(images, normalize), _normalized(texts, normalize)
+    images, texts = normalized(images, normalize), normalized(texts, normalize)
     both_ways = images @ texts.T
     forth, back = both_ways, both_ways.T
     if others is not None:
-        more_images = _normalized(_more("others[0]", others[0], images), normalize)
-        more_texts = _normalized(_more("others[1]", others[1], texts), normalize)
+        more_images = normalized(_more("others[0]", others[0], images), normalize)
+        more_texts = normalized(_more("others[1]", others[1], texts), normalize)
         if len(more_images) != len(more_texts):
             raise ValueError(
                 "others must have as many images as texts, "
@@ -154,10 +154,6 @@ def two_modalities(
     # One pair alone has nothing to be compared with: an empty batch.
     mask = torch.zeros_like(target) if scores.shape[1] == 1 else None
     return ContrastiveLists(scores, target, mask, item_ids)
-
-
-def _normalized(embeddings: Tensor, normalize: bool) -> Tensor:
-    return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
 
 
 def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:

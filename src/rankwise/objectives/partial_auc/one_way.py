@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from rankwise.checks import require_fraction_range
+from typing import Literal, get_args
+
+from torch import nn
+
+from rankwise.checks import require_count, require_fraction_range, require_one_of
 from rankwise.lists import Lists
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.objectives.partial_auc._forms import Form, over_negatives, require_form
-from rankwise.pairs import Surrogate
+from rankwise.objectives.partial_auc._cvar import CVaROverNegatives, require_hinge
+from rankwise.objectives.partial_auc._kl import KLOverNegatives, temperature_for
+from rankwise.objectives.partial_auc._selected import SelectedNegatives
+from rankwise.pairs import Hinge, SquaredHinge, Surrogate, as_surrogate
+
+Form = Literal["direct", "cvar", "kl"]
 
 
 class PartialAUC(Objective):
@@ -77,16 +85,40 @@ class PartialAUC(Objective):
         require_form(form, num_items=num_items, temperature=temperature)
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
-        self.over_negatives = over_negatives(
-            form,
-            surrogate,
-            (min_fpr, max_fpr),
-            temperature=temperature,
-            num_items=num_items,
-            ema_rate=ema_rate,
-            threshold_rate=threshold_rate,
-        )
+        if surrogate is None:
+            surrogate = Hinge(1.0) if form == "kl" else SquaredHinge(1.0)
+        surrogate = as_surrogate(surrogate)
+        if form != "direct" and min_fpr != 0:
+            raise ValueError(
+                f"min_fpr must be 0 for form={form!r}, which uses the hardest negatives, "
+                f"got {min_fpr!r}; form='direct' takes any range"
+            )
+        self.over_negatives: nn.Module
+        if form == "kl":
+            temperature = temperature_for("temperature", temperature, max_fpr)
+            self.over_negatives = KLOverNegatives(surrogate, temperature, num_items, ema_rate)
+        elif num_items is not None:
+            self.over_negatives = CVaROverNegatives(surrogate, max_fpr, num_items, threshold_rate)
+        else:
+            rounded = form == "direct"
+            surrogate = surrogate if rounded else require_hinge(surrogate)
+            self.over_negatives = SelectedNegatives(surrogate, min_fpr, max_fpr, rounded=rounded)
 
     def risk(self, lists: Lists) -> Risk:
         values, updates = self.over_negatives(lists)
         return Risk(lists.mean_over_positives(values), updates)
+
+
+def require_form(form: Form, *, num_items: int | None, **temperatures: float | None) -> None:
+    """Raise on an unknown form, or an option of another form."""
+    require_one_of("form", form, get_args(Form))
+    if num_items is not None:
+        require_count("num_items", num_items)
+        if form == "direct":
+            raise ValueError(
+                "num_items is for form='cvar' or 'kl', "
+                f"got num_items={num_items!r} and form='direct', which has nothing to remember"
+            )
+    for name, value in temperatures.items():
+        if value is not None and form != "kl":
+            raise ValueError(f"{name} is for form='kl', got {name}={value!r} and form={form!r}")

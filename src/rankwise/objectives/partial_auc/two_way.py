@@ -8,10 +8,9 @@ from rankwise.lists import Lists
 from rankwise.metrics.auc import check_both_ways
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.partial_auc._cvar import CVaROverPositives
-from rankwise.objectives.partial_auc._forms import Form, require_form
 from rankwise.objectives.partial_auc._kl import KLOverPositives, temperature_for
 from rankwise.objectives.partial_auc._selected import SelectedPositives
-from rankwise.objectives.partial_auc.one_way import PartialAUC
+from rankwise.objectives.partial_auc.one_way import Form, PartialAUC, require_form
 from rankwise.pairs import Surrogate
 
 

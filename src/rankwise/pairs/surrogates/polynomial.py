@@ -180,6 +180,7 @@ class BarrierHinge(PiecewisePolynomial):
 
     scale: float = 2.0
     margin: float = 1.0
+    bounds_above = _WithMargin.bounds_above
 
     def _lines(self) -> tuple[tuple[float, float], ...]:
         s, c = self.scale, self.margin
@@ -202,10 +203,6 @@ class BarrierHinge(PiecewisePolynomial):
             start, negative_slope, level = min(crossings)
             slope = -negative_slope
             envelope.append((start, (level, slope)))
-
-    @property
-    def bounds_above(self) -> bool:
-        return self.margin >= 1
 
 
 @dataclass(frozen=True)
