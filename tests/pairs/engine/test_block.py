@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.pairs.cases import SURROGATES
 
-from rankwise.pairs._engine.autograd import make_block
+from rankwise.pairs._engine.autograd import Block
 
 
 @pytest.mark.parametrize("sizes", [(5, 30), (30, 5)])
@@ -13,7 +13,7 @@ def test_sums_to_either_side_for_several_forms_at_once(surrogate, sizes):
     torch.manual_seed(0)
     upper, lower = (10 + torch.randn(2, n, dtype=torch.float64) for n in sizes)
     forms = (surrogate.form(0), surrogate.form(1))
-    block = make_block(forms[0], upper, lower)
+    block = Block(forms[0], upper, lower)
     x = upper.unsqueeze(-1) - lower.unsqueeze(-2)
     above, below = torch.randn_like(upper), torch.randn_like(lower)
     functions = (surrogate.value, surrogate.derivative)

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from rankwise.pairs import OneSidedHuber, ZeroOne
-from rankwise.pairs._engine.knots import make_knots
+from rankwise.pairs._engine.knots import Knots
 
 
 @pytest.mark.parametrize("sizes", [(3, 8), (8, 3)])
 def test_the_smaller_side_becomes_the_knots(sizes):
     upper, lower = (torch.randn(2, n, dtype=torch.float64) for n in sizes)
-    knots = make_knots(OneSidedHuber(0.5).form(), upper, lower)
+    knots = Knots(OneSidedHuber(0.5).form(), upper, lower)
     assert knots.knots_are_upper == (sizes[0] < sizes[1])
     assert knots.line.shape == (2, 2 * 3)
     assert (knots.line.diff(dim=-1) >= 0).all()
@@ -20,14 +20,14 @@ def test_the_smaller_side_becomes_the_knots(sizes):
 
 def test_ties_count_as_the_surrogate_says():
     tied = torch.zeros(1, 1, dtype=torch.float64)
-    assert make_knots(ZeroOne().form(), tied, tied).slot.item() == 1
-    assert make_knots(OneSidedHuber(1.0).form(), tied - 1, tied - 1).slot.item() == 1  # 0 < τ only
+    assert Knots(ZeroOne().form(), tied, tied).slot.item() == 1
+    assert Knots(OneSidedHuber(1.0).form(), tied - 1, tied - 1).slot.item() == 1  # 0 < τ only
 
 
 def test_round_trips():
     torch.manual_seed(0)
     upper, lower = torch.randn(2, 4), torch.randn(2, 9)
-    knots = make_knots(OneSidedHuber(0.5).form(), upper, lower)
+    knots = Knots(OneSidedHuber(0.5).form(), upper, lower)
     values = torch.randn(2, 4)
     back = knots.from_knots(knots.to_knots(values, [1.0, 2.0]))
     assert torch.equal(back, torch.stack([values, 2 * values], dim=1))
@@ -37,7 +37,7 @@ def test_rough_order_is_an_order_of_the_same_points(monkeypatch):
     monkeypatch.setattr("rankwise.pairs._engine.knots._MANY_KNOTS", 10)
     torch.manual_seed(1)
     upper, lower = torch.randn(2, 50), torch.randn(2, 900)
-    knots = make_knots(OneSidedHuber(0.5).form(), upper, lower)
+    knots = Knots(OneSidedHuber(0.5).form(), upper, lower)
     assert knots.arrangement is not None
     assert torch.equal(knots.points, knots.to_points(lower))
     assert torch.equal(knots.from_points(knots.to_points(lower)), lower)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankwise.pairs import BarrierHinge, Hinge, OneSidedHuber, Square, SquaredHinge, pair_sum
-from rankwise.pairs._engine.knots import make_knots
+from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs._engine.powers import powers_at_knots, powers_at_points
 
 
@@ -95,7 +95,7 @@ def test_both_directions_equal_the_definition(sizes):
     torch.manual_seed(1)
     upper, lower = (torch.randn(2, n, dtype=torch.float64) for n in sizes)
     form = SquaredHinge(0.5).form()
-    knots = make_knots(form, upper, lower)
+    knots = Knots(form, upper, lower)
     values = (0.5 - upper.unsqueeze(-1) + lower.unsqueeze(-2)).clamp_min(0) ** 2
     smaller, larger = (2, 1) if sizes[0] < sizes[1] else (1, 2)
     to_knots = values.sum(smaller)

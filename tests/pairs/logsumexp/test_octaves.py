@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankwise.pairs._logsumexp import octaves as module
-from rankwise.pairs._logsumexp.octaves import ORDER, octaves, uses
+from rankwise.pairs._logsumexp.octaves import ORDER, Octaves, uses
 
 
 def points(rows=3, n=200):
@@ -30,14 +30,14 @@ def test_a_function_of_the_nodes_is_that_of_the_points(name):
     if name.startswith("a singularity"):
         first[:] = False
         at.clamp_(min=2.0**-60)
-    cells = octaves(at, first, -8)
+    cells = Octaves(at, first, -8)
     values = FUNCTIONS[name](cells.nodes).expand(len(at), -1)
     torch.testing.assert_close(cells.at_points(values), FUNCTIONS[name](at), rtol=1e-11, atol=1e-11)
 
 
 def test_the_sets_have_nodes_of_their_own():
     at, first = points()
-    cells = octaves(at, first, -8)
+    cells = Octaves(at, first, -8)
     value = torch.where(cells.first, 1.0, 2.0).double().expand(len(at), -1)
     expected = torch.where(first, 1.0, 2.0).double()
     torch.testing.assert_close(cells.at_points(value), expected)
@@ -45,7 +45,7 @@ def test_the_sets_have_nodes_of_their_own():
 
 def test_there_and_back_are_each_others_transpose():
     at, first = points()
-    cells = octaves(at, first, -8)
+    cells = Octaves(at, first, -8)
     weight, value = torch.randn_like(at), torch.randn(len(at), len(cells.nodes)).double()
     there = (cells.to_nodes(weight) * value).sum()
     torch.testing.assert_close(there, (weight * cells.at_points(value)).sum())
@@ -53,7 +53,7 @@ def test_there_and_back_are_each_others_transpose():
 
 def test_nodes_are_in_cells_that_hold_a_point():
     at = torch.tensor([[0.6, 0.001, 0.3]], dtype=torch.float64)
-    cells = octaves(at, torch.tensor([[True, True, False]]), -8)
+    cells = Octaves(at, torch.tensor([[True, True, False]]), -8)
     within = [(0, 2**-8, True), (0.5, 1, True), (0.25, 0.5, False)]
     for (low, high, first), nodes, sets in zip(
         within, cells.nodes.view(-1, ORDER), cells.first.view(-1, ORDER), strict=True
@@ -66,11 +66,11 @@ def test_nodes_are_in_cells_that_hold_a_point():
 def test_in_parts_it_is_the_same(monkeypatch):
     at, first = points()
     weight = torch.randn_like(at)
-    whole = octaves(at, first, -8)
+    whole = Octaves(at, first, -8)
     there = whole.to_nodes(weight)
     back = whole.at_points(there)
     monkeypatch.setattr(module, "_BLOCK_NUMBERS", 500)
-    parts = octaves(at, first, -8)
+    parts = Octaves(at, first, -8)
     torch.testing.assert_close(parts.to_nodes(weight), there)
     torch.testing.assert_close(parts.at_points(there), back)
     assert "_polynomials" not in vars(parts)  # of many points nothing is kept
@@ -79,9 +79,9 @@ def test_in_parts_it_is_the_same(monkeypatch):
 def test_rows_are_lists_of_their_own():
     at, first = points()
     weight = torch.randn_like(at)
-    cells = octaves(at, first, -8)
+    cells = Octaves(at, first, -8)
     together = cells.at_points(cells.to_nodes(weight))
     for row in range(len(at)):
-        alone = octaves(at[row : row + 1], first[row : row + 1], -8)
+        alone = Octaves(at[row : row + 1], first[row : row + 1], -8)
         found = alone.at_points(alone.to_nodes(weight[row : row + 1]))
         torch.testing.assert_close(found[0], together[row])

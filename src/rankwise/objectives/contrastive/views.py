@@ -74,9 +74,7 @@ def two_views(
         >>> lists.list_ids
         tensor([5, 7, 5, 7])
     """
-    require_matrix("first", first)
-    _check_pair("second", second, first)
-    _check_ids(item_ids, first)
+    _check(("first", "second"), first, second, item_ids)
     size = len(first)
     anchors = normalized(torch.cat([first, second]), normalize)
     compared = anchors
@@ -124,9 +122,7 @@ def two_modalities(
         >>> lists.scores.shape, lists.list_ids
         (torch.Size([4, 2]), tensor([  0,   1, 100, 101]))
     """
-    require_matrix("images", images)
-    _check_pair("texts", texts, images)
-    _check_ids(item_ids, images)
+    _check(("images", "texts"), images, texts, item_ids)
     if item_ids is not None:
         if num_items is None:
             raise ValueError(
@@ -164,15 +160,13 @@ def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
     return embeddings.to(like.dtype)
 
 
-def _check_pair(name: str, embeddings: Tensor, first: Tensor) -> None:
-    if embeddings.shape != first.shape:
+def _check(names: tuple[str, str], first: Tensor, second: Tensor, item_ids: Tensor | None) -> None:
+    require_matrix(names[0], first)
+    if second.shape != first.shape:
         raise ValueError(
-            f"{name} must have the shape {tuple(first.shape)} of the other view, "
-            f"got {tuple(embeddings.shape)}"
+            f"{names[1]} must have the shape {tuple(first.shape)} of the other view, "
+            f"got {tuple(second.shape)}"
         )
-
-
-def _check_ids(item_ids: Tensor | None, first: Tensor) -> None:
     if item_ids is not None and item_ids.shape != first.shape[:1]:
         raise ValueError(
             f"item_ids must have one id per item, shape ({len(first)},), "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import torch
@@ -10,19 +9,25 @@ from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
-from rankwise.pairs._engine.knots import Knots, make_knots
+from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs._engine.powers import add_separable, powers_at_knots, powers_at_points
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import accumulating
 
 
-@dataclass(frozen=True)
 class Block:
-    """Centered scores of both sides, (rows, n⁺) and (rows, n⁻), and their sorted knots if any."""
+    """Centered scores of both sides, (rows, n⁺) and (rows, n⁻), and their sorted knots if any.
 
-    upper: Tensor
-    lower: Tensor
-    knots: Knots | None
+    Differences do not change with the center, but scores around 10⁶ would lose the digits that a
+    difference needs as soon as a break is added to them. The center has few digits itself, so that
+    taking it away rounds nothing: what ties with a break goes on to tie.
+    """
+
+    def __init__(self, form: PairForm, upper: Tensor, lower: Tensor) -> None:
+        upper, lower = accumulating(upper), accumulating(lower)
+        center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
+        self.upper, self.lower = upper - center, lower - center
+        self.knots = Knots(form, self.upper, self.lower) if form.breaks else None
 
     def at_upper(self, forms: tuple[PairForm, ...], weight: Tensor) -> list[Tensor]:
         """Σ_j weight_j · F(upper_i − lower_j) for every form; ``weight`` is one per lower."""
@@ -53,19 +58,6 @@ class Block:
         if any(form.has_exponentials for form in forms):
             exponentials_at_points(self.knots, forms, weight, results)
         return [self.knots.from_points(result) for result in results]
-
-
-def make_block(form: PairForm, upper: Tensor, lower: Tensor) -> Block:
-    """Center each row, in the dtype of sums, and sort it where ``form`` has breaks.
-
-    Differences do not change with the center, but scores around 10⁶ would lose the digits that a
-    difference needs as soon as a break is added to them. The center has few digits itself, so that
-    taking it away rounds nothing: what ties with a break goes on to tie.
-    """
-    upper, lower = accumulating(upper), accumulating(lower)
-    center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
-    upper, lower = upper - center, lower - center
-    return Block(upper, lower, make_knots(form, upper, lower) if form.breaks else None)
 
 
 _BLOCK_BYTES = 48 << 20  # working memory of one block of lists
@@ -105,7 +97,7 @@ class EngineSum(Function):
         for rows in row_blocks:
             sums: list[Tensor] = []
             for part in pieces:
-                block = make_block(value, upper[rows], lower[rows, part])
+                block = Block(value, upper[rows], lower[rows, part])
                 found = block.at_upper(forms, _weight_of(weight, (rows, part), block.lower))
                 sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
                 if wants_lower and may_keep:
@@ -128,7 +120,7 @@ class EngineSum(Function):
         to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
         forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
         for number, here in enumerate(rows_and_parts if forms else ()):
-            block = kept[number] if kept else make_block(value, upper[here[0]], lower[here])
+            block = kept[number] if kept else Block(value, upper[here[0]], lower[here])
             sums = block.at_lower(forms, accumulating(gradient[here[0]]))
             if to_lower is not None:
                 to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)

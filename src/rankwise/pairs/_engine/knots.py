@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -63,18 +62,40 @@ _COARSE = 1 << 10  # cells of the rough order of a long list
 _PIECE = 1 << 16  # points of one block: several passes over them stay in the cache
 
 
-@dataclass(frozen=True)
 class Knots:
-    """Sorted knots and the points between them, for every row of a block."""
+    """Sorted knots and the points between them, for every row of a block.
 
-    knots_are_upper: bool
-    breaks: int  # knots an element of the smaller side has
-    line: Tensor  # (rows, n_knots) ascending
-    order: Tensor  # (rows, n_knots) element of the unsorted knots behind each sorted one
-    points: Tensor  # (rows, n_points)
-    slot: Tensor  # (rows, n_points) number of knots below the point
-    above: Tensor  # (rows, n_points) point − the last knot below it; 0 where slot is 0
-    arrangement: Tensor | None  # (rows, n_points) which element each point is; None: as they came
+    Args:
+        form: The form whose breaks make the knots.
+        upper, lower: Scores of both sides, (rows, n⁺) and (rows, n⁻), both non-empty.
+        may_arrange: Whether the points of a long list may be taken in another order.
+    """
+
+    def __init__(
+        self, form: PairForm, upper: Tensor, lower: Tensor, *, may_arrange: bool = True
+    ) -> None:
+        self.knots_are_upper = upper.shape[-1] <= lower.shape[-1]
+        self.breaks = len(form.breaks)  # knots an element of the smaller side has
+        if self.knots_are_upper:
+            unsorted = torch.cat([upper - b for b in form.breaks], dim=-1)
+            points = lower
+        else:
+            unsorted = torch.cat([-(lower + b) for b in form.breaks], dim=-1)
+            points = -upper
+        # (rows, n_knots) ascending, and the element of the unsorted knots behind each of them
+        self.line, self.order = torch.sort(unsorted, dim=-1)
+        # (rows, n_points) which element each point is; None: as they came
+        self.arrangement: Tensor | None = None
+        if may_arrange and self.line.shape[-1] >= _MANY_KNOTS:
+            self.arrangement = _rough_order(self.line, points)
+            points = points.gather(-1, self.arrangement)
+        self.points = points  # (rows, n_points)
+        # (rows, n_points) number of knots below the point
+        self.slot = slots(self.line, points, closed=form.closed)
+        nearest = self.line.gather(-1, (self.slot - 1).clamp_(min=0))
+        # (rows, n_points) point − the last knot below it. A point below every knot has slot 0: it
+        # takes part in nothing, and neither may its distance.
+        self.above = (points - nearest).clamp_min_(0)
 
     @cached_property
     def gaps(self) -> Tensor:
@@ -115,28 +136,6 @@ class Knots:
         if self.arrangement is None:
             return values
         return torch.empty_like(values).scatter_(-1, self.arrangement, values)
-
-
-def make_knots(form: PairForm, upper: Tensor, lower: Tensor, *, may_arrange: bool = True) -> Knots:
-    """Sort and search one block: ``upper`` (rows, n⁺) and ``lower`` (rows, n⁻), both non-empty."""
-    knots_are_upper = upper.shape[-1] <= lower.shape[-1]
-    if knots_are_upper:
-        unsorted = torch.cat([upper - b for b in form.breaks], dim=-1)
-        points = lower
-    else:
-        unsorted = torch.cat([-(lower + b) for b in form.breaks], dim=-1)
-        points = -upper
-    line, order = torch.sort(unsorted, dim=-1)
-    arrangement = None
-    if may_arrange and line.shape[-1] >= _MANY_KNOTS:
-        arrangement = _rough_order(line, points)
-        points = points.gather(-1, arrangement)
-    slot = slots(line, points, closed=form.closed)
-    nearest = line.gather(-1, (slot - 1).clamp_(min=0))
-    # A point below every knot has slot 0: it takes part in nothing, and neither may its distance.
-    above = (points - nearest).clamp_min_(0)
-    breaks = len(form.breaks)
-    return Knots(knots_are_upper, breaks, line, order, points, slot, above, arrangement)
 
 
 def _rough_order(line: Tensor, points: Tensor) -> Tensor:

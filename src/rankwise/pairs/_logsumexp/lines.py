@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.pairs._engine.knots import Knots, make_knots
+from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs.surrogates import Hinge, Linear
 
 
@@ -24,7 +24,7 @@ def log_sum_exp_of_lines(
     beyond = margin + top - upper  # the exponent of the largest term
     if isinstance(surrogate, Linear):
         return safe_log(mass.sum(-1, keepdim=True)) + beyond
-    knots = make_knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
+    knots = Knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
     inside, outside = _masses(knots, mass, weight)
     result = torch.logaddexp(
         safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)

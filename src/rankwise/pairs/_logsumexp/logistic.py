@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
-from rankwise.pairs._logsumexp.octaves import octaves, uses
+from rankwise.pairs._logsumexp.octaves import Octaves, uses
 
 SMALLEST_POWER = 1 / 16
 """Below, what counts reaches beyond the range of doubles."""
@@ -50,11 +50,11 @@ class _Plan:
         t, v = t.clamp(max=reach), v.clamp(max=reach)
         depth = min(-1, math.floor(math.log2(2 / power)))  # q·p is at most 2 in the lowest cell
         below = torch.exp(-t.abs()).clamp(max=1 - 2**-53)
-        self.upper = octaves(below, t < 0, depth)
+        self.upper = Octaves(below, t < 0, depth)
         self.q, self.q_bar = torch.sigmoid(t), torch.sigmoid(-t)
         near = v < math.log(2)
         self.y = torch.exp(-v)
-        self.lower = octaves(torch.where(near, -torch.expm1(-v), self.y), near, depth)
+        self.lower = Octaves(torch.where(near, -torch.expm1(-v), self.y), near, depth)
 
     @cached_property
     def kernel(self) -> Tensor:

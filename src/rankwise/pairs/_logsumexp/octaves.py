@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -26,14 +25,32 @@ _ANGLES = (_COUNT + 0.5) * (math.pi / ORDER)
 _SHARES = torch.cos(_COUNT.unsqueeze(-1) * _ANGLES) * torch.where(_COUNT > 0, 2, 1)[:, None] / ORDER
 
 
-@dataclass(frozen=True)
 class Octaves:
-    """Points in rows, and the nodes of the cells that hold one of them."""
+    """Points (rows, n) of [0, 1) in two sets of cells, by whether they are ``first``.
 
-    cell: Tensor  # (rows, n) number of the point's cell, row after row
-    x: Tensor  # (rows, n) where it is in the cell, from −1 to 1
-    nodes: Tensor  # (cells · ORDER,) in (0, 1)
-    first: Tensor  # (cells · ORDER,) whether the node is one of the first set of cells
+    Of the first set the cells end at 2^depth: what is below is one cell, which reaches to 0.
+    """
+
+    def __init__(self, points: Tensor, first: Tensor, depth: int) -> None:
+        fraction, power = torch.frexp(points)
+        lowest = first & (points < 2.0**depth)
+        # (rows, n) where the point is in its cell, from −1 to 1
+        self.x = torch.where(lowest, points * 2.0 ** (1 - depth) - 1, 4 * fraction - 3)
+        # Cells by number: the first set from 2^depth on up, then the second from 1 on down.
+        number = torch.where(first, torch.where(lowest, 0, power - depth), 2 - depth - power).long()
+        held = torch.zeros(2 - depth - _DEEPEST, dtype=torch.bool, device=points.device)
+        held.index_fill_(0, number.flatten(), value=True)
+        used = held.nonzero()
+        # (rows, n) number of the point's cell, row after row
+        self.cell = held.cumsum(0).sub_(1).take(number)
+        self.cell += torch.arange(len(points), device=points.device).unsqueeze(-1) * len(used)
+        middle = torch.cos(_ANGLES).to(points)
+        in_first = used <= 1 - depth
+        powers = torch.exp2(torch.where(in_first, used + depth, 2 - depth - used).to(points))
+        nodes = torch.where(used == 0, 2 * (1 + middle), 3 + middle) * powers / 4
+        self.nodes = nodes.flatten()  # (cells · ORDER,) in (0, 1)
+        # (cells · ORDER,) whether the node is one of the first set of cells
+        self.first = in_first.expand_as(nodes).flatten()
 
     def to_nodes(self, weight: Tensor) -> Tensor:
         """What nodes have to weigh for points of this ``weight`` (rows, n), (rows, nodes)."""
@@ -65,28 +82,6 @@ class Octaves:
     @cached_property
     def _polynomials(self) -> Tensor:
         return _polynomials(self.x)
-
-
-def octaves(points: Tensor, first: Tensor, depth: int) -> Octaves:
-    """Points (rows, n) of [0, 1) in two sets of cells, by whether they are ``first``.
-
-    Of the first set the cells end at 2^depth: what is below is one cell, which reaches to 0.
-    """
-    fraction, power = torch.frexp(points)
-    lowest = first & (points < 2.0**depth)
-    x = torch.where(lowest, points * 2.0 ** (1 - depth) - 1, 4 * fraction - 3)
-    # Cells by number: the first set from 2^depth on up, then the second from 1 on down.
-    number = torch.where(first, torch.where(lowest, 0, power - depth), 2 - depth - power).long()
-    held = torch.zeros(2 - depth - _DEEPEST, dtype=torch.bool, device=points.device)
-    held.index_fill_(0, number.flatten(), value=True)
-    used = held.nonzero()
-    cell = held.cumsum(0).sub_(1).take(number)
-    cell += torch.arange(len(points), device=points.device).unsqueeze(-1) * len(used)
-    middle = torch.cos(_ANGLES).to(points)
-    in_first = used <= 1 - depth
-    powers = torch.exp2(torch.where(in_first, used + depth, 2 - depth - used).to(points))
-    nodes = torch.where(used == 0, 2 * (1 + middle), 3 + middle) * powers / 4
-    return Octaves(cell, x, nodes.flatten(), in_first.expand_as(nodes).flatten())
 
 
 def uses(upper: Octaves, lower: Octaves) -> float:

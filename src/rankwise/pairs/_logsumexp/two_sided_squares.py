@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
-from rankwise.pairs._logsumexp.octaves import Octaves, octaves, uses
+from rankwise.pairs._logsumexp.octaves import Octaves, uses
 
 _LARGEST = 1e150  # whose square is still a double
 
@@ -75,7 +75,7 @@ class _Plan:
         return [torch.exp(s.unsqueeze(-1) * end.lower.nodes) for end in self.ends]
 
     def _octaves(self, points: Tensor) -> Octaves:
-        return octaves(points, torch.ones_like(points, dtype=torch.bool), self.depth)
+        return Octaves(points, torch.ones_like(points, dtype=torch.bool), self.depth)
 
 
 def _power_above(x: Tensor) -> float:
