@@ -139,6 +139,8 @@ def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str
     name, levels = column.name, present.n_unique()
     takes = f"--use {name} takes it"
     near = kind == "categorical" and len(present) > 2
+    low, high = (column.min(), column.max()) if column.dtype.is_integer() else (None, None)
+    whole = isinstance(low, int) and isinstance(high, int) and high - low == len(column) - 1
     found = None
     if not len(present):
         found = ("empty", "has no value")
@@ -146,7 +148,7 @@ def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str
         found = ("constant", "has the same value in every row")
     elif _NAMED_ID.search(name):
         found = ("id", f"its name is that of an id; {takes}")
-    elif column.dtype.is_integer() and kind == "numeric" and _counts_rows(column):
+    elif whole and kind == "numeric" and 2 < levels == len(column):
         found = ("id", f"consecutive numbers, different in every row; {takes}")
     elif kind == "text":
         found = ("text", f"free text; --text {name} learns from its words")
@@ -154,13 +156,6 @@ def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str
         share = "every" if levels == len(present) else "almost every"
         found = ("words", f"different in {share} row; {takes}")
     return found
-
-
-def _counts_rows(column: pl.Series) -> bool:
-    if len(column) < 3 or column.null_count() or column.n_unique() < len(column):
-        return False
-    low, high = column.min(), column.max()
-    return isinstance(low, int) and isinstance(high, int) and high - low == len(column) - 1
 
 
 def as_date(form: str) -> str:

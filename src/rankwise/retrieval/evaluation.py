@@ -205,7 +205,7 @@ def evaluate(
         asked = asked_of(queries, gallery.shape[1], cosine)
         asked_labels = labels_of("query_labels", query_labels, len(asked))
         positives = Positives(known, asked_labels, None)
-    ap, first_rank, r_precision, map_at_r = by_query = np.full((4, len(asked)), np.nan)
+    ap, first_rank, r_precision, map_at_r = np.full((4, len(asked)), np.nan)
     curve = np.zeros(len(_GRID))
     threads = torch.get_num_threads()
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
@@ -219,7 +219,27 @@ def evaluate(
             map_at_r[rows] = (precision * early).sum(1) / count
             reached = np.maximum(1, np.ceil(_GRID * count[:, None] - 1e-9).astype(np.int64))
             curve += np.take_along_axis(precision, reached - 1, axis=1).sum(0)
-    return _result(by_query, curve, hits, asked_labels, len(gallery))
+    valued = ~np.isnan(ap)
+    if not valued.any():
+        raise ValueError(
+            "labels must have a class with two items, or one that a query shares: "
+            "there is nothing to find"
+        )
+    classes, which = np.unique(asked_labels[valued], return_inverse=True)
+    by_class = np.bincount(which, ap[valued]) / np.bincount(which)
+    return RetrievalResult(
+        map=float(ap[valued].mean()),
+        hit_at={k: float((first_rank[valued] <= k).mean()) for k in hits},
+        r_precision=float(r_precision[valued].mean()),
+        map_at_r=float(map_at_r[valued].mean()),
+        per_class=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
+        recall=_GRID.copy(),
+        precision=curve / valued.sum(),
+        average_precision=ap,
+        first_rank=first_rank,
+        gallery=len(gallery),
+        left_out=int((~valued).sum()),
+    )
 
 
 def _ranks(
@@ -260,31 +280,3 @@ def _from_counts(found: NDArray[np.float32], above: NDArray[np.int64]) -> NDArra
     tied = np.where(last, number, found.shape[1] + 1)
     through = np.minimum.accumulate(tied[:, ::-1], axis=1)[:, ::-1]
     return np.where(np.isneginf(found), np.inf, number + above - through)
-
-
-def _result(
-    by_query: Floats, curve: Floats, hits: Sequence[int], labels: NDArray[np.int64], gallery: int
-) -> RetrievalResult:
-    """Return the means of the values by query, and of the sums of precisions of the curve."""
-    known = ~np.isnan(by_query[0])
-    ap, first_rank, r_precision, map_at_r = by_query[:, known]
-    if len(ap) == 0:
-        raise ValueError(
-            "labels must have a class with two items, or one that a query shares: "
-            "there is nothing to find"
-        )
-    classes, which = np.unique(labels[known], return_inverse=True)
-    by_class = np.bincount(which, ap) / np.bincount(which)
-    return RetrievalResult(
-        map=float(ap.mean()),
-        hit_at={k: float((first_rank <= k).mean()) for k in hits},
-        r_precision=float(r_precision.mean()),
-        map_at_r=float(map_at_r.mean()),
-        per_class=dict(zip(classes.tolist(), by_class.tolist(), strict=True)),
-        recall=_GRID.copy(),
-        precision=curve / len(ap),
-        average_precision=by_query[0],
-        first_rank=by_query[1],
-        gallery=gallery,
-        left_out=len(known) - len(ap),
-    )

@@ -97,23 +97,6 @@ class Raw(NamedTuple):
         return DataError(f"{self.path}: {self.where(row)}: {message}")
 
 
-def read_raw(path: Path, kind: str, given: Mapping[str, str]) -> Raw:
-    """Read a file of MovieLens, an atomic file of RecBole (``*.inter``), a csv or parquet file.
-
-    ``given`` are the columns that were named, by role.
-    """
-    if kind in MOVIELENS:
-        separator, skip, layout, limits = MOVIELENS[kind]
-        frame = read_delimited(path, separator, list(_USUAL), skip=skip, layout=layout)
-        return Raw(path, frame, skip + 1, limits)
-    if kind == "recbole":
-        return Raw(path, _named(path, atomic_frame(path), given), 2)
-    form = format_of(path)
-    if form == "svmlight":
-        raise DataError(f"{path}: svmlight has no named columns; interactions need a user column")
-    return Raw(path, _named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
-
-
 def atomic_frame(path: Path) -> pl.DataFrame:
     """All fields of one of RecBole's files, floats as numbers and the rest as text."""
     with parsing(path, "text"), path.open(encoding="utf-8", errors="replace") as file:
@@ -212,10 +195,18 @@ def read_interactions(
     path, kind = _located(Path(path), format)
     roles = {"user": user, "item": item, "rating": rating, "time": time}
     given = {role: name for role, name in roles.items() if name is not None}
-    if kind in MOVIELENS and given:
-        role, name = next(iter(given.items()))
-        raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
-    raw = read_raw(path, kind, given)
+    if kind in MOVIELENS:
+        for role, name in given.items():
+            raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
+        separator, skip, layout, limits = MOVIELENS[kind]
+        frame = read_delimited(path, separator, list(_USUAL), skip=skip, layout=layout)
+        raw = Raw(path, frame, skip + 1, limits)
+    elif kind == "recbole":
+        raw = Raw(path, _named(path, atomic_frame(path), given), 2)
+    elif (form := format_of(path)) == "svmlight":
+        raise DataError(f"{path}: svmlight has no named columns; interactions need a user column")
+    else:
+        raw = Raw(path, _named(path, read_frame(path, form), given), 2 if form == "csv" else 0)
     value = _values(raw, rating_range or raw.limits)
     when = _numbers(raw, "time") if "time" in raw.frame.columns else None
     users, user_codes = _numbered(raw, "user")
