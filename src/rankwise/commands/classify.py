@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankwise import report
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import say, show
@@ -30,8 +31,6 @@ def evaluate(  # noqa: PLR0917
     Args:
         out: JSON file for all metrics, per class.
     """
-    from rankwise.report import write_json  # noqa: PLC0415
-
     image_tasks.require_part(part)
     settings, network = task.load_run(run, image_tasks.at_root(root))
     splits = task.open_data(settings, run=run, skip_broken=skip_broken)
@@ -40,4 +39,4 @@ def evaluate(  # noqa: PLR0917
     show(task.results_table({settings.objective.short: found}))
     show(task.classes_table(found))
     if out is not None:
-        write_json(out, task.as_json(found))
+        report.write_json(out, task.as_json(found))

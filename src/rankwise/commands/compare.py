@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import TimeElapsedColumn
 
+from rankwise import report as reports
 from rankwise.commands.app import App, Command, Resume, add_config
 from rankwise.commands.console import fail, progress_bar, require_folder, say, show
+from rankwise.tasks import compare as task  # its modules are imported where they are used
 from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
-    from rankwise.tasks.compare import CompareResult, Event
     from rankwise.tasks.compare.problem import Problem
 
 _MANY = 40  # columns from which plain numbers are only counted
@@ -52,39 +53,31 @@ def compare(
     """
     folder = out or Path("runs") / re.sub(r"\.(gz|[a-z]+)$", "", data.name.removesuffix(".gz"))
     require_folder(folder)
-    try:
-        found = _run(settings, folder, resume)
-    except KeyboardInterrupt:
-        fail(f"stopped; the same command with --resume continues the run in {folder}")
-    _show(found)
-
-
-def _run(settings: Settings, folder: Path, resume: bool) -> CompareResult:
-    from rankwise.tasks.compare import run  # noqa: PLC0415
-
     with progress_bar("{task.description}", "{task.fields[best]}", TimeElapsedColumn()) as progress:
         bar = progress.add_task("reading", total=None, best="")
 
-        def advance(event: Event) -> None:
+        def advance(event: task.Event) -> None:
             best = "" if event.best is None else f"{settings.metric} {event.best:.4f}"
             what = f"{event.name}, trial {event.trials + 1}" if event.trials else event.name
             done = event.number + event.share
             progress.update(bar, description=what, completed=done, total=event.total, best=best)
 
-        return run(
-            settings,
-            folder,
-            resume=resume,
-            on_read=_show_columns,
-            on_event=advance,
-            on_warning=lambda words: say([words], error=True, style="yellow"),
-        )
+        try:
+            found = task.run(
+                settings,
+                folder,
+                resume=resume,
+                on_read=_show_columns,
+                on_event=advance,
+                on_warning=lambda words: say([words], error=True, style="yellow"),
+            )
+        except KeyboardInterrupt:
+            fail(f"stopped; the same command with --resume continues the run in {folder}")
+    _show(found)
 
 
 def _show_columns(problem: Problem) -> None:
     """Print what every column was taken for, the rows left out, and the period of each part."""
-    from rankwise.report import Table  # noqa: PLC0415
-
     table, parts = problem.table, problem.plan.parts
     lines = []
     if table.columns:
@@ -96,7 +89,7 @@ def _show_columns(problem: Problem) -> None:
         caption = f"and {len(counted)} columns of plain numbers" if counted else ""
         dim = {number: "dim" for number, each in enumerate(listed) if each.left_out}
         words, title = ("taken for", "remark"), "columns of the data"
-        show(Table(header, rows, caption), title=title, words=words, styles=dim)
+        show(reports.Table(header, rows, caption), title=title, words=words, styles=dim)
     else:
         lines.append(
             f"{len(table.names)} columns of numbers, {table.names[0]} to {table.names[-1]}"
@@ -110,8 +103,7 @@ def _show_columns(problem: Problem) -> None:
     say(lines)
 
 
-def _show(found: CompareResult) -> None:
-    from rankwise.report import Table  # noqa: PLC0415
+def _show(found: task.CompareResult) -> None:
     from rankwise.report.comparison.run import read_run  # noqa: PLC0415
 
     run = read_run(found.folder)
@@ -131,7 +123,7 @@ def _show(found: CompareResult) -> None:
     ]
     caption = f"chosen by {run.choice}; difference and p against the best log-loss model"
     title = f"{run.metric} on {run.evaluation}, {run.data['test']} rows"
-    show(Table(header, rows, caption), title=title, styles={best: "bold"})
+    show(reports.Table(header, rows, caption), title=title, styles={best: "bold"})
     say(filter(None, (run.why, run.verdict, *run.remarks)))
     if run.importance is not None:
         known = run.importance
@@ -141,7 +133,7 @@ def _show(found: CompareResult) -> None:
         ]
         caption = f"{known.rows:.0f} rows of {known.part}, {known.repeats:.0f} shuffles of a column"
         title = f"{run.metric} lost where a column is shuffled"
-        show(Table(("column", "importance", "95 %"), columns, caption), title=title)
+        show(reports.Table(("column", "importance", "95 %"), columns, caption), title=title)
         if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
             say([f"{rest} more columns are on the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")

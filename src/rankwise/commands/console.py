@@ -27,13 +27,13 @@ from rich.progress import (
 from rich.table import Table as Shown
 from rich.text import Text
 
+from rankwise import report
 from rankwise.errors import UsageError
 from rankwise.extras import missing_module
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankwise.report import Table
     from rankwise.training import Step
 
 _WIDTH = 100  # columns of a file or a pipe, which have no width of their own
@@ -124,7 +124,7 @@ def steps_shown(
 
 
 def show(
-    table: Table,
+    table: report.Table,
     *,
     title: str | None = None,
     words: Iterable[str] = (),
@@ -155,8 +155,6 @@ def show(
 
 def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     """Write rows to a file, .parquet or else csv; print them as csv without one."""
-    from rankwise.report import write_whole  # noqa: PLC0415  (only where needed)
-
     buffer = io.BytesIO()
     if out is not None and out.suffix.lower() in (".parquet", ".pq"):
         frame.write_parquet(buffer)
@@ -171,7 +169,7 @@ def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(buffer.getvalue().decode())
     else:
-        write_whole(out, buffer.getvalue())
+        report.write_whole(out, buffer.getvalue())
 
 
 def require_folder(out: Path, option: str = "--out") -> None:

@@ -9,15 +9,10 @@ from rankwise.commands.console import require_folder, say, show, steps_shown
 from rankwise.tasks import contrast as task  # its modules are imported where they are used
 from rankwise.tasks.contrast.settings import Settings
 
-app = App()
+app = App(help="Train an image network without labels, by contrastive learning.")
 add_config(app, lambda: Settings)
 
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
-
-
-@app.callback()
-def contrast() -> None:
-    """Train an image network without labels, by contrastive learning."""
 
 
 @app.command(stopped=_STOPPED)

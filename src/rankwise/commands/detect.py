@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rankwise import report
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import require_folder, say, show
@@ -33,8 +34,6 @@ def evaluate(
     Args:
         out: JSON file for all metrics, overall and per class.
     """
-    from rankwise.report import write_json  # noqa: PLC0415
-
     image_tasks.require_part(part)
     kept = task.load_run(run, image_tasks.at_root(root))
     splits = task.open_data(kept.settings, classes=kept.classes, skip_broken=skip_broken)
@@ -44,7 +43,7 @@ def evaluate(
     result = task.evaluate_detections(images, detections)
     show(task.results_table({kept.settings.objective.short: result}))
     if out is not None:
-        write_json(out, {part: result.as_json()})
+        report.write_json(out, {part: result.as_json()})
 
 
 @app.command()

@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwise.commands.app import App, Out, Resume, Seed, add_config, names_of
-from rankwise.commands.app import Run as FinishedRun
+from rankwise import report, training
+from rankwise.commands.app import App, Out, Resume, Run, Seed, add_config, names_of
 from rankwise.commands.console import require_folder, require_other, say, show, write_frame
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 
 if TYPE_CHECKING:
-    from rankwise.data.letor import Qrels, Run
+    from rankwise.data import letor
 
-app = App()
+app = App(
+    help="Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."
+)
 add_config(app, lambda: Settings)
 
 _METRICS, _TREC = ",".join(DEFAULT), ",".join(TREC)
-
-
-@app.callback()
-def rank() -> None:
-    """Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."""
 
 
 @app.command(stopped="stopped; --resume continues from the last checkpoint")
@@ -53,14 +50,13 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         test: Test lists.
         metrics: Metrics to report, separated by commas.
     """
-    from rankwise.data.letor import read_letor  # noqa: PLC0415  (seconds to import)
-    from rankwise.training import require_free  # noqa: PLC0415
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     require_folder(out)
-    require_free(out, "rank", resume=resume)  # before the files are read, which takes a while
+    training.require_free(out, "rank", resume=resume)  # before files are read, which takes a while
     settings = settings.replace(options={**settings.options, **_options(option or [])})
-    learned = read_letor(data)
-    held, last = (None if file is None else read_letor(file) for file in (validation, test))
+    learned = letor.read_letor(data)
+    held, last = (None if file is None else letor.read_letor(file) for file in (validation, test))
     for name, part in {"train": learned, "validation": held, "test": last}.items():
         if part is not None:
             said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
@@ -94,7 +90,7 @@ def evaluate(  # noqa: PLR0917
         write_qrels: qrels file to write the relevances to.
         out: csv file for the metrics per query.
     """
-    from rankwise.data import letor  # noqa: PLC0415  (seconds to import)
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     written = {"--write-run": write_run, "--write-qrels": write_qrels, "--out": out}
     for name, path in written.items():
@@ -141,21 +137,21 @@ def evaluate(  # noqa: PLR0917
 
 
 @app.command()
-def predict(run: FinishedRun, data: Path, out: Path | None = None) -> None:
+def predict(run: Run, data: Path, out: Path | None = None) -> None:
     """Score the documents of lists, judged or not: query, document, rank, score.
 
     Args:
         data: Lists to score, as for train; relevances may be missing.
         out: File to write: a table (.csv), else a run of TREC. Default: print csv.
     """
-    from rankwise.data.letor import read_letor, write_run  # noqa: PLC0415  (seconds to import)
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     require_other("--out", out, data, run / "model.ranker", run / "config.json")
     _, ranker = task.load_run(run)
-    lists = read_letor(data, judged=False)
+    lists = letor.read_letor(data, judged=False)
     scores = task.scores_of(ranker, lists)
     if out is not None and out.suffix != ".csv":
-        write_run(out, task.as_run(lists, scores))
+        letor.write_run(out, task.as_run(lists, scores))
     else:
         write_frame(task.scores_frame(lists, scores), out)
     counts = f"{len(lists):,} documents of {len(lists.queries):,} queries"
@@ -182,11 +178,10 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         relevant: Smallest relevance of a document that counts as relevant.
         json: JSON file for the numbers.
     """
-    from rankwise.data.letor import read_qrels  # noqa: PLC0415  (seconds to import)
-    from rankwise.report import write_json  # noqa: PLC0415
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     require_other("--json", json, run_a, run_b, qrels)
-    names, judgments = names_of("metrics", metrics), read_qrels(qrels)
+    names, judgments = names_of("metrics", metrics), letor.read_qrels(qrels)
     first, second = (_read_run(path, judgments, qrels) for path in (run_a, run_b))
     found = task.compare_runs(first, second, judgments, names, relevant=relevant, seed=seed)
     show(task.comparison_table(found, str(run_a), str(run_b)))
@@ -197,7 +192,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             for name, run in {"a": first, "b": second}.items()
         }
         numbers = {name: each.plain for name, each in found.items()}
-        write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
+        report.write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
 
 
 def _options(given: list[str]) -> dict[str, object]:
@@ -214,15 +209,15 @@ def _options(given: list[str]) -> dict[str, object]:
     return found
 
 
-def _read_run(path: Path, judgments: Qrels, qrels: Path) -> Run:
+def _read_run(path: Path, judgments: letor.Qrels, qrels: Path) -> letor.Run:
     """Read a run file; report which queries only it or only the judgments have."""
-    from rankwise.data.letor import read_run  # noqa: PLC0415  (seconds to import)
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     if path.is_dir():
         raise UsageError(
             f"{path} is a folder, not a run file; write the ranking of a finished run with "
             f"rankwise rank predict {path} FILE --out run.txt"
         )
-    run = read_run(path)
+    run = letor.read_run(path)
     say(task.run_remarks(run, judgments, path, qrels), error=True)
     return run

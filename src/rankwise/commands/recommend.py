@@ -23,9 +23,9 @@ from rankwise.tasks import recommendation as task  # its modules are imported wh
 from rankwise.tasks.recommendation.settings import Settings
 
 if TYPE_CHECKING:
-    from rankwise.data.interactions import Interactions
+    from rankwise.data import interactions
 
-app = App()
+app = App(help="Train a recommender on the metric it is judged by, and rank the whole catalog.")
 add_config(app, lambda: Settings)
 
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
@@ -47,9 +47,9 @@ class ReadingOptions(Section):
         "error", description="Repeated pairs of user and item: error, or last to keep the last row."
     )
 
-    def read(self, path: Path) -> Interactions:
+    def read(self, path: Path) -> interactions.Interactions:
         """Read the interactions of a file."""
-        from rankwise.data.interactions import read_interactions  # noqa: PLC0415
+        from rankwise.data import interactions  # noqa: PLC0415  (needs an extra)
 
         asked = {name.removesuffix("_column"): value for name, value in self}
         if (text := self.rating_range) is not None:
@@ -62,12 +62,7 @@ class ReadingOptions(Section):
             if not low < high:
                 raise UsageError(f"--rating-range must go upwards, got {text!r}")
             asked["rating_range"] = (low, high)
-        return read_interactions(path, **asked)
-
-
-@app.callback()
-def recommend() -> None:
-    """Train a recommender on the metric it is judged by, and rank the whole catalog."""
+        return interactions.read_interactions(path, **asked)
 
 
 @app.command(stopped=_STOPPED)
@@ -91,14 +86,15 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             two_tower.
         metrics: Metrics to report, separated by commas.
     """
-    from rankwise.data.interactions import read_features  # noqa: PLC0415  (seconds to import)
+    from rankwise.data import interactions  # noqa: PLC0415  (needs an extra)
 
     require_folder(out)
     inputs = (data, user_features, item_features)
     require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
     found = reading.read(data)
     sides = ((user_features, found.users), (item_features, found.items))
-    features = (None if path is None else read_features(path, ids) for path, ids in sides)
+    read = interactions.read_features
+    features = (None if path is None else read(path, ids) for path, ids in sides)
     problem = task.prepared(found, settings, *features)
     _say_what(problem.counts(), found.replaced)
     names = names_of("metrics", metrics)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rankwise import report
 from rankwise.commands import image_tasks
 from rankwise.commands.app import Run
 from rankwise.commands.console import say, show
@@ -33,8 +34,6 @@ def evaluate(  # noqa: PLR0917
     Args:
         out: JSON file for all metrics and the precision-recall curve.
     """
-    from rankwise.report import write_json  # noqa: PLC0415
-
     image_tasks.require_part(part)
     changes = image_tasks.at_root(root)
     settings, network, splits = task.open_run(run, changes, skip_broken=skip_broken)
@@ -42,7 +41,7 @@ def evaluate(  # noqa: PLR0917
     found = task.evaluate_splits(network, splits, settings, part, workers=workers)
     show(task.results_table({settings.objective.short: found}))
     if out is not None:
-        write_json(out, {name: task.as_json(result) for name, result in found.items()})
+        report.write_json(out, {name: task.as_json(result) for name, result in found.items()})
 
 
 @app.command()
@@ -102,7 +101,6 @@ def search(
         exact: Search exactly in an index that was made with --approximate.
     """
     from rankwise.data.images.image_file import read_image  # noqa: PLC0415
-    from rankwise.report import Table  # noqa: PLC0415
 
     settings, network = task.load_run(run)
     known = task.read_index(within or run / "index.npz")
@@ -111,4 +109,4 @@ def search(
     caption = f"of {len(known.paths):,} images, by cosine"
     if known.cells is not None and not exact:
         caption += f"; looked for in {known.cells.probes} of {len(known.cells.centers)} cells"
-    show(Table(("rank", "score", "class", "image"), rows, caption))
+    show(report.Table(("rank", "score", "class", "image"), rows, caption))

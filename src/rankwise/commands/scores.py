@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from rankwise import report
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
 from rankwise.settings import MAX_SEED
+from rankwise.tasks import compare as task  # its modules are imported where they are used
 
 
 def evaluate(  # noqa: PLR0917  (a command line is called by names)
@@ -36,17 +38,13 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
         json: JSON file for the numbers.
     """
-    # Here, so that the other commands do not wait for the readers of tables.
-    from rankwise.report import Table, write_json  # noqa: PLC0415
-    from rankwise.tasks.compare.scores import evaluate_run, evaluate_scores  # noqa: PLC0415
-
     require_other("--json", json, scores)
     columns = {"target": target, "score": score, "group": group, "positive": positive}
     with complaints().status("evaluating …"):
         if scores.is_dir():
             if given := [f"--{name}" for name, value in columns.items() if value is not None]:
                 refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
-            found = evaluate_run(scores, metrics=metric, seed=seed)
+            found = task.evaluate_run(scores, metrics=metric, seed=seed)
         elif target is None or score is None:
             lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
             refuse(
@@ -55,16 +53,16 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             )
         else:
             more = {"group": group, "positive": positive}
-            found = evaluate_scores(
+            found = task.evaluate_scores(
                 scores, target=target, score=score, **more, metrics=metric, seed=seed or 0
             )
     if json is not None:
-        write_json(json, found.as_json())
+        report.write_json(json, found.as_json())
     rows = [
         (name, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}", each.method)
         for name, each in found.metrics.items()
     ]
-    table = Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
+    table = report.Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
     show(table, words=("by",))
     if found.warning is not None:
         say([found.warning], style="bold red")
@@ -92,13 +90,9 @@ def predict(
             repeated.
         out: File to write (csv, or .parquet) rather than print.
     """
-    # Here, so that the other commands do not wait for the estimators.
-    from rankwise.tasks.compare.run_files import data_of_run, rows_of_part  # noqa: PLC0415
-    from rankwise.tasks.compare.scores import predict_file  # noqa: PLC0415
-
     rows = None
     if part is not None:
-        rows, data = rows_of_part(model, part), data_of_run(model, data)
+        rows, data = task.rows_of_part(model, part), task.data_of_run(model, data)
     if data is None:
         refuse(
             f"DATA is missing: pass the rows to score (rankwise predict {model} DATA), or "
@@ -106,6 +100,6 @@ def predict(
         )
     require_other("--out", out, data, model)
     with complaints().status("predicting …"):
-        found = predict_file(model, data, keep=keep or (), rows=rows)
+        found = task.predict_file(model, data, keep=keep or (), rows=rows)
     write_frame(found.frame, out)
     say([*found.remarks, *([found.warning] if found.warning else [])], error=True)

@@ -1,6 +1,7 @@
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
+from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
 from rankwise.tasks.compare.scores import (
     EvaluationResult,
     Predictions,
@@ -19,10 +20,12 @@ __all__ = [
     "Model",
     "Predictions",
     "Settings",
+    "data_of_run",
     "evaluate_run",
     "evaluate_scores",
     "load_model",
     "predict_file",
+    "rows_of_part",
     "run",
     "seconds_of",
 ]
