@@ -16,11 +16,14 @@ COLORS = ("#c1440e", "#7d8790", "#00796b", "#5e3c99", "#e0a100")
 
 
 def canvas(
-    rows: int, columns: int, *, width: float = 11.0, height: float = 2.9
+    rows: int, columns: int, *, width: float = 11.0, height: float = 2.9, **options: Any
 ) -> tuple[Figure, Any]:
-    """A figure and its axes, (rows, columns); ``height`` is that of one row, in inches."""
+    """A figure and its axes, (rows, columns); ``height`` is that of one row, in inches.
+
+    ``options`` go to matplotlib's ``Figure.subplots``.
+    """
     figure = Figure(figsize=(width, height * rows), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def plain(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:

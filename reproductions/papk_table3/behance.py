@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 
 from rankwise.data import DataError
 from reproductions.papk_table3.instances import Instances, crossed
+from reproductions.reduction import reducer
 
 LIKES, FEATURES = "Behance_appreciate_1M", "Behance_Image_Features.b"
 _ID = 8  # bytes of an image's id before its features
@@ -48,11 +45,7 @@ def read_behance(
     code, about which the paper is silent. ``reduction`` brings the images down to that many
     ``dimensions``: ``"pca"``, principal components, or the paper's ``"umap"``.
     """
-    reduce = REDUCTIONS.get(reduction)
-    if reduce is None:
-        raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-    if reduction == "umap":
-        _umap()  # before the images are read
+    reduce = reducer(reduction)  # refused before the images are read
     ids, images = read_image_features(folder / FEATURES, width)
     small = reduce(images, dimensions, seed)
     likes = _likes(folder / LIKES, {name: place for place, name in enumerate(ids)})
@@ -99,40 +92,6 @@ def read_image_features(path: Path, width: int = 4096) -> tuple[list[str], Array
         )
     records = np.fromfile(path, dtype=record)
     return [name.decode() for name in records["id"]], records["features"].astype(np.float64)
-
-
-def _components(images: Array, dimensions: int, seed: int) -> Array:
-    found: Array = PCA(min(dimensions, *images.shape), random_state=0).fit_transform(images)
-    return found
-
-
-def _manifold(images: Array, dimensions: int, seed: int) -> Array:
-    """UMAP with the settings of the authors' code (stair-lab/pap-k)."""
-    found = _umap().UMAP(
-        n_neighbors=10,
-        min_dist=0.5,
-        n_components=dimensions,
-        metric="euclidean",
-        random_state=seed,
-    )
-    return np.asarray(found.fit_transform(images), dtype=np.float64)
-
-
-def _umap() -> ModuleType:
-    try:
-        return import_module("umap")
-    except ModuleNotFoundError:
-        raise DataError(
-            "--reduction umap needs umap-learn, which is not installed: pip install umap-learn, "
-            "or take --reduction pca"
-        ) from None
-
-
-REDUCTIONS: dict[str, Callable[[Array, int, int], Array]] = {
-    "pca": _components,
-    "umap": _manifold,
-}
-"""From images, a number of dimensions and a seed to images of that many numbers."""
 
 
 def _likes(path: Path, places: dict[str, int]) -> dict[str, NDArray[np.int64]]:

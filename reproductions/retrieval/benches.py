@@ -18,7 +18,7 @@ from rankwise.tasks.retrieval.settings import (
     Objective,
     Settings,
 )
-from rankwise.tasks.retrieval.task import EmbeddingNet, train
+from rankwise.tasks.retrieval.task import EmbeddingNet, new_network, train
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from reproductions.retrieval.features import Features
@@ -65,6 +65,10 @@ class Bench(ABC):
     @abstractmethod
     def train(self, trial: Trial) -> tuple[Any, History]:
         """The network of the best validation, and the validations."""
+
+    @abstractmethod
+    def start(self, trial: Trial) -> Any:
+        """The network before the first step."""
 
     @abstractmethod
     def test(self, network: Any) -> Tensor:
@@ -125,6 +129,10 @@ class Pretrained(Bench):
     def train(self, trial: Trial) -> tuple[Head, History]:
         return train_head(self.features, self.settings(trial))
 
+    def start(self, trial: Trial) -> Head:
+        with torch.random.fork_rng(devices=[]):
+            return start_of(self.features.train, self.plan.dimension)
+
     @torch.no_grad()
     def test(self, network: Head) -> Tensor:
         found: Tensor = network(self.features.test.features, [])
@@ -133,7 +141,7 @@ class Pretrained(Bench):
     def untrained(self) -> dict[str, dict[str, float]]:
         """The test by the cosines of the features themselves, and by a head before training."""
         part = self.features.test
-        head = start_of(self.features.train.features, self.plan.dimension)
+        head = start_of(self.features.train, self.plan.dimension)
         found = {}
         for name, embeddings in (("features", part.features), ("start", self.test(head))):
             result = evaluate(embeddings, part.labels, hits=(1,))
@@ -162,6 +170,11 @@ class Scratch(Bench):
     def train(self, trial: Trial) -> tuple[EmbeddingNet, History]:
         found = train(self.problem.splits, self.settings(trial))
         return found.network, found.history
+
+    def start(self, trial: Trial) -> EmbeddingNet:
+        images = ImageDataset(self.problem.splits.train, self.problem.augmentations)
+        with torch.random.fork_rng(devices=[]):
+            return new_network(images, self.settings(trial))
 
     def test(self, network: EmbeddingNet) -> Tensor:
         return compute_outputs(

@@ -33,6 +33,7 @@ class Cell:
     precision: tuple[float, ...]  # at recall 0, .01, …, 1
     history: tuple[tuple[int, float], ...]  # step, and mAP of validation
     found: tuple[tuple[int, ...], ...]  # the first results of the queries shown
+    ranks: tuple[tuple[int, ...], ...]  # of all images of the class, of the queries shown
 
     @property
     def bench(self) -> tuple[str, str]:
@@ -57,6 +58,7 @@ def cell_of(bench: Bench, trial: Trial, kept: dict[str, Any]) -> Cell:
         precision=tuple(kept["precision"]),
         history=history,
         found=tuple(tuple(row) for row in kept["found"]),
+        ranks=tuple(tuple(row) for row in kept["ranks"]),
     )
 
 
@@ -75,10 +77,20 @@ def evaluated(embeddings: Tensor, labels: Tensor, rows: Sequence[int]) -> dict[s
     scores = embeddings[list(rows)] @ embeddings.T
     scores[torch.arange(len(rows)), list(rows)] = -torch.inf
     first = scores.topk(min(FIRST, len(labels) - 1), dim=1).indices
+    right = labels[list(rows)].unsqueeze(1) == labels
+    right[torch.arange(len(rows)), list(rows)] = False
     return {
         "map": result.map,
         "hit": result.hit_at[1],
         "r_precision": result.r_precision,
         "precision": [round(value, 6) for value in result.precision.tolist()],
         "found": first.tolist(),
+        "ranks": [ranks_of(own, same) for own, same in zip(scores, right, strict=True)],
     }
+
+
+def ranks_of(scores: Tensor, positive: Tensor) -> list[int]:
+    """Ranks of the positives, ascending; a negative with the score of a positive is before it."""
+    negatives = scores[~positive]
+    above = [int((negatives >= score).sum()) for score in scores[positive]]
+    return [place + count for place, count in enumerate(sorted(above), 1)]

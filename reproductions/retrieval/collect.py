@@ -8,9 +8,10 @@ from typing import Any
 from rankwise.data.images.image_set import fingerprint
 from reproductions.frame import Runs, Setting
 from reproductions.retrieval.ablations import Effect, ablate, effects
-from reproductions.retrieval.benches import Pretrained, Scratch
+from reproductions.retrieval.benches import Bench, Pretrained, Scratch
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.features import features_of
+from reproductions.retrieval.maps import Map, map_of
 from reproductions.retrieval.measure import Measurer
 from reproductions.retrieval.methods import Method
 from reproductions.retrieval.plan import Plan
@@ -26,6 +27,7 @@ class Measured:
     effects: list[Effect]
     times: list[Time]
     untrained: dict[str, dict[str, Any]]  # features themselves and heads at the start, by data set
+    maps: list[Map]
 
     @property
     def benches(self) -> dict[tuple[str, str], list[Cell]]:
@@ -47,11 +49,15 @@ def collect(plan: Plan, setting: Setting) -> Measured:
         ablated += ablate(bench, setting, runs)
         changed += effects(bench, cells, setting, runs)
     measured = times(Scratch(plan.problems[0], plan), runs)
+    benches: list[Bench] = [*heads]
     for number, problem in enumerate(plan.problems):
         if seeds := plan.scratch.seeds[number]:
             chosen = _with_own_number(plan, problem.name, cells)
-            cells += Measurer(Scratch(problem, plan), runs).compare(chosen, seeds, setting)
-    return Measured(cells, ablated, changed, measured, raw)
+            benches.append(Scratch(problem, plan))
+            cells += Measurer(benches[-1], runs).compare(chosen, seeds, setting)
+    ours = [method.name for method in plan.methods if method.ours]
+    drawn = [map_of(bench, cells, ours, runs) for bench in setting.track(benches, "maps")]
+    return Measured(cells, ablated, changed, measured, raw, drawn)
 
 
 def _with_own_number(plan: Plan, problem: str, cells: list[Cell]) -> list[Method]:

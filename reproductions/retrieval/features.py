@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,12 @@ class Part:
 
     features: Tensor
     labels: Tensor
+
+    @cached_property
+    def directions(self) -> Tensor:
+        """Principal directions of the features, (directions, channels); computed once."""
+        found: Tensor = torch.linalg.svd(self.features, full_matrices=False).Vh
+        return found
 
 
 @dataclass(frozen=True, eq=False)

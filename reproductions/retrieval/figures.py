@@ -20,6 +20,9 @@ _OURS = {
 }
 _OTHERS = {"SupCon": COLORS[4], "SmoothAP": "#1f78b4", "triplet": "#555555"}
 _GRAY = "#c9ced2"
+_STEPS = ("#f0a431", "#d9653b", "#a8325e", "#66217a", "#2b1055")  # light to dark
+_CHANGED = {"tau": "τ", "batch": "batch size"}
+_VALIDATION = "mAP of validation"
 
 Benches = dict[tuple[str, str], list[Cell]]
 
@@ -39,12 +42,11 @@ def convergence(benches: Benches) -> Figure:
     """mAP of validation by step, mean over the seeds."""
 
     def draw(axes: Any, cells: list[Cell], style: dict[str, Any]) -> None:
-        steps = [step for step, _ in cells[0].history]
-        mean = np.mean([[value for _, value in cell.history] for cell in cells], axis=0)
+        steps, mean = mean_history(cells)
         axes.plot(steps, mean, marker=".", **style)
 
     words = "mAP of the validation classes by step, mean over the seeds, at the chosen rate"
-    return _panels(benches, draw, "step", "mAP of validation", words)
+    return _panels(benches, draw, "step", _VALIDATION, words)
 
 
 def _panels(benches: Benches, draw: Any, x: str, y: str, words: str) -> Figure:
@@ -94,8 +96,47 @@ def effect_figure(effects: Sequence[Effect]) -> Figure:
                 points = ", ".join(f"{v:g}: {m:.3f}" for v, m in zip(values, means, strict=True))
                 said.append(f"{problem}, {method}, {of} {points}")
             logarithmic_x(place, sorted({e.value for e in own}))
-            x = "τ of the surrogate" if of == "tau" else "images of a batch, 4 of each class"
+            x = "τ of the surrogate" if of == "tau" else "images of a batch"
             plain(place, title=problem, x=x, y="test mAP")
             place.legend(fontsize=8, frameon=False)
     words = "Test mAP of our two losses by τ and by the size of the batch, all else as chosen."
     return Figure(png(figure), words + " " + "; ".join(said) + ".", words)
+
+
+def effect_curves(effects: Sequence[Effect], of: str) -> Figure:
+    """mAP of validation by step for each τ or each batch: a row by data set, a column by loss."""
+    own = [effect for effect in effects if effect.of == of]
+    problems, methods = (
+        list(dict.fromkeys(getattr(effect.cells[0], name) for effect in own))
+        for name in ("problem", "method")
+    )
+    figure, axes = canvas(len(problems), len(methods), height=2.9, sharey="row", sharex=True)
+    said = []
+    for row, problem in zip(axes, problems, strict=True):
+        for place, method in zip(row, methods, strict=True):
+            mine = [e for e in own if (e.cells[0].problem, e.cells[0].method) == (problem, method)]
+            for effect, color in zip(mine, _ramp(len(mine)), strict=True):
+                steps, mean = mean_history(effect.cells)
+                name = f"τ = {effect.value:g}"
+                if of == "batch":
+                    name = f"{effect.value:g} images ({effect.named})"
+                place.plot(steps, mean, ".-", color=color, markersize=4, label=name)
+            points = ", ".join(f"{e.value:g}: {max(mean_history(e.cells)[1]):.3f}" for e in mine)
+            said.append(f"{problem}, {method}, highest by {_CHANGED[of]} {points}")
+            left = place is row[0]
+            plain(place, title=f"{problem}, {method}", x="step", y=_VALIDATION if left else "")
+            place.legend(fontsize=8, frameon=False, loc="lower right")
+    words = f"mAP of the validation classes by step for each {_CHANGED[of]}, mean over the seeds"
+    return Figure(png(figure), f"{words}. {'; '.join(said)}.", f"{words}, all else as chosen.")
+
+
+def mean_history(cells: Sequence[Cell]) -> tuple[list[int], list[float]]:
+    """Steps, and the mean over the cells of the mAP of validation there."""
+    steps = [step for step, _ in cells[0].history]
+    mean = np.mean([[value for _, value in cell.history] for cell in cells], axis=0)
+    return steps, mean.tolist()
+
+
+def _ramp(count: int) -> list[str]:
+    """Colors from light to dark, for values in order."""
+    return [_STEPS[round(place)] for place in np.linspace(0, len(_STEPS) - 1, count)]

@@ -16,7 +16,7 @@ from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.training import make_optimizer, milestone_rate
 from rankwise.vision.augmentations import draw_mixing, mix_features
-from reproductions.retrieval.features import Features
+from reproductions.retrieval.features import Features, Part
 
 
 class Head(nn.Module):
@@ -33,13 +33,13 @@ class Head(nn.Module):
         return normalize(self.projection(features), dim=-1)
 
 
-def start_of(features: Tensor, dimension: int) -> Head:
+def start_of(part: Part, dimension: int) -> Head:
     """The head before training: the features' principal directions, which lose least of them.
 
     A random map of 1280 numbers to 128 loses more than a short training on few classes regains.
     """
-    head = Head(features.shape[1], dimension)
-    directions = torch.linalg.svd(features, full_matrices=False).Vh[:dimension]
+    head = Head(part.features.shape[1], dimension)
+    directions = part.directions[:dimension]
     with torch.no_grad():
         head.projection.weight.zero_()
         head.projection.weight[: len(directions)] = directions
@@ -53,7 +53,7 @@ class HeadLearner:
     def __init__(self, features: Features, settings: Settings) -> None:
         self.settings, self.part = settings, features.train
         torch.manual_seed(settings.training.seed)
-        self.head = start_of(self.part.features, settings.network.dimension)
+        self.head = start_of(self.part, settings.network.dimension)
         self.loss = RetrievalLoss(settings, self.part.labels)
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
         parameters = [*self.head.parameters(), *self.loss.parameters()]

@@ -58,7 +58,8 @@ class Measurer:
         return cells
 
     def _name(self, trial: Trial, part: str) -> str:
-        place = f"{self.bench.problem.name} / {self.bench.kind} / {trial.method.name}{self.named}"
+        method = trial.method.repeats or trial.method.name
+        place = f"{self.bench.problem.name} / {self.bench.kind} / {method}{self.named}"
         return f"{place} / {trial.objective} {trial.rate:g} / seed {trial.seed} / {part}"
 
     def _tried(self, trial: Trial, kept: Kept) -> float:

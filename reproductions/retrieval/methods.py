@@ -22,6 +22,7 @@ class Method:
     mixup: bool = False
     optimizer: Literal["sgd", "adam", "adamw"] = "adamw"
     s: float = 1.0  # of sgd: 0 heavy ball, 1 Nesterov
+    repeats: str = ""  # the method of the comparison that a line of an ablation is: one training
 
 
 _SOPRC = "soprc(score_scale=1, tau_fpr={tau}, tau_tpr=.001{more})"
@@ -78,18 +79,24 @@ _BATCH = "points=None"  # no v
 ABLATIONS = (
     Method("SOPRC 1: share of the batch, no v", (_soprc(".1", f"prior=None, {_BATCH}"),)),
     Method("SOPRC 2: true share, no v", (_soprc(".1", _BATCH),)),
-    Method("SOPRC 3: with v", (_soprc(".1"),)),
-    Method("SOPRC 4: with v and L_var", (_soprc(".1", _VARIANCE),)),
+    Method("SOPRC 3: with v", (_soprc(".1"),), repeats="SOPRC, no L_var"),
+    Method("SOPRC 4: with v and L_var", (_soprc(".1", _VARIANCE),), repeats="SOPRC"),
     Method("SOPRC 3, by SGD", (_soprc(".1"),), optimizer="sgd"),
     Method("SOPRC 3, gain not annealed", (_soprc(".1", 'gain="fixed"'),)),
     Method("StableAP 1: μ̂ fixed", (_stable(".1", "ema_rate=0"),)),
     Method("StableAP 2: μ̂ fixed, DFM", (_stable(".1", "ema_rate=0"),), mixup=True),
     Method("StableAP 1, mean of the batch", (_stable(".1", "dynamic=False"),)),
     Method("StableAP 2, mean of the batch", (_stable(".1", "dynamic=False"),), mixup=True),
-    Method("StableAP 3: μ̂ followed", (_stable(".1"),), previous=True),
+    Method("StableAP 3: μ̂ followed", (_stable(".1"),), previous=True, repeats="StableAP"),
     Method("StableAP 3, μ̂ by a plain average", (_stable(".1"),)),
     Method("StableAP 4: t = 1, DFM", (_stable(".1", "t=1"),), previous=True, mixup=True),
-    Method("StableAP 5: t = 2, DFM", (_stable(".1"),), previous=True, mixup=True),
+    Method(
+        "StableAP 5: t = 2, DFM",
+        (_stable(".1"),),
+        previous=True,
+        mixup=True,
+        repeats="StableAP + DFM",
+    ),
     Method("StableAP 3, t = 0: no weights", (_stable(".1", "t=0"),), previous=True),
     Method("StableAP 3, gain not annealed", (_stable(".1", 'gain="fixed"'),), previous=True),
     Method("StableAP 3, SGD s = 0", (_stable(".1"),), previous=True, optimizer="sgd", s=0.0),

@@ -13,6 +13,7 @@ from rankwise.tasks.retrieval.settings import Network
 from rankwise.training.settings import Precision
 from rankwise.vision.settings import Augmentations
 from reproductions.frame import BasePlan, Setting
+from reproductions.reduction import reducer
 from reproductions.retrieval.methods import ABLATIONS, METHODS, TAUS, Method
 from reproductions.retrieval.problem import Problem, find_weights, read_problems
 
@@ -53,7 +54,9 @@ class Plan(BasePlan):
     taus: tuple[str, ...] = TAUS
     classes: int = 28  # of a batch
     per_class: int = 4
-    sizes: tuple[int, ...] = (7, 14, 28, 40)  # classes of a batch, where that is looked at
+    sizes: tuple[int, ...] = (56, 112, 168, 224)  # images of a batch, where that is changed
+    mapped: int = 12  # test classes in the maps of embeddings
+    reduction: str = "pca"  # of the maps: pca or umap
     dimension: int = 128
     dropout: float = 0.5  # of the features, in training a head
     width: int = 32  # of the network from scratch
@@ -70,6 +73,7 @@ class Plan(BasePlan):
                 "images/cifar100_subset.npz and weights/mobilenet_v2-….pth"
             )
         folder = Path(setting.data)
+        reducer(setting.options.get("reduction", cls.reduction))  # refused before any training
         problems, draws = read_problems(folder), setting.draws or 3
         network = Network(backbone="mobilenet_v2", weights=str(find_weights(folder)))
         views = Augmentations(resize=128, crop=128)

@@ -113,10 +113,24 @@ def effect_table(effects: Sequence[Effect]) -> Table:
     rows = []
     for effect in effects:
         first = effect.cells[0]
-        name = "τ" if effect.of == "tau" else "images of a batch"
+        changed = f"τ = {effect.value:g}"
+        if effect.of == "batch":
+            changed = f"{effect.value:g} images ({effect.named})"
+        early = mean_of([cell.history[quarter(first)][1] for cell in effect.cells]).value
+        best = mean_of([cell.validation for cell in effect.cells]).value
         mean = with_interval(mean_of([cell.map for cell in effect.cells]))
-        rows.append((first.problem, first.method, f"{name} = {effect.value:g}", mean))
-    return Table(("data", "method", "changed", "test mAP"), rows)
+        rows.append((first.problem, first.method, changed, f"{early:.4f}", f"{best:.4f}", mean))
+    some = effects[0].cells[0]
+    step = some.history[quarter(some)][0]
+    header = ("data", "method", "changed", f"validation at step {step}", "highest", "test mAP")
+    seeds = len(effects[0].cells)
+    return Table(header, rows, f"Pretrained; {seeds} seed{'s' * (seeds > 1)}.")
+
+
+def quarter(cell: Cell) -> int:
+    """The place in the history of the validation nearest to a quarter of the steps."""
+    steps = [step for step, _ in cell.history]
+    return min(range(len(steps)), key=lambda place: abs(steps[place] - steps[-1] / 4))
 
 
 def time_table(times: Sequence[Time], name: str) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rankwise.theory import mean_of
 from reproductions.frame import Setting
+from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.tables import best_of, of_method, paired, with_interval
@@ -90,6 +91,26 @@ def conclusion(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) 
         text += f"{other}, the highest of the others, is {with_interval(gap, sign=True)}"
         said.append(text + _weight(gap.value, gap.half_width()))
     return said
+
+
+def effect_words(effects: Sequence[Effect]) -> str:
+    """Where the test mAP of each loss is highest, by τ and by batch, and how it follows these."""
+    said = []
+    for problem, name in dict.fromkeys((e.cells[0].problem, e.cells[0].method) for e in effects):
+        parts = []
+        for of, words in (("tau", "τ = {0:g}"), ("batch", "{0:g} images")):
+            own = [
+                effect
+                for effect in effects
+                if effect.of == of
+                and (effect.cells[0].problem, effect.cells[0].method) == (problem, name)
+            ]
+            means = [mean_of([cell.map for cell in effect.cells]).value for effect in own]
+            best = means.index(max(means))
+            part = f"{words.format(own[best].value)} ({means[best]:.4f}, the lowest is "
+            parts.append(f"{part}{min(means):.4f})")
+        said.append(f"{problem}, {name}: {' and '.join(parts)}")
+    return f"The highest test mAP is at: {'; '.join(said)}."
 
 
 def _weight(value: float, half: float) -> str:

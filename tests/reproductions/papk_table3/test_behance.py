@@ -11,12 +11,12 @@ from reproductions.frame import Setting
 from reproductions.papk_table3.behance import (
     FEATURES,
     LIKES,
-    REDUCTIONS,
     is_behance,
     read_behance,
     read_image_features,
 )
 from reproductions.papk_table3.measure import Plan, read_instances
+from reproductions.reduction import REDUCTIONS
 
 WIDTH = 6
 

@@ -8,11 +8,11 @@ import pytest
 from tests.reproductions.retrieval.tiny import plan
 
 from reproductions.frame import Runs, Setting
-from reproductions.retrieval.ablations import ablate, effects
+from reproductions.retrieval.ablations import ablate, batch_of, effects
 from reproductions.retrieval.benches import Pretrained, Trial
 from reproductions.retrieval.features import features_of
 from reproductions.retrieval.measure import Measurer
-from reproductions.retrieval.methods import METHODS
+from reproductions.retrieval.methods import ABLATIONS, METHODS
 
 NAMED = {method.name: method for method in METHODS}
 SETTING = Setting(seed=4)
@@ -42,10 +42,10 @@ def of(found, of, value, method):
 
 def test_both_losses_at_every_width_and_size(found):
     places = [(effect.of, effect.value, effect.cells[0].method) for effect in found]
-    # There are 6 classes: no batch has 40 of them. A batch has two images of each.
+    # 80 images are not to be had of 6 classes of 4 images: all of them are the largest batch.
     assert places == [
         (kind, value, method)
-        for kind, values in (("tau", (0.1, 0.3)), ("batch", (4, 6, 12)))
+        for kind, values in (("tau", (0.1, 0.3)), ("batch", (4, 6, 24)))
         for value in values
         for method in ("SOPRC", "StableAP")
     ]
@@ -65,7 +65,7 @@ def test_the_rate_is_the_chosen_one_and_of_a_batch_the_loss_as_well(found, chose
 
 def test_another_choice_of_the_comparison_is_kept_for_the_batches_only(bench, chosen):
     second = [replace(cell, objective=NAMED[cell.method].tries[1], rate=0.03) for cell in chosen]
-    small = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(2,), ablation_seeds=1))
+    small = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(4,), ablation_seeds=1))
     for effect in effects(small, second, SETTING, Runs(None, {})):
         (cell,) = effect.cells
         assert cell.objective == NAMED[cell.method].tries[effect.of == "batch"]
@@ -76,7 +76,7 @@ def test_another_choice_of_the_comparison_is_kept_for_the_batches_only(bench, ch
 def test_the_size_of_the_comparison_is_the_comparison(found, chosen, method):
     own = [cell for cell in chosen if cell.method == method]
     assert list(of(found, "batch", 6, method)) == own
-    assert list(of(found, "batch", 12, method)) != own
+    assert list(of(found, "batch", 24, method)) != own
 
 
 @pytest.mark.parametrize(("tau", "same"), [(0.1, True), (0.3, False)])
@@ -88,27 +88,72 @@ def test_the_width_of_the_comparison_is_the_comparison(bench, tau, same):
     assert (list(of(found, "tau", tau, "StableAP")) == own) == same
 
 
-def test_sizes_beyond_the_classes_there_are_are_one(bench, chosen):
-    more = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(6, 7, 100)))
+def test_sizes_beyond_the_images_there_are_are_one(bench, chosen):
+    more = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(24, 25, 100)))
     found = effects(more, chosen, SETTING, Runs(None, {}))
-    assert [(e.of, e.value) for e in found] == [("tau", 0.1)] * 2 + [("batch", 12.0)] * 2
+    assert [(e.of, e.value, e.named) for e in found] == [
+        *[("tau", 0.1, ".1")] * 2,
+        *[("batch", 24.0, "6 × 4")] * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("images", "counts", "expected"),
+    [
+        (112, [20] * 92, (28, 4)),
+        (224, [20] * 92, (56, 4)),
+        (168, [75] * 40, (28, 6)),  # 42 classes of 4 would be too many, 5 do not divide it
+        (224, [75] * 40, (32, 7)),
+        (224, [75] * 39 + [6], (37, 6)),  # 222: no class has 7 images, and 4 or 5 are too few
+        (7, [9, 9], (1, 7)),
+    ],
+)
+def test_a_batch_has_its_images_in_classes_that_there_are(images, counts, expected):
+    assert batch_of(images, 4, counts) == expected
+
+
+def test_a_batch_smaller_than_a_class_is_refused():
+    with pytest.raises(ValueError, match=r"images must be at least 4, .* got 3"):
+        batch_of(3, 4, [9, 9])
 
 
 def test_choices_of_another_bench_are_not_taken(bench, chosen):
     elsewhere = [replace(cell, problem="second", rate=7.0) for cell in chosen]
-    small = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(2,), ablation_seeds=1))
+    small = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(4,), ablation_seeds=1))
     found = effects(small, [*chosen, *elsewhere], SETTING, Runs(None, {}))
     assert 7.0 not in {cell.rate for effect in found for cell in effect.cells}
 
 
-def test_runs_of_the_effects_do_not_mix_with_those_of_the_comparison(bench, tmp_path):
-    small = replace(bench, plan=replace(bench.plan, taus=(".1",), sizes=(2, 3), ablation_seeds=1))
+def test_of_the_effects_only_what_the_comparison_has_not_is_trained(bench, tmp_path):
+    small = replace(bench, plan=replace(bench.plan, taus=(".03",), sizes=(4, 6), ablation_seeds=1))
     runs = Runs(tmp_path, {})
     own = Measurer(small, runs).compare(small.plan.methods, 1, SETTING)
     first = effects(small, own, SETTING, runs)
-    assert len(runs.known) == 2 * (4 + 1) + 2 * 3  # tries and tests; a width and two sizes
+    # Tries and tests; of the effects a width and one of the sizes, the other is the comparison's.
+    assert len(runs.known) == 2 * (4 + 1) + 2 * 2
     again = effects(small, own, SETTING, Runs(tmp_path, {}))
     assert again == first
+    assert list(of(first, "batch", 6, "SOPRC")) == [c for c in own if c.method == "SOPRC"]
+
+
+def test_a_line_that_repeats_a_method_is_that_method_and_shares_its_trainings(bench):
+    lines = [line for line in ABLATIONS if line.repeats]
+    assert {NAMED[line.repeats] for line in lines} == {m for m in METHODS if m.ours}
+    for line in lines:
+        same = NAMED[line.repeats]
+        assert line.tries == same.tries[:1]
+        assert replace(line, name="", tries=(), repeats="") == replace(
+            same, name="", tries=(), ours=False
+        )
+    (line,) = (line for line in lines if line.repeats == "StableAP")
+    runs = Runs(None, {})
+    measurer = Measurer(bench, runs)
+    measurer.compare([NAMED["StableAP"]], 2, SETTING)
+    before = set(runs.known)
+    cells = measurer.compare([line], 2, SETTING)
+    assert {cell.method for cell in cells} == {line.name}
+    new = set(runs.known) - before
+    assert not any(name.endswith("try") for name in new)  # all rates were tried there
 
 
 def test_every_line_is_chosen_among_the_same_rates(bench):

@@ -52,7 +52,7 @@ def test_untrained_is_the_gallery_by_the_features_and_by_the_start(bench):
     part = bench.features.test
     found = bench.untrained()
     assert found["features"]["map"] == evaluate(part.features, part.labels).map
-    start = start_of(bench.features.train.features, 4)(part.features, []).detach()
+    start = start_of(bench.features.train, 4)(part.features, []).detach()
     assert found["start"]["map"] == evaluate(start, part.labels).map
 
 

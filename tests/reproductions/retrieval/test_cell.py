@@ -10,8 +10,9 @@ import torch
 from tests.reproductions.retrieval.cells import CELL
 from tests.reproductions.retrieval.tiny import plan
 
+from rankwise.retrieval import evaluate
 from reproductions.retrieval.benches import Scratch, Trial
-from reproductions.retrieval.cell import FIRST, Cell, cell_of, evaluated, queries_of
+from reproductions.retrieval.cell import FIRST, Cell, cell_of, evaluated, queries_of, ranks_of
 from reproductions.retrieval.methods import METHODS
 
 
@@ -65,6 +66,23 @@ def test_a_query_that_is_far_from_all_others_does_not_find_itself_either():
     assert found == [[3, 2, 1]]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_ranks_of_a_query_have_its_average_precision(seed):
+    labels, embeddings = torch.arange(18) % 4, vectors(18, seed)
+    rows = [0, 7, 17]
+    whole = evaluate(embeddings, labels).average_precision
+    for row, ranks in zip(rows, evaluated(embeddings, labels, rows)["ranks"], strict=True):
+        assert len(ranks) == int((labels == labels[row]).sum()) - 1
+        precision = [n / rank for n, rank in enumerate(ranks, 1)]
+        assert sum(precision) / len(precision) == pytest.approx(whole[row], abs=1e-6)
+
+
+def test_a_negative_that_ties_with_a_positive_is_before_it():
+    scores = torch.tensor([0.9, 0.5, 0.5, 0.1])
+    assert ranks_of(scores, torch.tensor([True, True, False, False])) == [1, 3]
+    assert ranks_of(scores, torch.tensor([False, False, True, True])) == [3, 4]
+
+
 def test_classes_apart_are_found_without_an_error():
     labels = torch.tensor([0, 0, 1, 1, 2, 2])
     found = evaluated(torch.eye(3)[labels], labels, [0])
@@ -95,6 +113,7 @@ def test_what_is_kept_is_plain_and_makes_the_cell_again():
         precision=tuple(judgment["precision"]),
         history=((10, 0.3), (20, 0.6), (30, 0.5)),
         found=tuple(map(tuple, judgment["found"])),
+        ranks=tuple(map(tuple, judgment["ranks"])),
     )
     assert found.bench == ("second", "from scratch")
     assert len({found, replace(found, seed=8)}) == 2  # nothing in it that cannot be hashed

@@ -6,6 +6,7 @@ from tests.reproductions.retrieval.tiny import pretrained
 from tests.tasks.retrieval.cases import states_equal
 
 from reproductions.retrieval.benches import Trial
+from reproductions.retrieval.features import Part
 from reproductions.retrieval.heads import HeadLearner, start_of
 from reproductions.retrieval.methods import METHODS
 
@@ -29,12 +30,14 @@ def test_the_start_is_the_same_whatever_the_method(bench):
 
 def test_a_head_starts_at_the_principal_directions(bench):
     features = bench.features.train.features
-    weight = start_of(features, 4).projection.weight.detach()
+    weight = start_of(bench.features.train, 4).projection.weight.detach()
     torch.testing.assert_close(weight @ weight.T, torch.eye(4), atol=1e-5, rtol=0)
     kept = (features @ weight.T).square().sum()
     others = torch.linalg.qr(torch.randn(16, 4, generator=torch.Generator().manual_seed(0))).Q
     assert kept > (features @ others).square().sum()
-    wide = start_of(features[:3], 8)  # more numbers than there are directions
+    wide = start_of(
+        Part(features[:3], torch.arange(3)), 8
+    )  # more numbers than there are directions
     assert torch.isfinite(wide(features, [])).all()
     assert wide.projection.weight[3:].count_nonzero() == 0
 

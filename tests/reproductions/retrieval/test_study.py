@@ -45,7 +45,7 @@ def test_the_table_has_the_mean_of_the_seeds_of_every_bench(outcome):
 
 def test_every_part_has_rows_and_none_has_a_curve(outcome):
     assert {"comparison", "ablation", "tau", "batch", "time"} < {r["part"] for r in outcome.rows}
-    assert not any({"precision", "history", "found"} & set(row) for row in outcome.rows)
+    assert not any({"precision", "history", "found", "ranks"} & set(row) for row in outcome.rows)
 
 
 def test_a_gallery_for_each_problem_and_the_best_of_ours_by_validation(outcome):
@@ -63,3 +63,42 @@ def test_a_gallery_for_each_problem_and_the_best_of_ours_by_validation(outcome):
         }
         best = outcome.summary["best_of_ours"][f"{problem}, pretrained"]
         assert means[best] == max(means.values())
+
+
+def test_what_is_shown_is_of_the_setting_with_the_better_validation(outcome):
+    best = outcome.summary["best_of_ours"]
+    rows = [r for r in outcome.rows if r["part"] == "comparison" and r["seed"] == 0]
+    worth = {
+        place: next(
+            r["validation"]
+            for r in rows
+            if f"{r['problem']}, {r['kind']}" == place and r["method"] == method
+        )
+        for place, method in best.items()
+    }
+    shown = list(outcome.summary["queries"])
+    assert [place.split(", ")[0] for place in shown] == ["first", "second"]
+    for place in shown:
+        problem = place.split(", ")[0]
+        assert worth[place] == max(v for p, v in worth.items() if p.startswith(problem))
+        ours, other = outcome.summary["queries"][place]
+        assert ours == best[place]
+        assert other in ("triplet", "SupCon")
+
+
+def test_every_bench_has_a_map_of_its_best_and_every_data_set_a_figure(outcome):
+    maps = outcome.summary["maps"]
+    assert {place: each["method"] for place, each in maps.items()} == outcome.summary[
+        "best_of_ours"
+    ]
+    assert {"map_1", "map_2", "convergence_tau", "convergence_batch"} <= set(outcome.figures)
+
+
+def test_every_value_of_an_effect_has_its_curve(outcome):
+    curves = outcome.summary["convergence"]
+    for row in outcome.rows:
+        if row["part"] in ("tau", "batch"):
+            assert row["named"] in {
+                name.split(f"{row['part']} ")[-1] for name in curves if row["method"] in name
+            }
+    assert all([step for step, _ in curve] == [2, 4] for curve in curves.values())

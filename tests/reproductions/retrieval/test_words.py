@@ -10,8 +10,9 @@ from tests.reproductions.retrieval.tiny import plan
 
 from rankwise.theory import mean_of
 from reproductions.frame import Setting
+from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.plan import Budget
-from reproductions.retrieval.words import conclusion, method, untrained
+from reproductions.retrieval.words import conclusion, effect_words, method, untrained
 
 OURS = ("SOPRC", "StableAP")
 PLACE = ("letters", "pretrained")
@@ -105,3 +106,21 @@ def test_only_heads_of_the_same_data_set_are_counted():
     letters, birds_said = said.split(". birds: ")
     assert "1 of 1 methods are above it in mAP" in letters
     assert "0 of 1 methods are above it in mAP" in birds_said
+
+
+def test_where_an_effect_is_highest():
+    def effect(of, value, maps, method="SOPRC"):
+        return Effect(of, value, "", tuple(cells(method, maps)))
+
+    said = effect_words(
+        [
+            effect("tau", 0.1, [0.3, 0.5]),
+            effect("tau", 0.3, [0.1]),
+            effect("batch", 56, [0.2]),
+            effect("batch", 112, [0.6]),
+            effect("tau", 0.1, [0.1], "StableAP"),
+            effect("batch", 112, [0.7], "StableAP"),
+        ]
+    )
+    assert "letters, SOPRC: τ = 0.1 (0.4000, the lowest is 0.1000) and 112 images (0.6000" in said
+    assert "letters, StableAP: τ = 0.1 (0.1000, the lowest is 0.1000) and 112 images" in said

@@ -35,7 +35,7 @@ def plan(**changed: Any) -> Plan:
         "taus": (".1", ".3"),
         "classes": 3,
         "per_class": 2,
-        "sizes": (2, 3, 40),
+        "sizes": (4, 6, 80),
         "dimension": 4,
         "width": 2,
         "shown": 2,
