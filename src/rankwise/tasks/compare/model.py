@@ -49,8 +49,7 @@ class Member:
 
     def scores(self, features: Features) -> Floats:
         """Return the score of every row."""
-        found: Floats = self.ranker.decision_function(self._given(features))
-        return found
+        return self.ranker.decision_function(self._given(features))
 
     def probabilities(self, features: Features) -> Floats:
         """Return the calibrated probability of every row."""

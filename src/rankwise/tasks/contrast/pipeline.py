@@ -21,6 +21,7 @@ from rankwise.vision.files import CONFIG, load_state, require_finished, write_mo
 from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
 _BLOCK = 512  # images of a forward pass
+_RIDGE = 1e-3  # of the linear classifier
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,10 @@ def features_of(network: ContrastNet, pixels: Tensor) -> Tensor:
         return torch.cat([network.features(part.float() / 255) for part in pixels.split(_BLOCK)])
 
 
-def linear_probe(
-    train: tuple[Tensor, Tensor],
-    test: tuple[Tensor, Tensor],
-    classes: int,
-    *,
-    ridge: float = 1e-3,
-    iterations: int = 200,
-) -> Mean:
+def linear_probe(train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], classes: int) -> Mean:
     """Compute the test accuracy of logistic regression on standardized features.
 
-    Minimizes mean cross-entropy + ½·ridge·‖W‖², which is convex, by L-BFGS from zero: there is
+    Minimizes mean cross-entropy + ½·10⁻³·‖W‖², which is convex, by L-BFGS from zero: there is
     nothing random in it.
     """
     (x, y), (test_x, test_y) = train, test
@@ -65,13 +59,13 @@ def linear_probe(
     weight = torch.zeros(x.shape[1], classes, requires_grad=True)
     bias = torch.zeros(classes, requires_grad=True)
     optimizer = torch.optim.LBFGS(
-        [weight, bias], max_iter=iterations, history_size=20, line_search_fn="strong_wolfe"
+        [weight, bias], max_iter=200, history_size=20, line_search_fn="strong_wolfe"
     )
 
     def closure() -> Tensor:
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(x @ weight + bias, y)
-        loss = loss + 0.5 * ridge * weight.square().sum()
+        loss = loss + 0.5 * _RIDGE * weight.square().sum()
         loss.backward()
         return loss
 

@@ -161,8 +161,7 @@ def load_run(folder: Path) -> tuple[Settings, Ranker]:
 
 def scores_of(ranker: Ranker, data: Letor) -> NDArray[np.float64]:
     """The scores of the documents."""
-    found: NDArray[np.float64] = ranker.decision_function(data.columns(ranker.n_features_in_))
-    return found
+    return ranker.decision_function(data.columns(ranker.n_features_in_))
 
 
 def scores_frame(data: Letor, scores: NDArray[np.float64]) -> pl.DataFrame:
