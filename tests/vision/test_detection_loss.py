@@ -69,6 +69,87 @@ def test_the_parts_by_hand(name, form):
     assert losses.positives == len(scores) > 5
 
 
+def printed_by_hand(logits, labels, found, scores, *, tau=0.1, a=0.1, epsilon=0.1):
+    """h((1/n) Σ w̃ℓ) + 2 Σ (1 − GIoU) + .001 (Σ s)² with loops, μ⁺ the mean of the batch."""
+    hot = (labels.unsqueeze(1) == torch.arange(4)).flatten()
+    flat = logits.flatten().double()
+    negatives = flat[~hot]
+
+    def huber(x):
+        return torch.where(x < 0, 1 - 2 * x / tau, (1 - x.clamp(max=tau) / tau) ** 2)
+
+    inside, mean = 0.0, flat[hot].mean().detach()
+    for score in flat[hot]:
+        r = (huber(score.detach() - mean) / (1 + 2 * 2 / tau)).clamp(0, 1)  # B of width 2
+        inside = inside + ((1 + a) / (r + a)) ** 2 * huber(score - negatives).mean()
+    inside = inside / len(flat)
+    ranking = (epsilon**2 + inside / (1 + inside)) ** 0.5
+    return ranking, (1 - found).sum(), scores.sum() ** 2
+
+
+def test_the_printed_form_by_hand():
+    logits, boxes = outputs()
+    name = "stable_ap(score_scale=1, squash=false, dynamic=false)"
+    losses = DetectionLoss(name, printed=True)(logits, boxes, ANCHORS, TARGETS)
+    parts = printed_by_hand(logits, *by_hand(logits, boxes))
+    for got, expected in zip(
+        (losses.classification, losses.boxes, losses.bias), parts, strict=True
+    ):
+        torch.testing.assert_close(got, expected.to(got), rtol=1e-4, atol=1e-6)
+    total = losses.classification + 2 * losses.boxes + 0.001 * losses.bias
+    torch.testing.assert_close(losses.total, total)
+    (gradient,) = torch.autograd.grad(losses.classification, logits, retain_graph=True)
+    (expected,) = torch.autograd.grad(parts[0], logits)
+    torch.testing.assert_close(gradient, expected, rtol=1e-3, atol=1e-7)
+
+
+def test_the_printed_form_has_sums_where_the_other_has_means():
+    logits, boxes = outputs()
+    mean = DetectionLoss("stable_ap")(logits, boxes, ANCHORS, TARGETS)
+    printed = DetectionLoss("stable_ap", printed=True)(logits, boxes, ANCHORS, TARGETS)
+    torch.testing.assert_close(printed.boxes, mean.boxes * mean.positives)
+    torch.testing.assert_close(printed.bias, mean.bias)
+    assert printed.classification < mean.classification  # n⁺/n in place of ρ
+
+
+def test_the_printed_form_of_every_class_keeps_the_options_of_the_name():
+    loss = DetectionLoss("stable_ap(tau=0.3)", pooled=False, classes=4, printed=True)
+    objective = loss.ranked.objective
+    assert (objective.surrogate.tau, objective.gain, objective.memory_size) == (0.3, "fixed", 4)
+    assert loss(*outputs(), ANCHORS, TARGETS).total.isfinite()
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_previous_logits_go_to_the_mean_of_the_positives(pooled):
+    logits, boxes = outputs()
+    labels, _, _ = by_hand(logits, boxes)
+    name = "stable_ap(score_scale=1, gain=fixed)"
+    loss, oracle = (DetectionLoss(name, pooled=pooled, classes=4) for _ in range(2))
+    plain = DetectionLoss(name, pooled=pooled, classes=4)
+    for step in range(3):
+        now, before = (1 + 0.3 * step) * logits, (1 + 0.3 * max(0, step - 1)) * logits.detach()
+        got = loss(now, boxes, ANCHORS, TARGETS, previous_logits=before).classification
+        hot = labels.unsqueeze(1) == torch.arange(4)
+        flat, old = now.flatten(0, 1), before.flatten(0, 1)
+        objective = oracle.ranked.objective
+        if pooled:
+            given = {"previous_scores": old.flatten()}
+            expected = objective(flat.flatten(), hot.flatten(), **given)
+        else:
+            given = {"previous_scores": old.T, "list_ids": torch.arange(4)}
+            expected = objective(flat.T, hot.T, **given)
+        torch.testing.assert_close(got, expected)
+        without = plain(now, boxes, ANCHORS, TARGETS).classification
+    assert got != without  # the plain average lags
+
+
+@pytest.mark.parametrize("name", ["ap", "focal", "alrp"])
+def test_previous_logits_are_refused_where_nothing_remembers_a_mean(name):
+    logits, boxes = outputs()
+    with pytest.raises(ValueError, match="previous_logits are for objectives that use them"):
+        DetectionLoss(name)(logits, boxes, ANCHORS, TARGETS, previous_logits=logits.detach())
+
+
 def test_weights_of_the_parts():
     logits, boxes = outputs()
     loss = DetectionLoss("ap", classification_weight=3, box_weight=0.5, bias_weight=0.25)
@@ -229,3 +310,9 @@ def test_bad_input_is_named():
         DetectionLoss(bias_form="max")
     with pytest.raises(ValueError, match="pooled=False is not for alrp"):
         DetectionLoss("alrp", pooled=False)
+    with pytest.raises(ValueError, match='printed=True is for stable_ap with bias_form="sum", got'):
+        DetectionLoss("ap", printed=True)
+    with pytest.raises(ValueError, match="got StableAP with bias_form='mean'"):
+        DetectionLoss("stable_ap", printed=True, bias_form="mean")
+    with pytest.raises(ValueError, match="got ALRP with"):
+        DetectionLoss("alrp", printed=True)

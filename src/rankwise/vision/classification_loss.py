@@ -70,13 +70,21 @@ class ClassificationLoss(nn.Module):
         """Whether a constant added to all scores changes the loss; a ranking does not change."""
         return isinstance(self.objective, (PointwiseObjective, DistributionalRanking))
 
-    def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Return the loss of logits (n, classes) and labels (n,) from 0, −1 for background."""
+    def forward(
+        self, logits: Tensor, labels: Tensor, previous_logits: Tensor | None = None
+    ) -> Tensor:
+        """Return the loss of logits (n, classes) and labels (n,) from 0, −1 for background.
+
+        ``previous_logits`` are those of the previous parameters, for objectives that use them.
+        """
         hot = one_hot(logits, labels)
         if not self.pooled:
-            by_class: Tensor = OneVsRest(self.objective)(logits, hot)
+            by_class: Tensor = OneVsRest(self.objective)(
+                logits, hot, previous_scores=previous_logits
+            )
             return by_class
-        loss: Tensor = self.objective(logits.reshape(-1), hot.reshape(-1))
+        previous = None if previous_logits is None else previous_logits.reshape(-1)
+        loss: Tensor = self.objective(logits.reshape(-1), hot.reshape(-1), previous_scores=previous)
         if isinstance(self.objective, PointwiseObjective):
             return loss * (hot.numel() / max(1, int((labels >= 0).sum())))
         return loss

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from rankwise.baselines.alrp import ALRP
 from rankwise.checks import require_finite, require_number, require_one_of
-from rankwise.objectives import Objective
+from rankwise.lists import Lists
+from rankwise.objectives import Objective, StableAP
 from rankwise.vision.anchors import Anchors, Assign, Matches, Target, atss, match
 from rankwise.vision.boxes import decode_boxes, giou
 from rankwise.vision.classification_loss import ClassificationLoss, one_hot
@@ -24,7 +25,7 @@ class DetectionLosses:
     Args:
         total: What to minimize.
         classification: Loss of the class scores.
-        boxes: Mean 1 − GIoU of the positives.
+        boxes: Mean (or sum) of 1 − GIoU over the positives.
         bias: Square of the sum (or mean) of the scores of the positives.
         positives: Number of anchors with an object.
 
@@ -43,10 +44,22 @@ class DetectionLosses:
     positives: int
 
 
+class _PrintedStableAP(StableAP):
+    """StableAP with the (1/n) Σ over the positives of a list of n in place of ρ·mean."""
+
+    def full_gain(self, lists: Lists) -> Tensor:
+        return lists.n_positives / (lists.n_positives + lists.n_negatives)
+
+
 class DetectionLoss(nn.Module):
     """Loss of any dense detector: class scores are ranked, boxes are moved onto the objects.
 
     classification + 2·mean_{y=1} (1 − GIoU) + .001·(Σ_{y=1} s)²
+
+    This is the form with means. With ``stable_ap`` its first part is h(ρ·mean_{y=1} w̃ℓ), ρ
+    annealed. The paper prints h((1/n)·Σ_{y=1} w̃ℓ) + 2·Σ_{y=1} (1 − GIoU) + .001·(Σ_{y=1} s)² over a
+    list of n scores, which is ``printed=True``: the boxes then weigh more, the more objects there
+    are.
 
     A ranking does not change with a constant added to all scores, so a threshold on them would
     have no meaning: the last term keeps the scores of the positives near 0. Losses that do depend
@@ -66,6 +79,7 @@ class DetectionLoss(nn.Module):
             grows with the *square* of the number of positives n: plain gradient descent oscillates
             from .001·n²·(learning rate) = 1 on, 316 positives at a rate of .01. ``"mean"`` is
             weaker by n² and works for any number of positives with a weight of about .1.
+        printed: Whether the loss has the printed form; for ``stable_ap`` and ``"sum"`` only.
         assign: Function of anchors and boxes that returns the box of each anchor, −1 for
             background; None: :func:`atss`.
 
@@ -106,6 +120,7 @@ class DetectionLoss(nn.Module):
         bias_weight: float = 0.001,
         classification_weight: float = 1.0,
         bias_form: Literal["sum", "mean"] = "sum",
+        printed: bool = False,
         assign: Assign | None = None,
     ) -> None:
         super().__init__()
@@ -122,9 +137,23 @@ class DetectionLoss(nn.Module):
             self.ranked = objective
         else:
             self.ranked = ClassificationLoss(objective, pooled=pooled, classes=classes)
+        if printed:
+            self.ranked = _as_printed(self.ranked, bias_form)
         self.classification_weight = classification_weight
         self.box_weight, self.bias_weight, self.bias_form = box_weight, bias_weight, bias_form
+        self.printed = printed
         self.assign: Assign = atss if assign is None else assign
+
+    @property
+    def uses_previous_logits(self) -> bool:
+        """Whether a call takes ``previous_logits`` (StableAP, Eq. 6)."""
+        ranked = self.ranked
+        return isinstance(ranked, ClassificationLoss) and ranked.objective.uses_previous_scores
+
+    @property
+    def shift_sensitive(self) -> bool:
+        """Whether a constant added to all scores changes the loss."""
+        return isinstance(self.ranked, ClassificationLoss) and self.ranked.shift_sensitive
 
     def forward(
         self,
@@ -132,8 +161,19 @@ class DetectionLoss(nn.Module):
         box_regression: Tensor,
         anchors: Anchors,
         targets: Sequence[Target],
+        *,
+        previous_logits: Tensor | None = None,
     ) -> DetectionLosses:
-        """Return the loss of a batch of images and its parts."""
+        """Return the loss of a batch of images and its parts.
+
+        ``previous_logits`` are the ``cls_logits`` of the same images under the previous parameters
+        (:class:`rankwise.memory.PreviousModel`), for objectives that use them.
+        """
+        if previous_logits is not None and not self.uses_previous_logits:
+            raise ValueError(
+                "previous_logits are for objectives that use them, such as stable_ap, got them for "
+                f"{getattr(self.ranked, 'objective', self.ranked)}; leave them out"
+            )
         _check_shapes(cls_logits, box_regression, anchors, targets)
         anchors = anchors.to(cls_logits.device)
         matches = match(anchors, targets, cls_logits.shape[-1], self.assign)
@@ -148,8 +188,9 @@ class DetectionLoss(nn.Module):
             classification, boxes = self.ranked(logits.flatten(), hot, (1 - overlap) / 2)
             box_weight = 1.0
         else:
-            classification = self.ranked(logits, labels)
-            boxes = (1 - overlap).sum() / max(1, len(overlap))
+            previous = None if previous_logits is None else previous_logits.flatten(0, 1)
+            classification = self.ranked(logits, labels, previous)
+            boxes = (1 - overlap).sum() / (1 if self.printed else max(1, len(overlap)))
         bias = self._bias(cls_logits, matches)
         total = self.classification_weight * classification + box_weight * boxes
         return DetectionLosses(
@@ -160,10 +201,23 @@ class DetectionLoss(nn.Module):
         """(Σ s)² over the positives' scores of their classes, or the square of their mean."""
         place = matches.images, matches.anchors
         scores = cls_logits[(*place, matches.labels[place])]
-        if isinstance(self.ranked, ClassificationLoss) and self.ranked.shift_sensitive:
+        if self.shift_sensitive:
             scores = scores[:0]
         total = scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         return (total / (max(1, len(scores)) if self.bias_form == "mean" else 1)) ** 2
+
+
+def _as_printed(ranked: nn.Module, bias_form: str) -> ClassificationLoss:
+    """Return the classification loss with the printed form of its objective."""
+    known = getattr(ranked, "objective", ranked)
+    pooled = getattr(ranked, "pooled", True)
+    if not isinstance(known, StableAP) or bias_form != "sum":
+        raise ValueError(
+            'printed=True is for stable_ap with bias_form="sum", '
+            f"got {type(known).__name__} with bias_form={bias_form!r}"
+        )
+    made = _PrintedStableAP(**{**known.options, "gain": "fixed"})  # type: ignore[arg-type]
+    return ClassificationLoss(made, pooled=pooled)
 
 
 def _check_shapes(
