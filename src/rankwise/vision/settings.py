@@ -84,24 +84,19 @@ class Augmentations(Section, section="augmentations"):
         return self.replace(resize=resize, crop=self.crop or max(1, resize * 7 // 8))
 
 
-class NamedObjective(Section, section="objective"):
+class Objective(Section, section="objective"):
     """Objective that is minimized, by its name."""
 
     name: str = Field(description="Name of the objective with its options.")
     warm_start: CountFromZero = Field(
         0, description="Number of first steps on the loss of the warm start."
     )
+    previous: bool = Field(
+        False,
+        description="Whether the previous step's network scores the batch too (StableAP, Eq. 6).",
+    )
 
     @property
     def short(self) -> str:
         """The name without its options, for a table."""
         return self.name.partition("(")[0]
-
-
-class Objective(NamedObjective):
-    """Objective that is minimized."""
-
-    previous: bool = Field(
-        False,
-        description="Whether the previous step's network scores the batch too (StableAP, Eq. 6).",
-    )

@@ -29,7 +29,7 @@ from rankwise.training import (
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
 from rankwise.vision.image_dataset import ImageBatch, ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
-from rankwise.vision.settings import Backbone, NamedObjective
+from rankwise.vision.settings import Backbone, Objective
 
 Batch = TypeVar("Batch")
 
@@ -40,7 +40,7 @@ class ImageSettings(Protocol):
     @property
     def network(self) -> Backbone: ...
     @property
-    def objective(self) -> NamedObjective: ...
+    def objective(self) -> Objective: ...
     @property
     def optimizer(self) -> Optimizer: ...
     @property

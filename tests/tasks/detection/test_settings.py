@@ -145,7 +145,7 @@ def test_settings_come_back_from_what_is_written(tmp_path, made):
 
 
 def test_one_configuration_of_each_data_set_ships():
-    assert sorted(Settings.shipped()) == ["bccd", "bccd_small", "coco", "voc"]
+    assert sorted(Settings.shipped()) == ["bccd", "bccd_small", "bccd_two_stage", "coco", "voc"]
 
 
 @pytest.mark.parametrize("name", Settings.shipped())
@@ -182,6 +182,10 @@ def test_changes_and_wrong_names():
         ("augmentations.height=8", "augmentations.height"),
         ("objective.bias_form=max", "sum, mean"),
         ("objective.box_weight=-1", "box_weight"),
+        ("objective.regions=focal", "objective.regions is for network.stages: 2, got focal with"),
+        ("network.stages=3", "network.stages must be one of 1, 2"),
+        ("network.proposals=0", "network.proposals must be a whole number >= 1, got 0"),
+        ("network.region_width=0", "network.region_width must be a whole number >= 1, got 0"),
         ("selection.max_iou=2", "selection.max_iou"),
         ("training.clip=0", "training.clip"),
         ("training.batch=0", "training.batch"),
@@ -192,3 +196,10 @@ def test_changes_and_wrong_names():
 def test_bad_settings_are_named(change, words):
     with pytest.raises(UsageError, match=words):
         Settings.read("bccd", [change])
+
+
+@pytest.mark.parametrize("name", ["previous", "printed"])
+def test_what_one_stage_has_is_refused_for_two(name):
+    words = rf"objective\.{name} is for network\.stages: 1, got True with network\.stages: 2"
+    with pytest.raises(UsageError, match=words):
+        Settings.read("bccd_two_stage", [f"objective.{name}=true"])

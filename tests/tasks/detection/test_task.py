@@ -144,19 +144,61 @@ def test_maps_in_place_of_images_have_the_same_loss():
     assert torch.equal(plain.total, kept.total)
 
 
-@pytest.mark.parametrize("name", ["soprc", "stable_ap"])
-def test_a_state_goes_on_where_it_was(name):
-    asked = settings(objective={"name": name}, optimizer=SGD)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"objective": {"name": "soprc"}},
+        {"objective": {"name": "stable_ap"}},
+        {"objective": {"name": "stable_ap", "previous": True}},
+        {"objective": {"regions": "stable_ap"}, "network": {"stages": 2, "region_width": 8}},
+    ],
+    ids=["soprc", "stable_ap", "previous", "two stages"],
+)
+def test_a_state_goes_on_where_it_was(changes):
+    asked = settings(**changes, optimizer=SGD)
     whole = learner_of(asked)
     for seed in range(2):
         whole.step(batch(seed))
     state = copy.deepcopy(whole.state_dict())
-    other = learner_of(settings(objective={"name": name}, optimizer=SGD, training={"seed": 9}))
+    other = learner_of(settings(**changes, optimizer=SGD, training={"seed": 9}))
     assert not states_equal(other.task.network.state_dict(), whole.task.network.state_dict())
     other.load_state_dict(state)
     assert [other.step(batch(seed)) for seed in (2, 3)] == [
         whole.step(batch(seed)) for seed in (2, 3)
     ]
+
+
+def test_the_previous_parameters_are_those_of_the_step_before():
+    asked = settings(objective={"previous": True, "warm_start": 1}, optimizer=SGD)
+    learner = learner_of(asked)
+    task = learner.task
+    assert set(task.modules()) == {"network", "loss", "previous"}
+    seen, call = [], task.loss.forward
+    task.loss.forward = lambda *given, **more: seen.append(more) or call(*given, **more)
+    for seed in range(3):
+        before = {n: p.detach().clone() for n, p in task.network.named_parameters()}
+        earlier = copy.deepcopy(task.previous.state_dict())
+        learner.step(batch(seed))
+        kept = task.previous.state_dict()
+        assert all(torch.equal(kept[f"previous_{n.replace('.', '__')}"], before[n]) for n in before)
+        if seed == 0:  # by focal loss, which has no mean to follow
+            assert not seen
+            continue
+        old = new_detector(asked, 2)
+        old.load_state_dict(task.network.state_dict())
+        for name, parameter in old.named_parameters():
+            parameter.data.copy_(earlier[f"previous_{name.replace('.', '__')}"])
+        with torch.no_grad():
+            expected = old(batch(seed).images).logits
+        torch.testing.assert_close(seen[-1]["previous_logits"], expected)
+        assert not seen[-1]["previous_logits"].requires_grad
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("name", ["focal", "alrp", "soprc"])
+def test_previous_parameters_are_for_a_loss_with_a_mean(name):
+    with pytest.raises(UsageError, match=f"objective.previous is for stable_ap, got {name}"):
+        make_loss(Objective(name=name, previous=True), 2)
 
 
 def test_half_precision_is_of_the_network_and_not_of_the_loss():

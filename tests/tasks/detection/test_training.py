@@ -24,10 +24,19 @@ class StopError(Exception):
     pass
 
 
-@pytest.mark.parametrize("frozen", [0, 5])
-def test_a_resumed_run_ends_with_the_same_bits(tmp_path, frozen):
-    views = {"expand": 1, "colors": False} if frozen else {}
-    asked = settings(network={"frozen": frozen}, augmentations=views)
+@pytest.mark.parametrize(
+    ("network", "objective"),
+    [
+        ({"frozen": 0}, {}),
+        ({"frozen": 5}, {}),
+        ({"frozen": 5}, {"previous": True}),
+        ({"frozen": 5, "stages": 2, "region_width": 8}, {"regions": "stable_ap"}),
+    ],
+    ids=["whole", "frozen", "previous", "two stages"],
+)
+def test_a_resumed_run_ends_with_the_same_bits(tmp_path, network, objective):
+    views = {"expand": 1, "colors": False} if network["frozen"] else {}
+    asked = settings(network=network, augmentations=views, objective=objective)
     parts = splits()
     torch.manual_seed(3)
     before = torch.random.get_rng_state()
@@ -120,8 +129,10 @@ def test_validation_without_objects_keeps_the_first(tmp_path):
     assert done.best_value == -1
 
 
-def test_half_precision_trains():
-    done = train(splits(), settings(training={"precision": "bfloat16", "steps": 2}))
+@pytest.mark.parametrize("network", [{}, {"stages": 2, "region_width": 8}], ids=["one", "two"])
+def test_half_precision_trains(network):
+    asked = settings(network=network, training={"precision": "bfloat16", "steps": 2})
+    done = train(splits(), asked)
     assert math.isfinite(done.history[-1]["loss"])
 
 

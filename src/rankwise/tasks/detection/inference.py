@@ -51,11 +51,9 @@ def select(
     logits: as probabilities in single precision those above 17 would all be 1, and tied.
     """
     results = []
-    for logits, regression, (width, height) in zip(
-        dense.logits, dense.regression, sizes, strict=True
-    ):
+    for (logits, regression, anchors), (width, height) in zip(dense.by_image(), sizes, strict=True):
         scores, places, labels = _highest(logits, selection)
-        boxes = decode_boxes(dense.anchors.boxes[places], regression[places])
+        boxes = decode_boxes(anchors[places], regression[places])
         edge = boxes.new_tensor([width, height, width, height])
         boxes = torch.minimum(boxes.clamp_min(0), edge)
         real = (boxes[:, 2:] > boxes[:, :2]).all(1)

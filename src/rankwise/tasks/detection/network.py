@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
@@ -152,6 +152,11 @@ class Dense:
     regression: Tensor  # (B, A, 4): dx, dy, dw, dh from the anchor
     anchors: Anchors
 
+    def by_image(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Yield the scores of each image, its differences, and the boxes these are from."""
+        for logits, regression in zip(self.logits, self.regression, strict=True):
+            yield logits, regression, self.anchors.boxes
+
 
 class Pyramid(nn.Module):
     """Maps of one width for every level, the coarse ones added to the fine (Lin et al. 2017)."""
@@ -233,10 +238,22 @@ class Detector(ImageNetwork):
         found: list[Tensor] = self.features(self.standardize(images))
         return [found[i] for i in self.pyramid.taken]
 
-    def forward(self, images: Tensor | list[Tensor]) -> Dense:
-        """Return the dense output for images, or for their :meth:`maps`."""
-        seen = self.maps(images) if isinstance(images, Tensor) else images
-        maps = self.pyramid(seen)
+    def forward(self, images: Tensor | list[Tensor], known: Sequence[Tensor] = ()) -> Dense:
+        """Return the dense output for images, or for their :meth:`maps`.
+
+        ``known`` are the true boxes of every image in training, for a second stage.
+        """
+        return self.dense(self.levels(images))
+
+    def levels(self, images: Tensor | list[Tensor]) -> list[Tensor]:
+        """Return the levels of the pyramid for images, or for their :meth:`maps`."""
+        found: list[Tensor] = self.pyramid(
+            self.maps(images) if isinstance(images, Tensor) else images
+        )
+        return found
+
+    def dense(self, maps: list[Tensor]) -> Dense:
+        """Return the dense output for the levels of the pyramid."""
         logits, regression = self.head(maps)
         shapes = [(one.shape[-2], one.shape[-1]) for one in maps]
         anchors = grid_anchors(shapes, self.settings.levels, self.settings.anchor_scale)

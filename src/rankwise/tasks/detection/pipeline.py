@@ -23,6 +23,7 @@ from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.report import drawn, history_table, report_sections, to_png
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
+from rankwise.tasks.detection.two_stage import make_detector
 from rankwise.vision import files
 from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG
@@ -64,7 +65,7 @@ def load_run(out: Path, changes: Sequence[str] = ()) -> FinishedRun:
             f"got {len(thresholds)}"
         )
     network = files.load_model(
-        out, settings.network, lambda chosen, _: Detector(chosen, len(classes))
+        out, settings.network, lambda chosen, _: make_detector(chosen, len(classes))
     )
     return FinishedRun(settings, network, classes, thresholds)
 

@@ -63,6 +63,11 @@ class Network(vision.Backbone):
     width: Annotated[int, Ge(8)] = Field(256, description="Channels of the pyramid and the head.")
     depth: CountFromZero = Field(4, description="Convolutions before each output of the head.")
     anchor_scale: Positive = Field(8.0, description="Side of an anchor in strides.")
+    stages: Literal[1, 2] = Field(
+        1, description="Stages: 1 (RetinaNet) or 2 (Faster R-CNN: proposals, then their classes)."
+    )
+    proposals: Count = Field(300, description="Maximum number of proposals per image (2 stages).")
+    region_width: Count = Field(1024, description="Width of the head of regions (2 stages).")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -100,7 +105,7 @@ class Augmentations(Section, section="augmentations"):
     )
 
 
-class Objective(vision.NamedObjective):
+class Objective(vision.Objective):
     """Classification, box and score terms of the loss; a warm start is on focal loss."""
 
     name: str = Field("stable_ap", description="Name of the classification loss with its options.")
@@ -114,6 +119,13 @@ class Objective(vision.NamedObjective):
     )
     classification_weight: NonNegative = Field(
         1.0, description="Weight of the classification loss."
+    )
+    printed: bool = Field(
+        False, description="Whether the loss has the printed form of StableAP, with sums."
+    )
+    regions: str | None = Field(
+        None,
+        description="Name of the loss of the regions with 2 stages; null for cross-entropy.",
     )
 
 
@@ -165,4 +177,15 @@ class Settings(TaskSettings):
             # With a list for each class a constant on the scores of one class changes nothing in
             # training: scores of two classes are not to be compared.
             object.__setattr__(self, "selection", self.selection.replace(per_class=True))
+        return self
+
+    @model_validator(mode="after")
+    def _of_these_stages(self) -> Self:
+        chosen, stages = self.objective, self.network.stages
+        for name in ("previous", "printed") if stages == 2 else ("regions",):
+            if value := getattr(chosen, name):
+                raise UsageError(
+                    f"objective.{name} is for network.stages: {3 - stages}, got {value} with "
+                    f"network.stages: {stages}; leave it out"
+                )
         return self

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.distributed import gather_with_gradient
@@ -27,38 +27,63 @@ from rankwise.tasks.detection.dataset import (
 )
 from rankwise.tasks.detection.evaluate import evaluate
 from rankwise.tasks.detection.inference import Detections, detect_all
-from rankwise.tasks.detection.network import Detector
+from rankwise.tasks.detection.network import Dense, Detector
 from rankwise.tasks.detection.settings import Objective, Settings
-from rankwise.training import Moment, Place, RunFolder
-from rankwise.vision import ClassificationLoss, DetectionLoss, DetectionLosses
+from rankwise.tasks.detection.two_stage import (
+    Regions,
+    TwoStageLoss,
+    assign_by_iou,
+    make_detector,
+)
+from rankwise.training import Moment, Place, RunFolder, previous_outputs
+from rankwise.vision import DetectionLoss, DetectionLosses
+from rankwise.vision.anchors import Assign
 from rankwise.vision.image_dataset import OnBroken
 from rankwise.vision.run import ImageOptions, Trained, fit_images
 from rankwise.vision.task import ImageTask
 
 
-def make_loss(chosen: Objective, classes: int) -> DetectionLoss:
-    """Make the loss of the settings."""
+def make_loss(chosen: Objective, classes: int, assign: Assign | None = None) -> DetectionLoss:
+    """Make the loss of the settings, of the only stage or of one of two."""
+    known = {"name", "warm_start", "previous", "regions"}
     try:
-        terms = chosen.model_dump(exclude={"name", "warm_start"})
-        return DetectionLoss(chosen.name, classes=classes, **terms)
+        terms = chosen.model_dump(exclude=known)
+        loss = DetectionLoss(chosen.name, classes=classes, assign=assign, **terms)
     except (ValueError, RuntimeError) as error:
         raise UsageError(f"objective: {error}") from None
+    if chosen.previous and not loss.uses_previous_logits:
+        raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
+    return loss
+
+
+def make_losses(settings: Settings, classes: int) -> DetectionLoss | TwoStageLoss:
+    """Make the loss of the settings, of one stage or of two."""
+    chosen = settings.objective
+    if settings.network.stages == 1:
+        return make_loss(chosen, classes)
+    regions = chosen.replace(name=chosen.regions or "cross_entropy")
+    return TwoStageLoss(make_loss(chosen, 1), make_loss(regions, classes, assign_by_iou))
+
+
+def warm_start(settings: Settings) -> Settings:
+    """Return the settings of the first steps: focal loss, and cross-entropy of the regions."""
+    weight = settings.objective.box_weight
+    return settings.replace(objective=Objective(name="focal", box_weight=weight))
 
 
 def new_detector(settings: Settings, classes: int) -> Detector:
     """Make the detector before training; leaves torch's global generator seeded."""
-    ranked = make_loss(settings.objective, classes).ranked
-    shift_sensitive = isinstance(ranked, ClassificationLoss) and ranked.shift_sensitive
+    rare = make_loss(settings.objective, classes).shift_sensitive
     torch.manual_seed(settings.training.seed)
-    rare = shift_sensitive or settings.objective.warm_start > 0
-    return Detector(settings.network, classes, rare=rare)
+    rare = rare or settings.objective.warm_start > 0
+    return make_detector(settings.network, classes, rare=rare)
 
 
 class DetectionTask(ImageTask[DetectionBatch]):
     """Batches of images with their boxes; ``cache`` shares the features of a frozen backbone."""
 
     network: Detector
-    loss: DetectionLoss
+    loss: DetectionLoss | TwoStageLoss
     monitor = "ap"
 
     def __init__(
@@ -74,13 +99,14 @@ class DetectionTask(ImageTask[DetectionBatch]):
         training, classes = settings.training, len(splits.train.classes)
         super().__init__(
             new_detector(settings, classes),
-            make_loss(settings.objective, classes),
+            make_losses(settings, classes),
             settings,
             data=fingerprint(splits.train),
             batch=training.batch,
             place=place,
             clip=training.clip,
             warm_up=training.warm_up,
+            previous=settings.objective.previous,
         )
         self.settings, self.validation, self.workers = settings, splits.validation, workers
         self.dataset = DetectionDataset(
@@ -88,9 +114,7 @@ class DetectionTask(ImageTask[DetectionBatch]):
         )
         self.cache: Cache = {} if cache is None else cache
         self.detections: list[Detections] = []  # of the last validation
-        self.warm: DetectionLoss | None = None
-        if settings.objective.warm_start:
-            self.warm = DetectionLoss("focal", box_weight=settings.objective.box_weight)
+        self.warm = make_losses(warm_start(settings), classes)
 
     def batches(self, step: int) -> Iterator[DetectionBatch]:
         size, place = self.settings.training.batch, (self.place.rank, self.place.world_size)
@@ -103,17 +127,42 @@ class DetectionTask(ImageTask[DetectionBatch]):
 
     def losses(self, batch: DetectionBatch, moment: Moment) -> DetectionLosses:
         """Compute the parts of the loss of a batch, joined with those of other processes."""
-        images = batch.images
+        device, images = self.place.device, batch.images
+        images = images.to(device) if isinstance(images, Tensor) else images
+        known = [target["boxes"].to(device) for target in batch.targets]
+
+        def run(network: nn.Module) -> Dense:
+            output: Dense = network(images, known)
+            return output
+
+        earlier = previous_outputs(self.previous, [lambda one: run(one).logits], moment)
+        moment.start(0)  # the same random numbers as in the pass by the previous parameters
         with moment.autocast():
-            dense = self.network(
-                images.to(self.place.device) if isinstance(images, Tensor) else images
-            )
-        loss = self.loss
-        if self.warm is not None and moment.step < self.settings.objective.warm_start:
-            loss = self.warm
+            found = run(self.network)
         targets = batch.targets if self.place.world_size == 1 else _joined(batch.targets)
-        logits, regression = map(gather_with_gradient, (dense.logits, dense.regression))
-        losses: DetectionLosses = loss(logits, regression, dense.anchors, targets)
+        if isinstance(found, Regions):
+            found = replace(found, images=found.images + self.place.rank * len(known))
+        rows: dict[str, Any] = {
+            n: gather_with_gradient(v) for n, v in vars(found).items() if n != "anchors"
+        }
+        earlier = None if earlier is None else gather_with_gradient(earlier)
+        return self.loss_of(replace(found, **rows), targets, moment, earlier)
+
+    def loss_of(
+        self,
+        found: Dense,
+        targets: Sequence[Target],
+        moment: Moment,
+        previous: Tensor | None = None,
+    ) -> DetectionLosses:
+        """Compute the parts of the loss of outputs; ``previous`` are the previous logits."""
+        warm = moment.step < self.settings.objective.warm_start
+        loss, dense = self.warm if warm else self.loss, (found.logits, found.regression)
+        if isinstance(loss, TwoStageLoss):
+            losses: DetectionLosses = loss(found, targets)
+        else:
+            given = None if warm else previous
+            losses = loss(*dense, found.anchors, targets, previous_logits=given)
         return losses
 
     def validate(self) -> dict[str, float]:
