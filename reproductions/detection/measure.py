@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,10 +12,14 @@ import torch
 from rankwise.tasks.detection.dataset import Cache
 from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
 from rankwise.tasks.detection.inference import Detections, detect_all
+from rankwise.tasks.detection.network import Dense
 from rankwise.tasks.detection.report import spaced
 from rankwise.tasks.detection.task import DetectionTask, train
+from rankwise.training import Moment
 from reproductions.detection.plan import Choice, Head, Plan
 from reproductions.frame import Runs, Setting
+
+_SCORES = ("logits", "regression", "scores", "offsets")  # what a loss has a gradient for
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,12 @@ def _milliseconds(plan: Plan, head: Head, seed: int, cache: Cache) -> float:
         task = DetectionTask(plan.splits, settings, cache=cache)
         batch = next(task.batches(0))
         with torch.no_grad():
-            dense = task.network(batch.images)
+            known = [target["boxes"] for target in batch.targets]
+            found: Dense = task.network(batch.images, known)
+        scores = [name for name in _SCORES if hasattr(found, name)]
         for _ in range(plan.timed):
-            logits = dense.logits.clone().requires_grad_()
-            regression = dense.regression.clone().requires_grad_()
+            fresh = {n: getattr(found, n).clone().requires_grad_() for n in scores}
             start = plan.clock()
-            task.loss(logits, regression, dense.anchors, batch.targets).total.backward()
+            task.loss_of(replace(found, **fresh), batch.targets, Moment(0)).total.backward()
             times.append(plan.clock() - start)
     return 1000 * statistics.median(times)

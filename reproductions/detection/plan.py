@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from rankwise.data import DataError
 from rankwise.data.detection import DetectionSplits, open_detection
@@ -19,11 +20,20 @@ _WEIGHTS = "mobilenet_v2*.pth"
 
 @dataclass(frozen=True)
 class Head:
-    """A loss of the scores by its name in a table; ``pooled``: all classes are one list."""
+    """A loss by its name in a table, and what it needs of the settings; see :class:`Settings`."""
 
     name: str
     objective: str
     pooled: bool = True
+    previous: bool = False
+    printed: bool = False
+    stages: Literal[1, 2] = 1
+    regions: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The name on the command line, such as stableap-eq-6."""
+        return re.sub("[^a-z0-9]+", "-", self.name.lower())
 
 
 HEADS = (
@@ -35,9 +45,14 @@ HEADS = (
     Head("SOPRC, by class", "soprc", pooled=False),
     Head("StableAP", "stable_ap"),
     Head("StableAP, by class", "stable_ap", pooled=False),
+    Head("StableAP, Eq. 6", "stable_ap", previous=True),
+    Head("StableAP, as printed", "stable_ap", printed=True),
+    Head("two-stage, focal", "focal", stages=2),
+    Head("two-stage, StableAP", "stable_ap", stages=2),
+    Head("two-stage, StableAP twice", "stable_ap", stages=2, regions="stable_ap"),
 )
-_QUICK = tuple(head for head in HEADS if head.pooled)
-OURS = ("SOPRC", "SOPRC, by class", "StableAP", "StableAP, by class")
+_QUICK = ("focal", "AP loss", "aLRP loss", "DR loss", "SOPRC", "StableAP")
+OURS = tuple(head.name for head in HEADS if head.objective in ("soprc", "stable_ap"))
 
 
 @dataclass(frozen=True)
@@ -60,13 +75,17 @@ class Choice:
 class Plan(BasePlan):
     """The images, the settings that all share, and what is tried with each loss."""
 
-    QUICK: ClassVar = {"seeds": 1}
+    QUICK: ClassVar = {"seeds": 1, "steps": 150, "rates": (0.02,)}
     DRAWS = "seeds"
 
     splits: DetectionSplits
     settings: Settings
     heads: tuple[Head, ...] = HEADS
     choices: tuple[Choice, ...] = (Choice(0.02),)
+    only: tuple[str, ...] = ()  # the keys of the losses; empty for all
+    steps: int = 600
+    rates: tuple[float, ...] = (0.005, 0.01, 0.02, 0.04)
+    warm: tuple[float, ...] = (0.0, 0.25)  # shares of the steps that go by focal loss first
     seeds: int = 3
     shown: int = 3  # test images in the report
     timed: int = 15  # repeats of a loss
@@ -77,8 +96,9 @@ class Plan(BasePlan):
         """Return the plan for a setting; ``draws`` is the number of seeds."""
         root, weights = _located(setting.data)
         splits = open_detection("voc", root, train=["train"], validation=["val"], test=["test"])
-        steps = 150 if setting.quick else 600
         settings = Settings.read("bccd")
+        made = cls(splits, settings).changed(setting)
+        steps = made.steps
         settings = settings.replace(
             network=settings.network.replace(weights=str(weights)),
             # Comparing 1 000 boxes of an image takes longer than training in a quick run.
@@ -88,22 +108,33 @@ class Plan(BasePlan):
             ),
             training=settings.training.replace(steps=steps, validate_every=steps),
         )
-        rates = (0.02,) if setting.quick else (0.005, 0.01, 0.02, 0.04)
-        choices = tuple(Choice(rate, warm) for rate in rates for warm in (0, steps // 4))
-        heads = _QUICK if setting.quick else HEADS
-        return cls(splits, settings, heads, choices).changed(setting)
+        choices = tuple(Choice(r, int(w * steps)) for r in made.rates for w in made.warm)
+        usual = [head.key for head in HEADS if not setting.quick or head.name in _QUICK]
+        heads = tuple(head for head in HEADS if head.key in (made.only or usual))
+        if unknown := set(made.only) - {head.key for head in heads}:
+            raise DataError(
+                f"only must be of {', '.join(head.key for head in HEADS)}, "
+                f"got {', '.join(sorted(unknown))}"
+            )
+        return replace(made, settings=settings, heads=heads, choices=choices)
 
     def of_head(self, head: Head) -> tuple[Choice, ...]:
         """What a loss has to choose from; focal loss before itself is nothing new."""
         return tuple(c for c in self.choices if not (c.warm and head.objective == "focal"))
 
     def of_run(self, head: Head, choice: Choice, seed: int) -> Settings:
-        """The settings of one training."""
+        """The settings of one training; as printed, the sum of scores has the paper's weight."""
+        printed = {"bias_form": "sum", "bias_weight": 0.001} if head.printed else {}
         return self.settings.replace(
+            network=self.settings.network.replace(stages=head.stages),
             objective=self.settings.objective.replace(
                 name=head.objective,
                 pooled=head.pooled,
+                previous=head.previous,
+                printed=head.printed,
+                regions=head.regions,
                 warm_start=choice.warm,
+                **printed,
             ),
             optimizer=self.settings.optimizer.replace(learning_rate=choice.rate),
             training=self.settings.training.replace(seed=seed),

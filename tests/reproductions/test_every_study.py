@@ -49,7 +49,7 @@ TINY = {
             repeats=2,
         ),
     ),
-    "detection": (detection.Plan, small_detection.plan()),
+    "detection": (detection.Plan, small_detection.plan(heads=small_detection.SOME)),
     "estimator-bias": (
         bias.Plan,
         bias.Plan(

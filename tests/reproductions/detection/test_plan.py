@@ -77,6 +77,26 @@ def test_a_whole_plan(tmp_path: Path) -> None:
     assert made.settings.selection.candidates == 1000
 
 
+def test_a_plan_of_some_losses_at_some_rates(tmp_path: Path) -> None:
+    data = blood_cells(tmp_path)
+    weights(data)
+    some = {"only": ("stableap-eq-6", "focal"), "rates": (0.1,), "warm": (0.5,), "steps": 20}
+    for quick in (False, True):
+        made = Plan.of(Setting(data=data, quick=quick, options=some))
+        assert [head.name for head in made.heads] == ["focal", "StableAP, Eq. 6"]
+        assert made.choices == (Choice(0.1, 10),)
+        assert made.settings.training.steps == 20
+    with pytest.raises(DataError, match=r"only must be of focal, ap-loss, .*, got nothing"):
+        Plan.of(Setting(data=data, options={"only": ("nothing",)}))
+
+
+def test_keys_are_of_one_loss_each_and_without_commas() -> None:
+    keys = [head.key for head in HEADS]
+    assert len(set(keys)) == len(keys)
+    assert not any("," in key or " " in key for key in keys)
+    assert {"stableap-as-printed", "two-stage-stableap"} < set(keys)
+
+
 @pytest.mark.parametrize("quick", [True, False])
 def test_draws_are_the_seeds(tmp_path: Path, quick: bool) -> None:
     data = blood_cells(tmp_path)
@@ -181,7 +201,7 @@ def test_focal_loss_is_not_tried_after_itself() -> None:
     asked = plan(choices=(Choice(0.1, 5), Choice(0.1), Choice(0.2), Choice(0.2, 5)))
     for head in HEADS:
         cold = (Choice(0.1), Choice(0.2))
-        assert asked.of_head(head) == (cold if head.name == "focal" else asked.choices)
+        assert asked.of_head(head) == (cold if head.objective == "focal" else asked.choices)
     assert plan(choices=(Choice(0.1, 5),)).of_head(HEADS[0]) == ()
 
 
@@ -194,7 +214,11 @@ def test_a_training_differs_in_what_it_is_about_and_nothing_else(head: Head) -> 
     assert (objective.warm_start, found.optimizer.learning_rate) == (4, 0.3)
     assert found.training.seed == 17
     assert found.selection.per_class == (not head.pooled)
+    new = (head.previous, head.printed, head.regions)
+    assert (objective.previous, objective.printed, objective.regions) == new
+    assert found.network.stages == head.stages
     same = found.replace(
+        network=found.network.replace(stages=1),
         objective=shared.objective,
         optimizer=found.optimizer.replace(learning_rate=shared.optimizer.learning_rate),
         training=found.training.replace(seed=shared.training.seed),
@@ -202,11 +226,9 @@ def test_a_training_differs_in_what_it_is_about_and_nothing_else(head: Head) -> 
     )
     assert same == shared
     box = (objective.box_weight, objective.bias_weight, objective.bias_form)
-    assert box == (
-        shared.objective.box_weight,
-        shared.objective.bias_weight,
-        shared.objective.bias_form,
-    )
+    usual = (shared.objective.bias_weight, shared.objective.bias_form)
+    bias = (0.001, "sum") if head.printed else usual  # L_bias of the paper
+    assert box == (shared.objective.box_weight, *bias)
 
 
 def test_runs_are_bound_to_plain_data() -> None:

@@ -45,6 +45,8 @@ def test_the_rate_is_chosen_on_validation_and_only_that_one_is_repeated(monkeypa
     assert table.rows[0][4] == "–"  # no small objects
     assert table.rows[0][7:] == ("0.02", "39.9")
     assert table.rows[4][7:] == ("0.02 warm", "–")
+    some = plan(heads=HEADS[:2])
+    assert _duel(some, cells).header[0] == "AP loss minus"
     assert _duel(asked, cells).rows[0] == ("focal", "+0.0 ± 0.0", "+0.0 ± 0.0", "+0.0 ± 0.0")
 
 
@@ -52,7 +54,8 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     setting = Setting(folder=tmp_path)
     before, _ = measure(plan(), setting)
     known = json.loads((tmp_path / "runs.json").read_text())
-    assert len(known["runs"]) == len(HEADS) * 4 - 1
+    cold = sum(head.objective == "focal" for head in HEADS)  # these have no warm start
+    assert len(known["runs"]) == len(HEADS) * 4 - cold
 
     def never(*asked):
         raise AssertionError
@@ -77,14 +80,17 @@ def test_all_losses_start_from_the_same_weights_but_for_the_scores():
     asked = plan()
     runs = [asked.of_run(head, Choice(0.02), 7) for head in HEADS]
     assert {run.training.seed for run in runs} == {7}
-    assert len({str((run.network, run.augmentations, run.optimizer)) for run in runs}) == 1
+    networks = [run.network.replace(stages=1) for run in runs]
+    shared = zip(networks, runs, strict=True)
+    assert len({str((net, run.augmentations, run.optimizer)) for net, run in shared}) == 1
     assert {run.objective.short for run in runs} == {
         "focal", "error_driven_ap", "alrp", "dr", "soprc", "stable_ap",
     }  # fmt: skip
 
 
 def test_the_published_rows_are_those_of_the_heads():
-    assert set(PUBLISHED) <= {head.name for head in HEADS}
+    faster = {f"Faster R-CNN, {name}" for name in ("cross-entropy", "aLRP", "StableAP")}
+    assert set(PUBLISHED) - faster <= {head.name for head in HEADS}
     assert all(len(row) == len(COLUMNS) for row in PUBLISHED.values())
     assert max(PUBLISHED, key=lambda name: PUBLISHED[name][0]) == "StableAP"
 

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 from tests.tasks.detection.cases import settings, splits
 
-from reproductions.detection.plan import Choice, Plan
+from reproductions.detection.plan import HEADS, Choice, Plan
+
+SOME = tuple(head for head in HEADS if head.key in ("focal", "stableap", "two-stage-stableap"))
+SOME += tuple(head for head in HEADS if head.previous or head.printed)  # one of every kind
 
 
 def plan(**changes) -> Plan:
