@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.estimators.papk.generated import part
 from tests.estimators.papk.test_descent import own_gradient, problem
-from tests.estimators.papk.test_subgradients import same_as_autograd, scored
+from tests.estimators.papk.test_descent_subgradients import same_as_autograd, scored
 
 from rankwise.estimators import PApAtKRanker
 from rankwise.estimators.data import Part

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
-from tests.vision.test_mobilenet import random_state
 
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.network import (

@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from tests.tasks.detection.cases import settings, splits
 from tests.tasks.retrieval.cases import states_equal
+from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
-from tests.vision.test_mobilenet import random_state
 
 from rankwise.errors import UsageError
 from rankwise.tasks.detection.evaluate import evaluate

@@ -7,8 +7,8 @@ import shutil
 import pytest
 import torch
 from tests.tasks.retrieval.cases import images, settings, splits, states_equal
+from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
-from tests.vision.test_mobilenet import random_state
 
 from rankwise.data.images import ImageSet
 from rankwise.data.images._listing import Recorded
