@@ -115,13 +115,31 @@ TABLE_5 = {  # rows of one stage and the same detector, by the names of their lo
     "alrp": "alrp",
     "stable_ap": "stable_ap",
 }
+FASTER = {  # the losses of the first stage and of the regions; None is cross-entropy
+    "ce": ("cross_entropy", None),
+    "alrp": ("alrp", "alrp"),
+    "stable_ap": ("stable_ap", "stable_ap(ema_rate=.01)"),
+}
 IMAGES = {"coco": 118_287 - 1_183, "voc": 16_551}
 
 
 def test_every_row_of_the_detection_table_has_a_configuration():
     rows = {f"{data}_{method}" for data in IMAGES for method in TABLE_5 if method != "stable_ap"}
-    assert _names("detection") == sorted(rows)
+    assert _names("detection") == sorted(rows | {f"coco_faster_{method}" for method in FASTER})
     assert set(IMAGES) < set(Detection.shipped())
+
+
+@pytest.mark.parametrize("method", FASTER)
+def test_the_rows_of_two_stages_differ_in_their_stages_and_losses(method):
+    found = Detection.read(CONFIGS / "detection" / f"coco_faster_{method}.yaml")
+    assert found.network.stages == 2
+    assert (found.objective.short, found.objective.regions) == FASTER[method]
+    one = Detection.read("coco")
+    losses = {"name": one.objective.name, "previous": True, "regions": None}
+    same = found.replace(
+        network=found.network.replace(stages=1), objective=found.objective.replace(**losses)
+    )
+    assert same == one
 
 
 @pytest.mark.parametrize("data", IMAGES)
@@ -144,6 +162,7 @@ def test_the_detection_settings_are_the_printed_ones(data, method):
     assert found.augmentations.colors
     assert (found.objective.box_weight, found.objective.bias_weight) == (2, 0.001)
     assert found.objective.bias_form == "sum"
+    assert found.objective.previous == (method == "stable_ap")  # Algorithm 1
     optimizer = found.optimizer
     assert (optimizer.name, optimizer.momentum, optimizer.s) == ("sgd", 0.9, 0)
     assert (optimizer.learning_rate, optimizer.factor) == (0.008, 0.1)
