@@ -134,6 +134,7 @@ def test_the_rows_of_two_stages_differ_in_their_stages_and_losses(method):
     found = Detection.read(CONFIGS / "detection" / f"coco_faster_{method}.yaml")
     assert found.network.stages == 2
     assert (found.objective.short, found.objective.regions) == FASTER[method]
+    assert found.objective.previous == (method == "stable_ap")
     one = Detection.read("coco")
     losses = {"name": one.objective.name, "previous": True, "regions": None}
     same = found.replace(

@@ -196,10 +196,3 @@ def test_changes_and_wrong_names():
 def test_bad_settings_are_named(change, words):
     with pytest.raises(UsageError, match=words):
         Settings.read("bccd", [change])
-
-
-@pytest.mark.parametrize("name", ["previous", "printed"])
-def test_what_one_stage_has_is_refused_for_two(name):
-    words = rf"objective\.{name} is for network\.stages: 1, got True with network\.stages: 2"
-    with pytest.raises(UsageError, match=words):
-        Settings.read("bccd_two_stage", [f"objective.{name}=true"])

@@ -150,7 +150,10 @@ def test_maps_in_place_of_images_have_the_same_loss():
         {"objective": {"name": "soprc"}},
         {"objective": {"name": "stable_ap"}},
         {"objective": {"name": "stable_ap", "previous": True}},
-        {"objective": {"regions": "stable_ap"}, "network": {"stages": 2, "region_width": 8}},
+        {
+            "objective": {"regions": "stable_ap", "previous": True},
+            "network": {"stages": 2, "region_width": 8},
+        },
     ],
     ids=["soprc", "stable_ap", "previous", "two stages"],
 )

@@ -30,7 +30,7 @@ class StopError(Exception):
         ({"frozen": 0}, {}),
         ({"frozen": 5}, {}),
         ({"frozen": 5}, {"previous": True}),
-        ({"frozen": 5, "stages": 2, "region_width": 8}, {"regions": "stable_ap"}),
+        ({"frozen": 5, "stages": 2, "region_width": 8}, {"regions": "stable_ap", "previous": True}),
     ],
     ids=["whole", "frozen", "previous", "two stages"],
 )

@@ -9,6 +9,7 @@ from tests.tasks.detection.cases import losses, pictures, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.training.processes import run_two
 
+from rankwise.errors import UsageError
 from rankwise.tasks.detection.dataset import DetectionBatch
 from rankwise.tasks.detection.inference import detect_all
 from rankwise.tasks.detection.network import Dense
@@ -196,6 +197,37 @@ def test_gradients_reach_both_stages(name):
     found = network(batch().images, BOXES)
     found.scores.sum().backward()  # the second stage is no loss of the proposals
     assert all(p.grad is None for p in network.head.parameters())
+
+
+@pytest.mark.parametrize("regions", ["stable_ap", None])
+def test_the_previous_parameters_score_the_same_regions(regions):
+    asked = settings(network=TWO, objective={"previous": True, "regions": regions})
+    learner = Learner(DetectionTask(splits(), asked))
+    task, seen = learner.task, []
+    call = task.loss.forward
+    task.loss.forward = lambda *given: seen.append(given) or call(*given)
+    earlier = new_detector(asked, 2)
+    for seed in range(2):
+        found = task.network(batch(seed).images, BOXES)
+        expected = earlier(batch(seed).images, at=found)
+        earlier.load_state_dict(task.network.state_dict())
+        learner.step(batch(seed))
+        now, _, previous = seen[-1]
+        assert torch.equal(now.proposals, previous.proposals)
+        torch.testing.assert_close(previous.scores, expected.scores)
+        torch.testing.assert_close(previous.logits, expected.logits)
+        assert not previous.scores.requires_grad
+    assert not torch.equal(now.scores, previous.scores)
+
+
+def test_the_printed_form_is_that_of_both_stages():
+    objective = {"printed": True, "bias_form": "sum", "regions": "stable_ap"}
+    loss = make_losses(settings(network=TWO, objective=objective), 2)
+    assert loss.first.printed
+    assert loss.regions.printed
+    alone = settings(network=TWO, objective={**objective, "regions": None})
+    with pytest.raises(UsageError, match=r"printed=True is for stable_ap .* got CrossEntropy"):
+        make_losses(alone, 2)
 
 
 @pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")

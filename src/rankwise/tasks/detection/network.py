@@ -238,10 +238,16 @@ class Detector(ImageNetwork):
         found: list[Tensor] = self.features(self.standardize(images))
         return [found[i] for i in self.pyramid.taken]
 
-    def forward(self, images: Tensor | list[Tensor], known: Sequence[Tensor] = ()) -> Dense:
+    def forward(
+        self,
+        images: Tensor | list[Tensor],
+        known: Sequence[Tensor] = (),
+        at: Dense | None = None,
+    ) -> Dense:
         """Return the dense output for images, or for their :meth:`maps`.
 
-        ``known`` are the true boxes of every image in training, for a second stage.
+        A second stage adds to its proposals ``known``, the true boxes of every image, or takes
+        those of another output, ``at``.
         """
         return self.dense(self.levels(images))
 

@@ -180,12 +180,10 @@ class Settings(TaskSettings):
         return self
 
     @model_validator(mode="after")
-    def _of_these_stages(self) -> Self:
-        chosen, stages = self.objective, self.network.stages
-        for name in ("previous", "printed") if stages == 2 else ("regions",):
-            if value := getattr(chosen, name):
-                raise UsageError(
-                    f"objective.{name} is for network.stages: {3 - stages}, got {value} with "
-                    f"network.stages: {stages}; leave it out"
-                )
+    def _regions_of_two_stages(self) -> Self:
+        if self.network.stages == 1 and self.objective.regions is not None:
+            raise UsageError(
+                f"objective.regions is for network.stages: 2, got {self.objective.regions} with "
+                "network.stages: 1; leave it out"
+            )
         return self

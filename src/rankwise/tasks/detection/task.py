@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
 from rankwise.distributed import gather_with_gradient
@@ -35,7 +35,7 @@ from rankwise.tasks.detection.two_stage import (
     assign_by_iou,
     make_detector,
 )
-from rankwise.training import Moment, Place, RunFolder, previous_outputs
+from rankwise.training import Moment, Place, RunFolder
 from rankwise.vision import DetectionLoss, DetectionLosses
 from rankwise.vision.anchors import Assign
 from rankwise.vision.image_dataset import OnBroken
@@ -61,7 +61,7 @@ def make_losses(settings: Settings, classes: int) -> DetectionLoss | TwoStageLos
     chosen = settings.objective
     if settings.network.stages == 1:
         return make_loss(chosen, classes)
-    regions = chosen.replace(name=chosen.regions or "cross_entropy")
+    regions = chosen.replace(name=chosen.regions or "cross_entropy", previous=False)
     return TwoStageLoss(make_loss(chosen, 1), make_loss(regions, classes, assign_by_iou))
 
 
@@ -130,39 +130,41 @@ class DetectionTask(ImageTask[DetectionBatch]):
         device, images = self.place.device, batch.images
         images = images.to(device) if isinstance(images, Tensor) else images
         known = [target["boxes"].to(device) for target in batch.targets]
-
-        def run(network: nn.Module) -> Dense:
-            output: Dense = network(images, known)
-            return output
-
-        earlier = previous_outputs(self.previous, [lambda one: run(one).logits], moment)
-        moment.start(0)  # the same random numbers as in the pass by the previous parameters
         with moment.autocast():
-            found = run(self.network)
+            found = self.network(images, known)
+        earlier: Dense | None = None
+        if self.previous is not None:
+            moment.start(0)  # the same random numbers as in the pass by the current parameters
+            with moment.autocast():
+                earlier = self._gathered(self.previous.train()(images, at=found))
         targets = batch.targets if self.place.world_size == 1 else _joined(batch.targets)
+        return self.loss_of(self._gathered(found), targets, moment, earlier)
+
+    def _gathered(self, found: Any) -> Dense:
+        """Join an output with those of other processes, by rank."""
         if isinstance(found, Regions):
-            found = replace(found, images=found.images + self.place.rank * len(known))
-        rows: dict[str, Any] = {
-            n: gather_with_gradient(v) for n, v in vars(found).items() if n != "anchors"
-        }
-        earlier = None if earlier is None else gather_with_gradient(earlier)
-        return self.loss_of(replace(found, **rows), targets, moment, earlier)
+            found = replace(found, images=found.images + self.place.rank * len(found.logits))
+        rows = {n: gather_with_gradient(v) for n, v in vars(found).items() if n != "anchors"}
+        joined: Dense = replace(found, **rows)
+        return joined
 
     def loss_of(
         self,
         found: Dense,
         targets: Sequence[Target],
         moment: Moment,
-        previous: Tensor | None = None,
+        previous: Dense | None = None,
     ) -> DetectionLosses:
-        """Compute the parts of the loss of outputs; ``previous`` are the previous logits."""
+        """Compute the parts of the loss of an output; ``previous`` is by the last parameters."""
         warm = moment.step < self.settings.objective.warm_start
-        loss, dense = self.warm if warm else self.loss, (found.logits, found.regression)
+        loss, previous = (self.warm, None) if warm else (self.loss, previous)
+        losses: DetectionLosses
         if isinstance(loss, TwoStageLoss):
-            losses: DetectionLosses = loss(found, targets)
+            losses = loss(found, targets, previous)
         else:
-            given = None if warm else previous
-            losses = loss(*dense, found.anchors, targets, previous_logits=given)
+            earlier = None if previous is None else previous.logits
+            dense = found.logits, found.regression, found.anchors
+            losses = loss(*dense, targets, previous_logits=earlier)
         return losses
 
     def validate(self) -> dict[str, float]:

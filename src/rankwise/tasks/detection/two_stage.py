@@ -109,10 +109,31 @@ class TwoStageDetector(Detector):
         super().__init__(settings, 1, rare=rare)
         self.regions = RegionHead(settings.width, settings.region_width, classes)
 
-    def forward(self, images: Tensor | list[Tensor], known: Sequence[Tensor] = ()) -> Regions:
-        """Return the output for images or their maps; ``known`` boxes are proposals, too."""
+    def forward(
+        self,
+        images: Tensor | list[Tensor],
+        known: Sequence[Tensor] = (),
+        at: Dense | None = None,
+    ) -> Regions:
+        """Return the output for images or their maps, with the proposals of ``at`` if it is given.
+
+        Boxes that are ``known`` are proposals, too.
+        """
         maps = self.levels(images)
         first = self.dense(maps)
+        if isinstance(at, Regions):
+            where, proposals = at.images, at.proposals
+        else:
+            where, proposals = self._proposed(first, maps, known)
+        scores, offsets = self.regions(self._pooled(maps, proposals, where))
+        return Regions(
+            **vars(first), images=where, proposals=proposals, scores=scores, offsets=offsets
+        )
+
+    def _proposed(
+        self, first: Dense, maps: list[Tensor], known: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """Return the proposals of all images, with the images they are of."""
         stride = self.settings.levels[0]
         size = (maps[0].shape[-1] * stride, maps[0].shape[-2] * stride)
         number = self.settings.proposals
@@ -124,11 +145,7 @@ class TwoStageDetector(Detector):
             boxes = [torch.cat(pair) for pair in zip(boxes, known, strict=True)]
         counts = torch.tensor([len(one) for one in boxes], device=maps[0].device)
         where = torch.arange(len(boxes), device=maps[0].device).repeat_interleave(counts)
-        proposals = torch.cat(boxes)
-        scores, offsets = self.regions(self._pooled(maps, proposals, where))
-        return Regions(
-            **vars(first), images=where, proposals=proposals, scores=scores, offsets=offsets
-        )
+        return where, torch.cat(boxes)
 
     def _pooled(self, maps: list[Tensor], boxes: Tensor, images: Tensor) -> Tensor:
         """Pool every box from the level whose anchors are about as large (Lin et al. 2017)."""
@@ -163,10 +180,22 @@ class TwoStageLoss(nn.Module):
         super().__init__()
         self.first, self.regions = first, regions
 
-    def forward(self, found: Regions, targets: Sequence[Target]) -> DetectionLosses:
-        """Return the loss of a batch of images and its parts, the sums of both stages."""
+    def forward(
+        self, found: Regions, targets: Sequence[Target], previous: Regions | None = None
+    ) -> DetectionLosses:
+        """Return the loss of a batch of images and its parts, the sums of both stages.
+
+        ``previous`` has the scores of the same regions by the previous parameters, of which a stage
+        takes its own if its loss uses them.
+        """
+        earlier = before = None
+        if previous is not None and self.first.uses_previous_logits:
+            earlier = previous.logits
+        if previous is not None and self.regions.uses_previous_logits:
+            before = previous.scores[None]
         objects = [{**one, "labels": torch.zeros_like(one["labels"])} for one in targets]
-        first = self.first(found.logits, found.regression, found.anchors, objects)
+        dense = found.logits, found.regression, found.anchors
+        first = self.first(*dense, objects, previous_logits=earlier)
         # The images side by side are one wide image, whose regions are the anchors.
         width = 1 + found.proposals[:, 2].max() if len(found.proposals) else 1
         aside = torch.tensor([1.0, 0, 1, 0], device=found.proposals.device) * width
@@ -177,7 +206,8 @@ class TwoStageLoss(nn.Module):
             "labels": torch.cat([one["labels"] for one in targets]),
         }
         anchors = Anchors(proposals, (len(proposals),))
-        second = self.regions(found.scores[None], found.offsets[None], anchors, [wide])
+        wider = found.scores[None], found.offsets[None], anchors
+        second = self.regions(*wider, [wide], previous_logits=before)
         return DetectionLosses(
             *(
                 getattr(first, name) + getattr(second, name)
