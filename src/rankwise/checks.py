@@ -66,15 +66,10 @@ def values_are_checked() -> bool:
 
 def warn_caller(message: str) -> None:
     """Issue a ``RuntimeWarning`` at the line that called into rankwise, at any depth."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _is_library(frame.f_globals):
+    frame, level, library = sys._getframe(1), 2, ("rankwise.", "torch.")
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(library):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, RuntimeWarning, stacklevel=level)
-
-
-def _is_library(scope: dict[str, object]) -> bool:
-    package = str(scope.get("__name__", "")).partition(".")[0]
-    return package in ("rankwise", "torch")
 
 
 def require_tensor(name: str, value: object) -> None:
@@ -120,9 +115,7 @@ def require_floating(name: str, value: Tensor) -> None:
 
 def require_no_nan(name: str, value: Tensor) -> None:
     """Raise on NaN, which would silently get a rank."""
-    if not values_are_checked():
-        return
-    if value.isnan().any():
+    if values_are_checked() and value.isnan().any():
         count = int(value.isnan().sum())
         raise ValueError(
             f"{name} contains NaN ({count} of {value.numel()} values); "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
@@ -179,10 +180,8 @@ def _converted(value: object, annotation: object) -> object:
     if bare is Path and isinstance(value, str):
         return Path(value)
     if bare is float and isinstance(value, str):
-        try:
+        with suppress(ValueError):
             return float(value)
-        except ValueError:
-            return value
     return value
 
 
@@ -209,9 +208,8 @@ def _usage_error(kind: type[Section], found: ValidationError) -> UsageError:
 
 def _hint(kind: type[Section], name: str) -> str:
     known = list(kind.model_fields)
-    sections = {field: _section_of(info.annotation) for field, info in kind.model_fields.items()}
-    near = [f"{field}.{name}" for field, inner in sections.items()
-            if inner is not None and name in inner.model_fields]  # fmt: skip
+    near = [f"{field}.{name}" for field, info in kind.model_fields.items()
+            if (inner := _section_of(info.annotation)) and name in inner.model_fields]  # fmt: skip
     near = near or difflib.get_close_matches(name, known, 1, 0.4)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 
@@ -261,11 +259,7 @@ def _documented(settings: Section, indent: str = "") -> list[str]:
 def _merged(path: Path, configs: Path | None, depth: int = 0) -> dict[str, object]:
     """Return the settings of a file over those of its base, next to it or one that ships."""
     where = f"{path}: " if depth else ""  # the file that was asked for is named by the caller
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{where}is not yaml: {error}") from None
-    tree = _parsed(text, where)
+    tree = _parsed(path.read_bytes(), where)
     if not isinstance(tree, dict):
         raise UsageError(f"{where}must have names and values, such as training: {{steps: 500}}")
     base = tree.pop("base", None)
@@ -284,7 +278,7 @@ def _merged(path: Path, configs: Path | None, depth: int = 0) -> dict[str, objec
     return merged
 
 
-def _parsed(text: str, where: str) -> object:
+def _parsed(text: str | bytes, where: str) -> object:
     require("rankwise.settings", "yaml")
     import yaml  # noqa: PLC0415
 

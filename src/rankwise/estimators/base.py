@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal, Self, TypeAlias
 
@@ -234,19 +235,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             )
         self.prior_ = float(np.average(positive, weights=part.weight))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        train, metric = part, self._metric_name
+        train, metric = part, partial(metric_value, self._metric_name)
         if held_out is None:
             held = hold_out(part, float(self.validation_fraction), seed)
             if held.any():
                 train, held_out = part.rows(~held), part.rows(held)
         self.held_out_ = 0 if held_out is None else len(held_out)
-        return Training(
-            train,
-            train if held_out is None else held_out,
-            self.prior_,
-            seed,
-            lambda scores, part: metric_value(metric, scores, part),
-        )
+        held_out = train if held_out is None else held_out
+        return Training(train, held_out, self.prior_, seed, metric)
 
     def _checked_scores(self, X: Matrix) -> Vector:
         scores = np.asarray(self._scores(X), dtype=np.float64)
