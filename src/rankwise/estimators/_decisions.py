@@ -104,11 +104,7 @@ def platt(scores: Vector, positive: NDArray[np.bool_], weight: Vector) -> tuple[
 
 
 _HOW = "use 'f1', 'precision>=0.9', 'fpr<=0.05', 'top=100' or a probability such as 0.5"
-_SHAPES = (
-    (re.compile(r"(precision)\s*>=\s*([0-9.eE+-]+)"), 0.0, 1.0),
-    (re.compile(r"(fpr)\s*<=\s*([0-9.eE+-]+)"), 0.0, 1.0),
-    (re.compile(r"(top)\s*=\s*([0-9]+)"), 1.0, np.inf),
-)
+_RULE = re.compile(r"(?:(precision)\s*>=|(fpr)\s*<=|(top)\s*=)?\s*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -173,24 +169,18 @@ def parse_rule(rule: str | float) -> Rule:
     text = str(rule).strip().lower()
     if text == "f1":
         return Rule("f1")
-    for shape, low, high in _SHAPES:
-        match = shape.fullmatch(text)
-        if match:
-            value = _number(match[2], rule)
-            if not low <= value <= high:
-                raise ValueError(f"threshold {rule!r} must have a number in [{low:g}, {high:g}]")
-            return Rule(match[1], value)
-    value = _number(text, rule)
-    if not 0 < value < 1:
-        raise ValueError(f"threshold as a probability must lie between 0 and 1, got {value!r}")
-    return Rule("probability", value)
-
-
-def _number(text: str, rule: str | float) -> float:
+    *kinds, number = _RULE.findall(text)[0]
+    kind = "".join(kinds) or "probability"
     try:
-        return float(text)
+        value = float(int(number) if kind == "top" else number)
     except ValueError:
         raise ValueError(f"threshold {rule!r} is not a rule; {_HOW}") from None
+    if kind == "probability" and not 0 < value < 1:
+        raise ValueError(f"threshold as a probability must lie between 0 and 1, got {value!r}")
+    low, high = (1.0, np.inf) if kind == "top" else (0.0, 1.0)
+    if not low <= value <= high:
+        raise ValueError(f"threshold {rule!r} must have a number in [{low:g}, {high:g}]")
+    return Rule(kind, value)
 
 
 def _below(levels: Vector, last: int) -> float:

@@ -68,8 +68,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
             else:
                 with file.open(f"{name}.npy", "w") as entry:
                     np.save(entry, np.asarray(part), allow_pickle=False)
-    write_whole(path, buffer.getvalue())
-    return path
+    return write_whole(path, buffer.getvalue())
 
 
 def load_ranker(cls: type[R], path: Path) -> R:
@@ -158,14 +157,13 @@ class Checkpoint:
             raise ValueError(
                 f"{self.path}: is not the checkpoint of a ranker ({type(error).__name__})"
             ) from None
-        changed = [name for name in self.asked if self.asked[name] != before.get(name)]
+        changed = [
+            "other data" if name == "data" else f"{name} was {before.get(name)!r} and is {now!r}"
+            for name, now in self.asked.items()
+            if now != before.get(name)
+        ]
         if changed:
-            words = ", ".join(
-                "other data"
-                if name == "data"
-                else f"{name} was {before.get(name)!r} and is {self.asked[name]!r}"
-                for name in changed
-            )
+            words = ", ".join(changed)
             raise ValueError(f"{self.path}: this training cannot be continued: {words}")
         return state
 
