@@ -21,6 +21,11 @@ class Effect:
     named: str  # τ as it was written, or "classes × images of a class"
     cells: tuple[Cell, ...]
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Data set and method."""
+        return self.cells[0].problem, self.cells[0].method
+
 
 def batch_of(images: int, per_class: int, counts: Sequence[int]) -> tuple[int, int]:
     """Classes and images of a class for a batch of some images, by the images each class has.

@@ -125,7 +125,7 @@ def effect_curves(effects: Sequence[Effect], of: str) -> Figure:
             said.append(f"{problem}, {method}, highest by {_CHANGED[of]} {points}")
             left = place is row[0]
             plain(place, title=f"{problem}, {method}", x="step", y=_VALIDATION if left else "")
-            place.legend(fontsize=8, frameon=False, loc="lower right")
+            place.legend(fontsize=8, frameon=False)
     words = f"mAP of the validation classes by step for each {_CHANGED[of]}, mean over the seeds"
     return Figure(png(figure), f"{words}. {'; '.join(said)}.", f"{words}, all else as chosen.")
 

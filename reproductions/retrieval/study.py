@@ -112,8 +112,8 @@ _FOUND = (
 _MAPS = (
     "StableAP's Figures 5 to 7, before training and after. The classes were drawn before any "
     "result was known; the method is the best of ours by validation, with its first seed. A map "
-    "in two dimensions loses most of what 128 hold: classes that lie on each other here may be "
-    "apart there, which is what the mAP counts."
+    "has two dimensions only: classes that lie on each other in it may be apart in all of them, "
+    "which is what the mAP counts."
 )
 _PUBLISHED = (
     "These are of other and larger data sets with a larger network, trained for as many as 270 000 "

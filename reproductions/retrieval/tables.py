@@ -111,7 +111,8 @@ def ablation_table(cells: Sequence[Cell]) -> Table:
 def effect_table(effects: Sequence[Effect]) -> Table:
     """Every point of the figure."""
     rows = []
-    for effect in effects:
+    places = list(dict.fromkeys(effect.place for effect in effects))
+    for effect in sorted(effects, key=lambda effect: places.index(effect.place)):
         first = effect.cells[0]
         changed = f"τ = {effect.value:g}"
         if effect.of == "batch":

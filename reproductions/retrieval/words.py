@@ -96,20 +96,15 @@ def conclusion(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) 
 def effect_words(effects: Sequence[Effect]) -> str:
     """Where the test mAP of each loss is highest, by τ and by batch, and how it follows these."""
     said = []
-    for problem, name in dict.fromkeys((e.cells[0].problem, e.cells[0].method) for e in effects):
+    for place in dict.fromkeys(effect.place for effect in effects):
         parts = []
         for of, words in (("tau", "τ = {0:g}"), ("batch", "{0:g} images")):
-            own = [
-                effect
-                for effect in effects
-                if effect.of == of
-                and (effect.cells[0].problem, effect.cells[0].method) == (problem, name)
-            ]
+            own = [effect for effect in effects if (effect.of, effect.place) == (of, place)]
             means = [mean_of([cell.map for cell in effect.cells]).value for effect in own]
             best = means.index(max(means))
             part = f"{words.format(own[best].value)} ({means[best]:.4f}, the lowest is "
             parts.append(f"{part}{min(means):.4f})")
-        said.append(f"{problem}, {name}: {' and '.join(parts)}")
+        said.append(f"{', '.join(place)}: {' and '.join(parts)}")
     return f"The highest test mAP is at: {'; '.join(said)}."
 
 
