@@ -114,7 +114,7 @@ def effect_curves(effects: Sequence[Effect], of: str) -> Figure:
     said = []
     for row, problem in zip(axes, problems, strict=True):
         for place, method in zip(row, methods, strict=True):
-            mine = [e for e in own if (e.cells[0].problem, e.cells[0].method) == (problem, method)]
+            mine = [effect for effect in own if effect.place == (problem, method)]
             for effect, color in zip(mine, _ramp(len(mine)), strict=True):
                 steps, mean = mean_history(effect.cells)
                 name = f"τ = {effect.value:g}"
