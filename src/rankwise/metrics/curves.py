@@ -128,7 +128,5 @@ def _counts_through(
     positives, negatives = ranking.positives[0].cumsum(0), ranking.negatives[0].cumsum(0)
     if positives[-1] == 0 or negatives[-1] == 0:
         warn_caller("the list has only one class: the rates of the other are NaN")
-    first = torch.searchsorted(
-        ranking.level[0], torch.arange(ranking.levels, device=ranking.level.device)
-    )
+    first = ranking.level[0].diff(prepend=ranking.level.new_tensor([-1])) > 0
     return negatives, positives, ranking.scores[0][first]

@@ -209,31 +209,16 @@ def cached_backward(
     Reference:
         Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup".
     """
-    if len(parts) == 1:
-        with forward():
-            output = parts[0]()
-        gradient, value = _of_loss(loss, output.detach(), backward)
-        output.backward(gradient)
-        return value
-    with torch.no_grad(), forward():
+    alone = len(parts) == 1  # then the first pass keeps its graph
+    with torch.set_grad_enabled(alone), forward():
         embeddings = [part() for part in parts]
-    gradient, value = _of_loss(loss, torch.cat(embeddings), backward)
-    pieces = gradient.split([len(part) for part in embeddings])
-    del embeddings, gradient
+    leaf = torch.cat(embeddings).detach().requires_grad_()
+    value = loss(leaf)
+    backward(value)  # the parameters of the loss itself get their gradients as well
+    assert leaf.grad is not None  # every loss has a graph, also one with nothing to rank
+    pieces = leaf.grad.split([len(part) for part in embeddings])
     for part, piece in zip(parts, pieces, strict=True):
         with forward():
-            output = part()
+            output = embeddings[0] if alone else part()
         output.backward(piece)
-    return value
-
-
-def _of_loss(
-    loss: Callable[[Tensor], Tensor], embeddings: Tensor, backward: Callable[[Tensor], None]
-) -> tuple[Tensor, Tensor]:
-    """∂L/∂e and L; the parameters of the loss itself get their gradients as well."""
-    leaf = embeddings.requires_grad_()
-    value = loss(leaf)
-    backward(value)
-    gradient = leaf.grad
-    assert gradient is not None  # every loss has a graph, also one with nothing to rank
-    return gradient, value.detach()
+    return value.detach()

@@ -256,7 +256,7 @@ def _drawn(
 
     ``least`` images of a class are in every part with a share, as long as there are any left.
     """
-    found: dict[Part, list[int]] = {"train": [], "validation": [], "test": []}
+    found: dict[Part, list[int]] = {"test": [], "validation": [], "train": []}
 
     def count(images: int, left: int, share: float) -> int:
         wanted = math.floor(images * share + 0.5)
@@ -264,10 +264,9 @@ def _drawn(
 
     for key in labels[rows].unique().tolist():
         own = rows[labels[rows] == key].numpy()
-        own = np.random.default_rng((seed, key, 1)).permutation(own).tolist()
+        own = np.random.default_rng((seed, key, 1)).permutation(own)
         n_test = count(len(own), len(own) - 1, test)
         n_both = n_test + count(len(own), len(own) - 1 - n_test, validation)
-        found["test"] += own[:n_test]
-        found["validation"] += own[n_test:n_both]
-        found["train"] += own[n_both:]
+        for part, drawn in zip(found, np.split(own, [n_test, n_both]), strict=True):
+            found[part] += drawn.tolist()
     return {name: torch.tensor(sorted(part), dtype=torch.long) for name, part in found.items()}

@@ -209,10 +209,9 @@ def medmnist(root: Path) -> ClassListing:
     path = single_file(root, ".npz")
     wanted = [f"{name}_{what}" for name in _PARTS for what in ("images", "labels")]
     held = _read_arrays(path, wanted)
-    pixels = [_pixels(f"{path}: {name}_images", x, gray=True)
-              for name, x in zip(_PARTS, held[::2], strict=True)]  # fmt: skip
-    labels = held[1::2]
-    for name, x, y in zip(_PARTS, pixels, labels, strict=True):
+    pixels, labels = [], held[1::2]
+    for name, x, y in zip(_PARTS, held[::2], labels, strict=True):
+        pixels.append(_pixels(f"{path}: {name}_images", x, gray=True))
         if y.dtype.kind not in "iu" or y.ndim != 2 or len(y) != len(x) or (y.size and y.min() < 0):
             raise DataError(
                 f"{path}: {name}_labels must be whole numbers of shape ({len(x)}, labels), got "

@@ -60,11 +60,6 @@ class Sides:
 class _Rectangle(PlacedLists):
     """Users with lists of similar length, and the rows of their items, (users, items)."""
 
-    @property
-    def users(self) -> Tensor:
-        """The number of each user."""
-        return self.lists.ids
-
     @cached_property
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows of the positives and of the negatives, −1 for padding."""
@@ -80,7 +75,7 @@ class _Rectangle(PlacedLists):
 
     def of(self, chosen: Tensor, places: Tensor) -> _Rectangle:
         """Select the users for whom ``chosen`` is True, their items at new ``places``."""
-        kept = self.lists.select(chosen[self.users])
+        kept = self.lists.select(chosen[self.lists.ids])
         above, below = (places[side.long()].double() for side in (kept.positives, kept.negatives))
         return _Rectangle(replace(kept, positives=above, negatives=below))
 
@@ -113,7 +108,7 @@ class Users:
     @property
     def ranked(self) -> int:
         """Number of users with both classes."""
-        return sum(len(part.users) for part in self.rectangles)
+        return sum(len(part.lists.ids) for part in self.rectangles)
 
     def counts(self, k: int) -> UserCounts:
         """Count the users that cannot be ranked; rows of weight 0 do not count."""
@@ -190,7 +185,7 @@ class Users:
         mask = chosen[self.groups]
         rows = mask.nonzero().squeeze(-1)
         places = mask.long().cumsum(0) - 1
-        kept = [part.of(chosen, places) for part in self.rectangles if chosen[part.users].any()]
+        kept = [part.of(chosen, places) for part in self.rectangles if chosen[part.lists.ids].any()]
         groups = (chosen.long().cumsum(0) - 1)[self.groups[rows]]
         weight = None if self.weight is None else self.weight[rows]
         return rows, Users(self.target[rows], weight, groups, tuple(kept))
