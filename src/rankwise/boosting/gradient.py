@@ -62,9 +62,8 @@ def rows_of(data: BoosterData) -> Rows:
         sizes = np.diff(ends) if len(ends) > 1 else None
     elif (given := getattr(data, "get_group")()) is not None:  # noqa: B009  (LightGBM)
         sizes = np.asarray(given, dtype=np.int64)
-    weight = data.get_weight()
-    if weight is not None and len(weight) == 0:
-        weight = None
+    own = data.get_weight()
+    weight = np.asarray(own, dtype=np.float64) if own is not None and len(own) else None
     groups = None
     if sizes is not None:
         if sizes.sum() != len(target):
@@ -74,8 +73,8 @@ def rows_of(data: BoosterData) -> Rows:
             )
         groups = np.repeat(np.arange(len(sizes)), sizes)
         if weight is not None and len(weight) == len(sizes) != len(target):
-            weight = np.repeat(np.asarray(weight), sizes)
-    return Rows(target, None if weight is None else np.asarray(weight, dtype=np.float64), groups)
+            weight = np.repeat(weight, sizes)
+    return Rows(target, weight, groups)
 
 
 LONG = 1 << 14

@@ -119,13 +119,12 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
         if found.other is not None:
             remark += f"; if the day is first: --date-format {found.other}"
         return Rule(name, "time", found.format), remark
-    if not reading.read_numbers(sample, reading.currency_of(sample)).null_count():
+    if all(_are_numbers(part).all() for part in (sample, distinct)):
         currency = reading.currency_of(distinct)
-        if not reading.read_numbers(distinct, currency).null_count():
-            amounts = None if currency is None else f"amounts in {currency}"
-            if distinct.str.contains("%", literal=True).any():
-                amounts = "percentages, divided by 100"
-            return Rule(name, "numeric", currency=currency), amounts
+        amounts = None if currency is None else f"amounts in {currency}"
+        if distinct.str.contains("%", literal=True).any():
+            amounts = "percentages, divided by 100"
+        return Rule(name, "numeric", currency=currency), amounts
     if not any(reading.read_hours(part).null_count() for part in (sample, distinct)):
         return Rule(name, "numeric", HOURS), "a time of day, in hours"
     varied = len(present) >= 3 and len(distinct) > _TEXT_UNIQUE * len(present)

@@ -143,7 +143,7 @@ def made(
 
 
 def _made(value: Value, hint: object, where: str, maker: Maker | None) -> Any:
-    kinds = _alternatives(hint)
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     if isinstance(value, (tuple, list)):
         return type(value)(_made(each, Any, where, maker) for each in value)
@@ -163,12 +163,5 @@ def _made(value: Value, hint: object, where: str, maker: Maker | None) -> Any:
     raise ValueError(f"{where} must be {right}; got {write(value)}")
 
 
-def _alternatives(hint: object) -> list[object]:
-    """Return the types of a union, or the one type."""
-    if get_origin(hint) in (Union, UnionType):
-        return [kind for part in get_args(hint) for kind in _alternatives(part)]
-    return [hint]
-
-
-def _takes(kinds: list[object], wanted: type | tuple[type, ...]) -> bool:
+def _takes(kinds: Collection[object], wanted: type | tuple[type, ...]) -> bool:
     return any(inspect.isclass(kind) and issubclass(kind, wanted) for kind in kinds)

@@ -196,7 +196,9 @@ class Trainer(Generic[Batch]):
     def fit(self, *, resume: bool = False) -> Fitted:
         """Train to the end, with ``resume`` from the last checkpoint if there is one."""
         if not (resume and self._restore()) and self.task.measures_start:
-            self._measure_start()
+            with torch.random.fork_rng(devices=[]):
+                measured, _ = self._measure(step=0, row=0)
+            self.start = measured.get(self.task.monitor, math.nan)
         each = self.task.options.accumulate
         while not self.done:
             stage = self.stage
@@ -235,17 +237,7 @@ class Trainer(Generic[Batch]):
             "learning_rate": float(self.learner.optimizer.param_groups[0]["lr"]),
         }
         self._losses.clear()
-        with self.learner.evaluation():
-            measured = self.task.validate()
-            value = measured[self.task.monitor] if measured else math.inf
-            value = -math.inf if math.isnan(value) else value
-            # The first one is kept where it is as good as the start.
-            as_good = not self.best.row and value == self.best.value
-            better = not measured or as_good or value > self.best.value
-            if better:
-                kept = measured or self.learner.average is not None
-                network = _copied(self.task.network.state_dict()) if kept else {}
-                self.best = _Best(step, number, value, network)
+        measured, better = self._measure(step, number)
         row |= measured
         self.history.append(row)
         if self._stage_over and not self.done:
@@ -258,14 +250,20 @@ class Trainer(Generic[Batch]):
             write_csv(self.folder.path / "metrics.csv", self.history)
         return Validation(row, better)
 
-    def _measure_start(self) -> None:
-        """Validate before the first step: the first network to be the best."""
-        with torch.random.fork_rng(devices=[]), self.learner.evaluation():
+    def _measure(self, step: int, row: int) -> tuple[Row, bool]:
+        """Return the measures of the network, and whether it is the best so far; then keep it."""
+        with self.learner.evaluation():
             measured = self.task.validate()
-            if measured:
-                self.start = measured[self.task.monitor]
-                value = -math.inf if math.isnan(self.start) else self.start
-                self.best = _Best(value=value, network=_copied(self.task.network.state_dict()))
+            value = measured[self.task.monitor] if measured else math.inf
+            value = -math.inf if math.isnan(value) else value
+            # The first one is kept where it is as good as the start.
+            as_good = not self.best.row and value == self.best.value
+            better = not measured or as_good or value > self.best.value
+            if better:
+                kept = measured or self.learner.average is not None
+                network = _copied(self.task.network.state_dict()) if kept else {}
+                self.best = _Best(step, row, value, network)
+        return measured, better
 
     def _state(self) -> StateDict:
         return {
