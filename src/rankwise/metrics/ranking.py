@@ -21,7 +21,7 @@ class Ranking:
     """A batch of lists by descending score; made by :func:`rank_items`.
 
     Items are the columns of the first four fields. The masses per level broadcast: one ordering
-    carries any number of rows of weights (:meth:`reweighted`).
+    carries any number of rows of weights (``replace(ranking, weight=…)``).
     """
 
     scores: Tensor  # (rows, items) descending

@@ -191,7 +191,7 @@ def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Te
 
     In a list some v of a weight is to be 0: then e^{t²} is its largest term, or nothing is, and
 
-        log(e^{t²}·S + R) = t² + log(S + e^{−t²}·R),   S = Σ weight·K (:mod:`growing_squares`)
+        log(e^{t²}·S + R) = t² + log(S + e^{−t²}·R),   S = Σ weight·K (:class:`GrowingSquares`)
 
     can neither over- nor underflow. A list without any weight gives −inf.
     """
