@@ -103,9 +103,7 @@ class Lists:
     def complete(self) -> Tensor:
         """Which lists have both classes, or two relevances: the others have nothing to rank."""
         other = self.n_negatives > 0
-        graded = self.relevance is not None and self.relevance.shape[-1] > 0
-        if graded and not bool(other.all()):
-            assert self.relevance is not None
+        if self.relevance is not None and self.relevance.shape[-1] and not bool(other.all()):
             present = self.positive_weight > 0
             lowest = self.relevance.masked_fill(~present, torch.inf).amin(-1, keepdim=True)
             highest = self.relevance.masked_fill(~present, -torch.inf).amax(-1, keepdim=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rankwise.estimators.data import Floats, Vector
 from rankwise.estimators.linear._search import Design, mean_log_loss, search
-from rankwise.estimators.papk.users import Sides, Users
+from rankwise.estimators.papk.users import MAX_PAIRED_K, Sides, Users
 from rankwise.objectives import Objective, PApAtK
 from rankwise.objectives._scaled import ScaledObjective
 
@@ -27,7 +27,6 @@ ClosedForm = Callable[[Sides], tuple[Floats, Floats]]
 
 _Positives = Literal["highest", "lowest", "both", "all"]
 _POSITIVES: dict[str, _Positives] = {"ramp": "highest", "max": "lowest", "ts": "both"}
-_MAX_PAIRED_K = 64  # the largest k for which counting all pairs is faster than sorting them
 
 
 Gradient = Callable[[Users, Tensor], Tensor]
@@ -61,7 +60,7 @@ def _of_pap(objective: Objective) -> ClosedForm | None:
     if objective.form == "avg":
         return partial(average, k=objective.k)
     which = _POSITIVES.get(objective.form)
-    if which is None or objective.k > _MAX_PAIRED_K:
+    if which is None or objective.k > MAX_PAIRED_K:
         return None
     return partial(pairs, k=objective.k, which=which)
 

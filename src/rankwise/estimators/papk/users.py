@@ -19,7 +19,7 @@ from rankwise.objectives import Objective
 from rankwise.objectives._batch import CallArguments, lists_of_rows
 from rankwise.objectives.base import Risk
 
-_MAX_COUNTED_K = 64  # the largest k for which counting all pairs is faster than sorting them
+MAX_PAIRED_K = 64  # the largest k for which counting all pairs is faster than sorting them
 _BLOCK = 1 << 19  # scores per pass, so that a pass stays in the processor's cache
 
 
@@ -158,7 +158,7 @@ class Users:
     def gain(self, scores: Tensor, k: int) -> Tensor:
         """Compute Micro-pAp@k (Eq. 17, ties against the ranking) for every row of ``scores``."""
         total = scores.new_zeros(len(scores), dtype=torch.float64)
-        if self.weight is None and k <= _MAX_COUNTED_K:
+        if self.weight is None and k <= MAX_PAIRED_K:
             padded = _padded(scores)
             for part in self.rectangles:
                 total += torch.from_numpy(_gains(part.sides(padded), k).sum(-1))
