@@ -209,7 +209,7 @@ def split_lists(
             require_same_shape(name, given, "scores", scores)
             require_same_device(name, given, "scores", scores)
     label_check = require_relevance if graded else require_binary
-    scores, target, weight = check_values(scores, target, mask, weight, label_check)
+    fill_masked = check_values(scores, target, mask, weight, label_check)
     return split_by_target(
         scores,
         target,
@@ -221,6 +221,7 @@ def split_lists(
         whole_positives=whole_positives,
         whole_negatives=whole_negatives,
         list_ids=list_ids,
+        fill_masked=fill_masked,
     )
 
 
@@ -230,14 +231,15 @@ def check_values(
     mask: Tensor | None,
     weight: Tensor | None,
     require_target: Callable[[str, Tensor], None],
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Raise on values that cannot be ranked; return scores, target and weight to compute with.
+) -> bool:
+    """Raise on values that cannot be ranked; return whether masked items need other values.
 
-    A masked item may hold anything, NaN and a target of −100 included, and then becomes 0. It
-    seldom does, and then nothing has to be copied.
+    A masked item may hold anything, NaN and a target of −100 included. It seldom does, and then
+    nothing has to be copied.
     """
+    scores = scores.detach()
     try:
-        require_finite("scores", scores.detach())
+        require_finite("scores", scores)
         require_target("target", target)
         if weight is not None:
             require_not_negative("weight", weight)
@@ -245,10 +247,9 @@ def check_values(
         if mask is None:
             raise
         scores, target, weight = _filled(scores, target, weight, mask)
-        return check_values(scores, target, None, weight, require_target)
-    if mask is not None and not values_are_checked():
-        return _filled(scores, target, weight, mask)
-    return scores, target, weight
+        check_values(scores, target, None, weight, require_target)
+        return True
+    return mask is not None and not values_are_checked()
 
 
 def split_by_target(
@@ -263,6 +264,7 @@ def split_by_target(
     whole_positives: bool = False,
     whole_negatives: bool = False,
     list_ids: Tensor | None = None,
+    fill_masked: bool = False,
 ) -> Lists:
     """Split lists that :func:`check_values` has checked, as :func:`split_lists` does."""
     if scores.dim() != 2:
@@ -271,6 +273,8 @@ def split_by_target(
         mask, weight, item_ids, previous = (
             None if t is None else t.reshape(rows) for t in (mask, weight, item_ids, previous)
         )
+    if fill_masked and mask is not None:
+        scores, target, weight = _filled(scores, target, weight, mask)
     positive = target if target.dtype == torch.bool else target > 0
     negative = ~positive
     if mask is not None:

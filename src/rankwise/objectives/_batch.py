@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import torch
@@ -50,6 +50,7 @@ class Batch:
     previous: Tensor | None = None  # scores under the previous parameters
     list_ids: Tensor | None = None  # (lists,) which list of the data set each row is
     order: Tensor | None = None  # (lists,) place of each row among the lists of the call
+    fill_masked: bool = False  # masked items may hold NaN: they take 0 before they are used
 
     def rows(self, rows: slice) -> Batch:
         """Return some of the lists."""
@@ -61,7 +62,9 @@ class Batch:
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
         """Return the batch with every tensor changed in the same way."""
-        return Batch(**{name: change(t) for name, t in vars(self).items() if t is not None})
+        tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "fill_masked"}
+        changed = {name: change(t) for name, t in tensors.items() if t is not None}
+        return Batch(**changed, fill_masked=self.fill_masked)
 
     def blocks(self, items: int) -> list[slice]:
         """Return the rows in slices of about ``items`` items."""
@@ -70,7 +73,12 @@ class Batch:
 
 
 def read_batch(
-    scores: Tensor, target: Tensor, arguments: CallArguments, memory_by: MemoryBy = None
+    scores: Tensor,
+    target: Tensor,
+    arguments: CallArguments,
+    memory_by: MemoryBy = None,
+    *,
+    fill_masked: bool = False,
 ) -> list[Batch]:
     """Arrange arguments that were checked as rectangles of lists.
 
@@ -79,6 +87,7 @@ def read_batch(
         target: Targets of the call.
         arguments: The optional arguments of the call.
         memory_by: What the objective's memory is kept by: other ids are dropped.
+        fill_masked: Whether masked items may hold NaN.
     """
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
     batch = Batch(
@@ -88,6 +97,7 @@ def read_batch(
         arguments.weight,
         arguments.item_ids if memory_by == "item" else None,
         None if arguments.previous_scores is None else arguments.previous_scores.detach(),
+        fill_masked=fill_masked,
     )
     list_ids = arguments.list_ids if memory_by == "list" else None
     if arguments.groups is not None:

@@ -168,6 +168,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             whole_positives=self.whole_positives,
             whole_negatives=self.whole_negatives,
             list_ids=batch.list_ids,
+            fill_masked=batch.fill_masked,
         )
         ranked = lists.complete
         return (lists, None) if bool(ranked.all()) else (lists.select(ranked), ranked)
@@ -209,13 +210,15 @@ class Objective(ReprFromOptions, nn.Module, ABC):
 
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
         """Compute the value of a call: the steps of every objective, top to bottom."""
-        scores, target, arguments = self.check(scores, target, arguments)
+        fill_masked = self.check(scores, target, arguments)
         kind = scores.device.type
         autocast = torch.is_autocast_enabled(kind)
         checked = trusted.set(True)
         try:
             with torch.autocast(kind, enabled=False) if autocast else nullcontext():
-                batches = read_batch(scores, target, arguments, self.memory_by)
+                batches = read_batch(
+                    scores, target, arguments, self.memory_by, fill_masked=fill_masked
+                )
                 batches, scale = self.rescale(batches)
                 risks, updates = self._risks(batches, scale)
                 self.update_memories(updates, batches[0].scores)
@@ -226,13 +229,11 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             return value.reshape(scores.shape[:-1])
         return value
 
-    def check(
-        self, scores: Tensor, target: Tensor, arguments: CallArguments
-    ) -> tuple[Tensor, Tensor, CallArguments]:
+    def check(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> bool:
         """Raise on the first argument that cannot be used, in types, shapes and then values.
 
         Returns:
-            The arguments, with 0 for masked items whose values cannot be computed with.
+            Whether masked items hold values that have to be replaced before they are used.
         """
         name, by, mask = type(self).__name__, self.memory_by, arguments.mask
         given = {key: value for key, value in vars(arguments).items() if value is not None}
@@ -254,12 +255,10 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             require_ids(f"{by}_ids", ids, self.memory_size)
         by_kind = require_shares if self.soft_labels else require_binary
         require_target = require_relevance if self.graded else by_kind
-        scores, target, weight = check_values(
-            scores, target, mask, arguments.weight, require_target
-        )
+        fill_masked = check_values(scores, target, mask, arguments.weight, require_target)
         if (previous := arguments.previous_scores) is not None:
             require_finite("previous_scores", previous if mask is None else previous[mask])
-        return scores, target, replace(arguments, weight=weight)
+        return fill_masked
 
     def _risks(
         self, batches: list[Batch], scale: Tensor | float
