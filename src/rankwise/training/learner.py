@@ -216,9 +216,11 @@ def cached_backward(
     value = loss(leaf)
     backward(value)  # the parameters of the loss itself get their gradients as well
     assert leaf.grad is not None  # every loss has a graph, also one with nothing to rank
-    pieces = leaf.grad.split([len(part) for part in embeddings])
+    pieces, value = leaf.grad.split([len(part) for part in embeddings]), value.detach()
+    first = embeddings[0]
+    del embeddings, leaf  # the passes that follow need the memory
     for part, piece in zip(parts, pieces, strict=True):
         with forward():
-            output = embeddings[0] if alone else part()
+            output = first if alone else part()
         output.backward(piece)
-    return value.detach()
+    return value
