@@ -77,7 +77,8 @@ def by_hand(state: dict[str, Tensor], x: Tensor) -> Tensor:
 def check(state: dict[str, Tensor], path: Path) -> None:
     network = MobileNetV2(str(path)).eval().double()
     state = {name: value.double() for name, value in state.items()}
-    ours, own = from_torchvision(state), network.model.state_dict()
+    own = network.model.state_dict()
+    ours = from_torchvision(state, own)
     assert ours.keys() == own.keys()  # every place is filled
     assert len(ours) == len(state) - 2  # and every weight used, but the classifier's two
     pictures = torch.randn(2, 3, 64, 48, generator=torch.manual_seed(1)).double()
@@ -119,6 +120,9 @@ def test_files_that_hold_something_else(tmp_path):
     with pytest.raises(UsageError, match="MobileNetV2 by torchvision's names: unknown name layer1"):
         MobileNetV2(str(path))
     state = random_state()
+    torch.save(state | {"features.19.0.weight": torch.zeros(1)}, path)
+    with pytest.raises(UsageError, match="torchvision's names: it has 105 layers instead of 104"):
+        MobileNetV2(str(path))
     torch.save(dict(list(state.items())[:20]), path)
     with pytest.raises(UsageError, match="does not hold MobileNetV2"):
         MobileNetV2(str(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -21,6 +21,7 @@ IMAGENET_DEVIATION = (0.229, 0.224, 0.225)
 _GROUP = 8  # channels of a group norm that are normalized together
 _MOBILENET_STAGES = (0, 2, 5, 12)  # layers that halve the image, after the stem
 _STAGES = ("encoder.stages", "encoder.layer", "layers", "encoder.layers")  # by kind of network
+_LAYER = re.compile(r"features\.\d+(\.conv)?(\.\d+)+")  # of MobileNetV2 in torchvision
 
 Made = TypeVar("Made")
 
@@ -127,7 +128,7 @@ class MobileNetV2(Backbone):
             raise UsageError(f"network.weights: {path}: there is no such file")
         try:
             state = torch.load(path, weights_only=True, map_location="cpu")
-            self.model.load_state_dict(from_torchvision(state))
+            self.model.load_state_dict(from_torchvision(state, self.model.state_dict()))
         except (pickle.UnpicklingError, RuntimeError, EOFError, AttributeError) as error:
             first = str(error).strip().splitlines()[0]
             raise UsageError(
@@ -272,39 +273,21 @@ def _transformers() -> ModuleType:
     return transformers
 
 
-_BLOCK = {  # of an inverted residual: a convolution with its norm inside, or the last two alone
-    "0.0": "expand_1x1.convolution",
-    "0.1": "expand_1x1.normalization",
-    "1.0": "conv_3x3.convolution",
-    "1.1": "conv_3x3.normalization",
-    "2": "reduce_1x1.convolution",
-    "3": "reduce_1x1.normalization",
-}
-# The first block has no expansion: the others are numbered from 0.
-_FIRST = {f"{int(n[0]) - 1}{n[1:]}": name for n, name in _BLOCK.items() if n[0] != "0"}
-_CONVOLUTION = {"0": "convolution", "1": "normalization"}
-_NAME = re.compile(r"features\.(\d+)\.(?:conv\.)?((?:\d+\.)+)(\w+)")
+def from_torchvision(state: Mapping[str, Tensor], own: Iterable[str]) -> dict[str, Tensor]:
+    """Rename the entries of a state dict to ``own`` names; the classifier is left out.
 
-
-def from_torchvision(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename the entries of a state dict; the classifier is left out.
-
-    Part 0 is the first convolution, part 1 the block that goes with it, then come 16 inverted
-    residuals, and part 18 is the last convolution.
+    Both networks have the same layers in the same order, which torchvision's numbers say.
     """
-    renamed: dict[str, Tensor] = {}
+    found = {}
     for name, value in state.items():
-        if name.startswith("classifier."):
-            continue
-        match = _NAME.fullmatch(name)
-        if match is None:
+        layer, _, leaf = name.rpartition(".")
+        if _LAYER.fullmatch(layer):
+            found[tuple(map(int, re.findall(r"\d+", layer))), leaf] = value
+        elif not name.startswith("classifier."):
             raise RuntimeError(f"unknown name {name}")
-        part, inside, leaf = int(match[1]), match[2].rstrip("."), match[3]
-        table = _FIRST if part == 1 else _CONVOLUTION if part in (0, 18) else _BLOCK
-        prefix = {0: "conv_stem.first_conv", 1: "conv_stem", 18: "conv_1x1"}.get(
-            part, f"layer.{part - 2}"
-        )
-        if inside not in table:
-            raise RuntimeError(f"unknown name {name}")
-        renamed[f"{prefix}.{table[inside]}.{leaf}"] = value
-    return renamed
+    given = sorted({layer for layer, _ in found})
+    layers = list(dict.fromkeys(name.rpartition(".")[0] for name in own))
+    if len(given) != len(layers):
+        raise RuntimeError(f"it has {len(given)} layers instead of {len(layers)}")
+    names = dict(zip(given, layers, strict=True))
+    return {f"{names[layer]}.{leaf}": value for (layer, leaf), value in found.items()}
