@@ -34,8 +34,8 @@ def stability_gap_bound(
         SOPRC, Theorem 1 (Eq. 12).
     """
     require_each(require_count, batch_positives=batch_positives, batch_negatives=batch_negatives)
-    positive, negative = positive_stability, negative_stability
-    return gradient_bound * (batch_positives * positive + batch_negatives * negative)
+    moved = batch_positives * positive_stability + batch_negatives * negative_stability
+    return gradient_bound * moved
 
 
 def excess_risk_rate(

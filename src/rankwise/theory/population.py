@@ -257,12 +257,12 @@ def population_pap_risk(
     for name, value in (("rate", rate), ("positive_rate", positive_rate)):
         if not (math.isfinite(value) and 0 < value <= 1):
             raise ValueError(f"{name} must lie in (0, 1], got {value!r}")
-    sides = []
-    shares = ((population.positives, positive_rate), (population.negatives, rate))
-    for scores, share in shares:
-        row = scores.double().unsqueeze(0)
-        sides.append(hardest(row, torch.ones_like(row), share * row.shape[-1]).squeeze(0))
-    whole = torch.cat([population.positives, population.negatives]).double()
+    parts = population.positives.double(), population.negatives.double()
+    sides = [
+        hardest(part[None], torch.ones_like(part)[None], share * len(part)).squeeze(0)
+        for part, share in zip(parts, (positive_rate, rate), strict=True)
+    ]
+    whole = torch.cat(parts)
     target = torch.arange(len(whole)) < len(population.positives)
     gain = auroc(whole, target, weight=torch.cat(sides), ties="against")
     return 1 - float(torch.as_tensor(gain))

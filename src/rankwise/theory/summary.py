@@ -6,10 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from rankwise.metrics.intervals import normal_quantile
+
+_MANY = 1000  # degrees of freedom, beyond which one correction of the normal is exact enough
+_GRID = 100_001  # angles over which the density is integrated
 
 
 @dataclass(frozen=True)
@@ -63,23 +67,8 @@ def student_quantile(level: float, degrees: int) -> float:
     if degrees > _MANY:
         z = normal_quantile(level)
         return z + (z**3 + z) / (4 * degrees)
-    low, high = 0.0, math.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, degrees) < level else (low, middle)
-    return math.sqrt(degrees) * math.tan((low + high) / 2)
-
-
-_MANY = 1000  # degrees of freedom, beyond which one correction of the normal is exact enough
-
-
-def _within(angle: float, degrees: int) -> float:
-    """Return P(|T| < √ν·tan θ) for a whole number ν of degrees of freedom, by its finite series."""
-    cosine, odd = math.cos(angle), degrees % 2
-    term = cosine if odd else 1.0
-    total = term if degrees > 1 else 0.0
-    for k in range(2 + odd, degrees, 2):
-        term *= (k - 1) / k * cosine**2
-        total += term
-    share = math.sin(angle) * total
-    return 2 / math.pi * (angle + share) if odd else share
+    # The density of θ = arctan(T/√ν) is proportional to cos(θ)^(ν − 1).
+    angle = np.linspace(0, math.pi / 2, _GRID)
+    density = np.cos(angle) ** (degrees - 1)
+    below = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
+    return math.sqrt(degrees) * math.tan(np.interp(level, below / below[-1], angle))

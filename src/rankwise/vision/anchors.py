@@ -151,8 +151,7 @@ def _nearest(anchors: Anchors, centers: Tensor, k: int) -> Tensor:
     # In place of the distance its square: the order is the same.
     distance = (anchors.centers - centers.unsqueeze(1)).square().sum(-1)
     start, nearest = 0, []
-    for size in anchors.levels:
-        level = distance[:, start : start + size]
+    for level, size in zip(distance.split(anchors.levels, 1), anchors.levels, strict=True):
         nearest.append(level.topk(min(k, size), dim=1, largest=False).indices + start)
         start += size
     return torch.cat(nearest, dim=1)

@@ -49,10 +49,7 @@ class ImageSettings(Protocol):
 
 
 class ImageTask(Task[Batch]):
-    """Base class of the image tasks; the batches of several processes are one joint batch.
-
-    ``previous``: whether the loss also gets the outputs by the previous parameters.
-    """
+    """Base class of the image tasks; the batches of several processes are one joint batch."""
 
     measures_start = True
     joins_processes = True
@@ -68,7 +65,6 @@ class ImageTask(Task[Batch]):
         place: Place | None = None,
         clip: float | None = None,
         warm_up: int = 0,
-        previous: bool = False,
     ) -> None:
         training, known = settings.training, settings.plain()
         assert isinstance(known["data"], dict)
@@ -84,7 +80,7 @@ class ImageTask(Task[Batch]):
             options=Options(training.precision, clip),
         )
         self.chosen, self.warm_up = settings.optimizer, warm_up
-        self.previous = PreviousModel(self.network) if previous else None
+        self.previous = PreviousModel(self.network) if settings.objective.previous else None
 
     def modules(self) -> dict[str, nn.Module]:
         parts = super().modules()

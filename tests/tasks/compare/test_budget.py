@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("stubbed")
 def opened(tmp_path, monkeypatch, costs, **options):
     """A budget for fits that take so many seconds, whatever their rows."""
     monkeypatch.setattr(module, "measure", lambda each, *_: Cost(costs[each.key], 0.0, 0.0))
-    monkeypatch.setattr(module, "_timed", lambda *_: (0.0, 0.0))
+    monkeypatch.setattr(module, "_timed", lambda *_: (500, 0.0, 0.0))
     here = problem(tmp_path, **options)
     trained = [each for each in (PLAIN, METRIC) if each.key in costs]
     return open_budget(tmp_path, here, trained), here

@@ -270,14 +270,11 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
         weight = column("weight", 0.0, np.finfo(np.float64).max, "finite and ≥ 0")
     if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
         raise UsageError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
-    scores, shares = (
-        {place: f"{kind}_{place}" for place in range(candidates) if f"{kind}_{place}" in arrays}
-        for kind in ("score", "probability")
-    )
-    return Predictions(
-        truth,
-        weight,
-        group,
-        {place: column(name) for place, name in scores.items()},
-        {place: column(name, 0.0, 1.0, "from 0 to 1") for place, name in shares.items()},
-    )
+    names = {kind: [f"{kind}_{n}" for n in range(candidates)] for kind in ("score", "probability")}
+    scores = {n: column(name) for n, name in enumerate(names["score"]) if name in arrays}
+    shares = {
+        n: column(name, 0.0, 1.0, "from 0 to 1")
+        for n, name in enumerate(names["probability"])
+        if name in arrays
+    }
+    return Predictions(truth, weight, group, scores, shares)

@@ -134,7 +134,6 @@ class ClassificationTask(LabeledImageTask):
             data=fingerprint(images.images),
             batch=settings.batches.size,
             place=place,
-            previous=settings.objective.previous,
         )
         self.target = images.target.to(place.device)
         self.augment = make_fast_augmentation(settings.augmentations)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -72,15 +73,13 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
     must not hide what grows.
     """
     ends = time.perf_counter() + seconds
-    rows = problem.plan.splits[0][0]
     points: list[tuple[int, float, float]] = []
     with suppress(ValueError, ArithmeticError):
         for size in _SIZES:
             if len(points) > 1 and time.perf_counter() + _GROWTH * points[-1][1] > ends:
                 break
-            some = _some(problem, size)
-            points.append((len(some), *_timed(candidate, problem, some)))
-            if len(some) == len(rows):
+            points.append(_timed(candidate, problem, size))
+            if points[-1][0] == len(problem.plan.splits[0][0]):
                 break
     if not points:
         return Cost(0.0, 0.0, 0.0)
@@ -90,19 +89,18 @@ def measure(candidate: Candidate, problem: Problem, seconds: float) -> Cost:
     return Cost(max(0.0, last - slope * many), slope, scoring / many)
 
 
-def _timed(candidate: Candidate, problem: Problem, rows: Rows) -> tuple[float, float]:
-    """Return the seconds of a short fit, and of scoring its rows."""
+def _timed(candidate: Candidate, problem: Problem, size: int) -> tuple[int, float, float]:
+    """Return the training rows of a short fit, its seconds, and those of scoring these rows.
+
+    The rows have both classes; they are whole lists, where there are lists.
+    """
+    every, rng = problem.plan.splits[0][0], np.random.default_rng(problem.settings.seed)
+    rows = problem.sample(every, size / len(every), _LEAST, rng)
     began = time.process_time()
     members = fit_members(candidate, {}, problem, rows, problem.seeds[:1], short=True)
     fitted = time.process_time()
     scored(members, problem, rows)
-    return fitted - began, time.process_time() - fitted
-
-
-def _some(problem: Problem, size: int) -> Rows:
-    """Draw training rows with both classes; whole lists, where there are lists."""
-    rows, rng = problem.plan.splits[0][0], np.random.default_rng(problem.settings.seed)
-    return problem.sample(rows, size / len(rows), _LEAST, rng)
+    return len(rows), fitted - began, time.process_time() - fitted
 
 
 class Budget(BaseModel):
@@ -125,16 +123,13 @@ class Budget(BaseModel):
         """
         if name not in self.shares:
             # Storing trials takes time: candidates take more seconds than their shares.
-            over = [
-                max(0.0, self.seconds[n] - self.shares[n]) for n in self.seconds if n in self.shares
-            ]
-            overhead = sum(over) / len(over) if over else 0.0
-            seeds = problem.settings.seeds
-            least = [self.costs[each.key].trial(problem.plan, seeds) for each in left]
-            spent = self.pilot_seconds + sum(self.seconds.values())
-            remaining = _TRAINING * problem.settings.budget - spent
-            needed = sum(each + overhead for each in least)
-            self.shares[name] = least[0] + max(0.0, remaining - needed) / len(left)
+            both = self.seconds.keys() & self.shares.keys()
+            over = [max(0.0, self.seconds[each] - self.shares[each]) for each in both] or [0.0]
+            settings = problem.settings
+            least = [self.costs[each.key].trial(problem.plan, settings.seeds) for each in left]
+            spent = self.pilot_seconds + sum(self.seconds.values()) + len(left) * fmean(over)
+            remaining = _TRAINING * settings.budget - spent - sum(least)
+            self.shares[name] = least[0] + max(0.0, remaining) / len(left)
             self.write()
         return self.shares[name]
 
@@ -168,7 +163,7 @@ def open_budget(
         for candidate in {each.model: each for each in trained}.values():
             # A process loads libraries at its first fit only; trials that fail will say why.
             with suppress(ValueError, ArithmeticError):
-                _timed(candidate, problem, _some(problem, _SIZES[0]))
+                _timed(candidate, problem, _SIZES[0])
         began, worked, costs = time.perf_counter(), time.process_time(), {}
         for candidate in trained:
             on_candidate(candidate)
@@ -203,27 +198,26 @@ def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], roun
             f"the choice is made by one validation part; pass --budget {longer} for folds"
         )
         plan = plan.single_split()
-    total, left_out = 0.0, {}
     by_cost = sorted(trained, key=needed)
-    first = next((each for each in by_cost if each.is_log_loss), by_cost[0])
-    everything = _as_budget(1.2 * (sum(map(needed, trained)) + pilot))
-    for candidate in [first, *(each for each in by_cost if each is not first)]:
-        takes = needed(candidate)
-        if candidate is first or total + takes <= available:
-            total += takes
-            if total > available:
-                budget.announced.append(
-                    f"{candidate.name}: one trial takes about {_shown(takes)}, longer than "
-                    f"--budget {asked}; it is trained all the same, since a comparison needs a "
-                    "model of log-loss"
-                )
-            continue
-        left_out[candidate.name] = (
-            f"{candidate.name}: one trial takes about {_shown(takes)}, longer than its share of "
-            f"{_shown(max(0.0, available / len(trained)))} of --budget "
-            f"{asked}; it is left out: pass --budget {everything}, or fewer --candidates"
+    first = min(by_cost, key=lambda each: not each.is_log_loss)
+    total, kept = needed(first), {first.name}
+    if total > available:
+        budget.announced.append(
+            f"{first.name}: one trial takes about {_shown(total)}, longer than --budget {asked}; "
+            "it is trained all the same, since a comparison needs a model of log-loss"
         )
-    budget.left_out = {each.name: left_out[each.name] for each in trained if each.name in left_out}
+    for candidate in by_cost:
+        if candidate is not first and total + needed(candidate) <= available:
+            total += needed(candidate)
+            kept.add(candidate.name)
+    everything = _as_budget(1.2 * (sum(map(needed, trained)) + pilot))
+    budget.left_out = {
+        each.name: f"{each.name}: one trial takes about {_shown(needed(each))}, longer than its "
+        f"share of {_shown(max(0.0, available / len(trained)))} of --budget {asked}; "
+        f"it is left out: pass --budget {everything}, or fewer --candidates"
+        for each in trained
+        if each.name not in kept
+    }
 
 
 def _shown(seconds: float) -> str:

@@ -121,12 +121,10 @@ def load_model(path: Path) -> Model:
         header = json.loads((folder / _HEADER).read_text())
         if header["format"] != _FORMAT:
             raise ValueError("another format")
-        if header["version"] != _VERSION:
-            newer = header["version"] > _VERSION
-            what = (
-                "a newer rankwise: update it" if newer else "an older rankwise: run compare again"
-            )
-            raise ValueError(f"it is of {what}")
+        if header["version"] > _VERSION:
+            raise ValueError("it is of a newer rankwise: update it")
+        if header["version"] < _VERSION:
+            raise ValueError("it is of an older rankwise: run compare again")
         knots = read_npz(folder / _RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])

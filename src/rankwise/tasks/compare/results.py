@@ -13,7 +13,6 @@ import numpy as np
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
 from rankwise.tasks.compare.budget import Budget
-from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
 from rankwise.tasks.compare.problem import Problem
@@ -36,16 +35,6 @@ class Outcome:
     fitted: Sequence[Fitted]
     choice: Choice
     evaluation: Evaluation
-
-    @property
-    def recommended(self) -> Candidate:
-        """The recommended candidate."""
-        return self.fitted[self.choice.recommended].candidate
-
-    @property
-    def baseline(self) -> Candidate:
-        """The candidate that the others are compared with."""
-        return self.fitted[self.choice.baseline].candidate
 
     @cached_property
     def tests(self) -> list[Estimate]:
@@ -124,7 +113,7 @@ class Outcome:
     @property
     def verdict(self) -> str:
         """What the tested rows say of the recommended candidate against the baseline."""
-        few, base = self.evaluation.undecided, self.baseline
+        few, base = self.evaluation.undecided, self.fitted[self.choice.baseline].candidate
         said = [] if few is None else [few]
         gain = self.gains[self.choice.recommended]
         if gain is None:
@@ -144,13 +133,14 @@ class Outcome:
         return " ".join(said)
 
     def _why_zero(self) -> str:
-        best, base, number = self.recommended, self.baseline, self.choice.recommended
-        if self.evaluation.same_ranking(number, self.choice.baseline):
+        numbers = self.choice.recommended, self.choice.baseline
+        best, base = (self.fitted[number].candidate for number in numbers)
+        if self.evaluation.same_ranking(*numbers):
             kept = _KEPT.get(best.model) if best.model == base.model else None
             why = "" if kept is None else f": {kept}"
             same = f"{best.name} ranks every tested row as {base.name} does"
             return f"{same}, so the difference is 0{why}."
-        if math.isclose(self.tests[number].mean, 1.0):
+        if math.isclose(self.tests[numbers[0]].mean, 1.0):
             both = "Both rank every positive above every negative"
             return f"{both}, so the difference to {base.name} is 0."
         return (

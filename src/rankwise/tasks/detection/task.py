@@ -106,7 +106,6 @@ class DetectionTask(ImageTask[DetectionBatch]):
             place=place,
             clip=training.clip,
             warm_up=training.warm_up,
-            previous=settings.objective.previous,
         )
         self.settings, self.validation, self.workers = settings, splits.validation, workers
         self.dataset = DetectionDataset(

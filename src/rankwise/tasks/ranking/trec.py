@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -54,14 +54,20 @@ def evaluate_run(
         )
     gains, ideal = _ranked(run, qrels)
     hits, found = (gains >= relevant).double(), (ideal >= relevant).sum(1).double()
+    of_hits: dict[str, Callable[[Any], Tensor]] = {
+        "mrr": lambda k: at_rank.reciprocal_rank(hits),
+        "ap": lambda k: at_rank.average_precision(hits, found, k),
+        "precision": lambda k: at_rank.precision(hits, k),
+        "recall": lambda k: at_rank.recall(hits, found, k),
+        "hit": lambda k: at_rank.hit(hits, k),
+    }
     evaluated = {}
     for name, (kind, k, linear) in asked.items():
-        best = found
         if kind == "ndcg":
             dcg, best = (at_rank.dcg(r if linear else r.exp2() - 1, k) for r in (gains, ideal))
             values = dcg / best
         else:
-            values = _of_hits(kind, k, hits, found)
+            values, best = of_hits[kind](k), found
         evaluated[name] = QueryMetric(name, values.masked_fill(best <= 0, torch.nan).numpy())
     return evaluated
 
@@ -113,17 +119,6 @@ def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
     if spec.k == 0:
         raise UsageError(f"k must be a whole number >= 1, got {name!r}")
     return str(replace(spec, name=kind)), (kind, spec.k, gain == "linear")
-
-
-def _of_hits(kind: str, k: int | None, hits: Tensor, found: Tensor) -> Tensor:
-    if kind == "mrr":
-        return at_rank.reciprocal_rank(hits)
-    if kind == "ap":
-        return at_rank.average_precision(hits, found, k)
-    assert k is not None
-    if kind == "precision":
-        return at_rank.precision(hits, k)
-    return at_rank.recall(hits, found, k) if kind == "recall" else at_rank.hit(hits, k)
 
 
 def _ranked(run: Run, qrels: Qrels) -> tuple[Tensor, Tensor]:

@@ -107,7 +107,6 @@ class RetrievalTask(LabeledImageTask):
             data=fingerprint(splits.train),
             batch=size,
             place=place,
-            previous=settings.objective.previous,
         )
         if (batches.chunk or size) < size and self.network.depends_on_batch:
             raise UsageError(
