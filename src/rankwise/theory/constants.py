@@ -81,33 +81,29 @@ def loss_constants(
     require_positive("radius", radius)
     require_count("draws", draws)
     generator = torch.Generator().manual_seed(seed)
-    start = [p.double() for p in initial_weights(training, generator)]
+    start = initial_weights(training, generator).double()
     found = [_measure(factory(), start, training, radius, generator) for _ in range(draws)]
     return LossConstants(*torch.tensor(found, dtype=torch.float64).amax(0).tolist())
 
 
 def _measure(
-    loss: Loss, start: list[Tensor], t: TwinTraining, radius: float, generator: torch.Generator
+    loss: Loss, start: Tensor, t: TwinTraining, radius: float, generator: torch.Generator
 ) -> list[float]:
     """Return |value|, the norm of the gradient and its changes, far and near, for one batch."""
     features = clouds(t.batch_positives, t.batch_negatives, t, generator).double().unsqueeze(0)
     target = torch.arange(t.batch_positives + t.batch_negatives) < t.batch_positives
 
-    def at(flat: Tensor) -> tuple[float, Tensor]:
-        flat = flat.detach().requires_grad_()
-        sizes = [p.numel() for p in start]
-        parts = zip(flat.split(sizes), start, strict=True)
-        weights = [part.view(1, *p.shape) for part, p in parts]
-        value = loss(scores_of(features, weights).squeeze(0), target)
-        (gradient,) = torch.autograd.grad(value, flat)
+    def at(weights: Tensor) -> tuple[float, Tensor]:
+        weights = weights.detach().requires_grad_()
+        value = loss(scores_of(features, weights.unsqueeze(0), t).squeeze(0), target)
+        (gradient,) = torch.autograd.grad(value, weights)
         return float(value.detach()), gradient
 
     def direction() -> Tensor:
-        count = sum(p.numel() for p in start)
-        return normalize(torch.randn(count, generator=generator).double(), dim=0)
+        return normalize(torch.randn(len(start), generator=generator).double(), dim=0)
 
     share = float(torch.rand((), generator=generator))
-    place = torch.cat([p.flatten() for p in start]) + radius * share * direction()
+    place = start + radius * share * direction()
     value, gradient = at(place)
     if isinstance(loss, nn.Module):
         loss.eval()

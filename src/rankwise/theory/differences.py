@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import linear_regression
 
 import torch
 from torch import Tensor
@@ -126,15 +125,7 @@ def loglog_slope(sizes: Sequence[int], differences: Sequence[float]) -> float:
         >>> round(loglog_slope([10, 100], [0.1, 0.01]), 4)
         -1.0
     """
-    if len(sizes) != len(differences) or len(sizes) < 2:
-        raise ValueError(
-            f"differences must be as many as sizes, two or more, got {len(differences)} "
-            f"for {len(sizes)} sizes"
-        )
-    if min(differences) <= 0 or len(set(sizes)) == 1:
-        return math.nan
-    x, y = ([math.log(value) for value in values] for values in (sizes, differences))
-    return linear_regression(x, y).slope
+    return loglog_fit(sizes, differences).value
 
 
 def loglog_fit(sizes: Sequence[int], values: Sequence[float] | Sequence[Mean]) -> Mean:
@@ -154,18 +145,23 @@ def loglog_fit(sizes: Sequence[int], values: Sequence[float] | Sequence[Mean]) -
         >>> round(fit.value, 3), round(fit.standard_error, 3)
         (-1.0, 0.174)
     """
+    if len(sizes) != len(values) or len(sizes) < 2:
+        raise ValueError(
+            f"differences must be as many as sizes, two or more, got {len(values)} "
+            f"for {len(sizes)} sizes"
+        )
     means = [each if isinstance(each, Mean) else Mean(each, math.nan, 0) for each in values]
     heights = [mean.value for mean in means]
-    slope = loglog_slope(sizes, heights)
     x, y = (torch.tensor(each, dtype=torch.float64).log() for each in (sizes, heights))
-    apart = x - x.mean()
-    spread = float(apart.square().sum())
+    apart, height = x - x.mean(), y - y.mean()
+    spread = apart.square().sum()
+    slope = float(apart @ height / spread)
     if means[0].n:
         relative = torch.tensor([m.standard_error / (m.value or math.nan) for m in means])
-        return Mean(slope, float((apart * relative).norm()) / spread, min(m.n for m in means))
+        return Mean(slope, float((apart * relative).norm() / spread), min(m.n for m in means))
     degrees = len(sizes) - 2
-    residual = float((y - y.mean() - slope * apart).norm())
-    error = residual / math.sqrt(degrees * spread) if degrees else math.nan
+    residual = (height - slope * apart).norm()
+    error = float(residual / (degrees * spread).sqrt()) if degrees else math.nan
     return Mean(slope, error, degrees + 1)  # Student's degrees are one less than n
 
 

@@ -120,9 +120,9 @@ def _run(
     replaced = torch.cat([torch.tensor([-1]), places_of(t.twins, t.twins)])
     models = len(replaced)
     fresh = torch.cat([torch.zeros(1, t.width), clouds(t.twins, t.twins, t, generator)])
-    start = [p.expand(models, *p.shape).clone() for p in initial_weights(t, generator)]
-    weights = [p.clone().requires_grad_() for p in start]
-    optimizer = torch.optim.SGD(weights, lr=t.learning_rate)
+    start = initial_weights(t, generator)
+    weights = start.repeat(models, 1).requires_grad_()
+    optimizer = torch.optim.SGD([weights], lr=t.learning_rate)
     loss, memory = _by_model(factory(models), models)
     target = torch.arange(t.batch_positives + t.batch_negatives) < t.batch_positives
     target = target.expand(models, -1)
@@ -133,7 +133,7 @@ def _run(
         features = torch.where(is_new, fresh.unsqueeze(1), data[places])
         optimizer.zero_grad()
         # The loss is a mean over the models: times their number, each has its own gradient.
-        (models * loss(scores_of(features, weights), target)).backward()
+        (models * loss(scores_of(features, weights, t), target)).backward()
         optimizer.param_groups[0]["lr"] = t.rate(step)
         optimizer.step()
         if step in looks:
@@ -151,21 +151,15 @@ def _by_model(loss: Loss, models: int) -> tuple[Loss, list[Tensor]]:
 
 
 @torch.no_grad()
-def _distances(
-    weights: list[Tensor], start: list[Tensor], memory: list[Tensor], twins: int
-) -> Tensor:
-    flat, origin = _flat(weights), _flat(start)
-    positive, negative = _away(flat, twins)
-    way = (flat[0] - origin[0]).norm()
+def _distances(weights: Tensor, start: Tensor, memory: list[Tensor], twins: int) -> Tensor:
+    positive, negative = _away([weights], twins)
+    way = (weights[0].double() - start.double()).norm()
     found = [positive, negative, positive / way, negative / way]
-    return torch.stack([*found, *_away(_flat(memory), twins)] if memory else found)
+    return torch.stack([*found, *_away(memory, twins)] if memory else found)
 
 
-def _flat(tensors: list[Tensor]) -> Tensor:
-    return torch.cat([p.flatten(1) for p in tensors], dim=1).double()
-
-
-def _away(flat: Tensor, twins: int) -> tuple[Tensor, Tensor]:
+def _away(rows: list[Tensor], twins: int) -> tuple[Tensor, Tensor]:
     """Return the mean distance of the twins from the first model, for positives and negatives."""
+    flat = torch.cat([each.flatten(1) for each in rows], dim=1).double()
     away = (flat[1:] - flat[0]).norm(dim=1)
     return away[:twins].mean(), away[twins:].mean()

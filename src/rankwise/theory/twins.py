@@ -69,27 +69,28 @@ def clouds(positives: int, negatives: int, t: TwinTraining, generator: torch.Gen
     return torch.cat([above, torch.randn(negatives, t.width, generator=generator) - center])
 
 
-def initial_weights(t: TwinTraining, generator: torch.Generator) -> list[Tensor]:
-    """Return weights after a few steps of cross-entropy on other data."""
-    shapes = [(t.width,)] if t.hidden is None else [(t.width, t.hidden), (t.hidden,)]
-    weights = []
-    for shape in shapes:
-        weight = torch.randn(1, *shape, generator=generator) / math.sqrt(shape[0])
-        bias = torch.zeros(1, *(shape[1:] or (1,)))
-        weights += [weight.requires_grad_(), bias.requires_grad_()]
-    optimizer = torch.optim.SGD(weights, lr=0.5)
+def initial_weights(t: TwinTraining, generator: torch.Generator) -> Tensor:
+    """Return weights, in one row, after a few steps of cross-entropy on other data."""
+    layers = [(t.width, 1)] if t.hidden is None else [(t.width, t.hidden), (t.hidden, 1)]
+    parts = []
+    for inputs, outputs in layers:
+        drawn = torch.randn(inputs * outputs, generator=generator) / math.sqrt(inputs)
+        parts += [drawn, torch.zeros(outputs)]
+    weights = torch.cat(parts).unsqueeze(0).requires_grad_()
+    optimizer = torch.optim.SGD([weights], lr=0.5)
     data = clouds(100, 100, t, generator).unsqueeze(0)
     target = (torch.arange(200) < 100).float().unsqueeze(0)
     for _ in range(t.warm_up):
         optimizer.zero_grad()
-        binary_cross_entropy_with_logits(scores_of(data, weights), target).backward()
+        binary_cross_entropy_with_logits(scores_of(data, weights, t), target).backward()
         optimizer.step()
-    return [p.detach().squeeze(0) for p in weights]
+    return weights.detach().squeeze(0)
 
 
-def scores_of(features: Tensor, weights: list[Tensor]) -> Tensor:
-    """Return scores (models, batch) of features (models, batch, width), by model."""
-    *hidden, last, bias = weights
-    if hidden:
-        features = torch.tanh(torch.baddbmm(hidden[1].unsqueeze(1), features, hidden[0]))
-    return torch.einsum("mbw,mw->mb", features, last) + bias
+def scores_of(features: Tensor, weights: Tensor, t: TwinTraining) -> Tensor:
+    """Return scores (models, batch) of features (models, batch, width) by weights (models, …)."""
+    if t.hidden is not None:
+        first, bias, weights = weights.split([t.width * t.hidden, t.hidden, t.hidden + 1], dim=1)
+        layer = first.view(-1, t.width, t.hidden)
+        features = torch.tanh(torch.baddbmm(bias.unsqueeze(1), features, layer))
+    return torch.einsum("mbw,mw->mb", features, weights[:, :-1]) + weights[:, -1:]

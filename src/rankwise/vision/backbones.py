@@ -100,13 +100,8 @@ class MobileNetV2(Backbone):
         self, weights: str | None = None, options: Mapping[str, object] | None = None
     ) -> None:
         super().__init__()
-        library = _transformers()
         given = {"tf_padding": False, "layer_norm_eps": 1e-5, **(options or {})}
-        try:
-            config = library.MobileNetV2Config(**given)
-            self.model: nn.Module = library.MobileNetV2Model(config, add_pooling_layer=False)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"network: mobilenet_v2 cannot be made: {error}") from None
+        self.model: nn.Module = _load_transformers("mobilenet_v2", None, given)
         last = self.model.get_submodule("conv_1x1.convolution")
         assert isinstance(last, nn.Conv2d)
         self.channels = last.out_channels
@@ -239,7 +234,8 @@ def _stage(inputs: int, outputs: int, norm: str, *, halve: bool) -> nn.Sequentia
 
 def _load_transformers(kind: str, weights: str | None, options: dict[str, object]) -> nn.Module:
     library = _transformers()
-    auto = library.AutoModel if kind == "vit" else library.AutoBackbone  # ViT has no backbone
+    whole = kind in ("vit", "mobilenet_v2")  # which have no backbone
+    auto = library.AutoModel if whole else library.AutoBackbone
     if kind == "dinov2":
         options = {"reshape_hidden_states": False, **options}  # the first token is what we want
     try:

@@ -86,12 +86,10 @@ def run(
         with torch.random.fork_rng(devices=[]):
             dataset = ImageDataset(splits.train, settings.augmentations, options.get("on_broken"))
             untrained = new_network(dataset, settings).to(trained.network.mean.device)
+        networks = {"untrained": untrained, settings.objective.short: trained.network}
         results = {
             name: evaluate_splits(network, splits, settings, workers=options.get("workers", 0))
-            for name, network in (
-                ("untrained", untrained),
-                (settings.objective.short, trained.network),
-            )
+            for name, network in networks.items()
         }
         numbers = {n: {g: as_json(r) for g, r in by.items()} for n, by in results.items()}
         write_json(out / "results.json", numbers)

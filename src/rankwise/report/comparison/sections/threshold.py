@@ -180,14 +180,12 @@ def explorer(run: Run) -> Section:
 
 
 def _chart(frame: Frame, rates: Mapping[str, Floats], at: int) -> Markup:
-    markers = {"cheapest": ("marker cheapest", -9), "threshold": ("marker", frame.x(at))}
+    x = frame.x(at)
     image = frame.render(
         [line(frame, range(len(y)), y.tolist(), f"line {name}") for name, y in rates.items()],
         element("path", class_="line cost", id="cost-line"),
-        [
-            segment(class_, x, frame.top, x, frame.floor, id=f"{name}-marker")
-            for name, (class_, x) in markers.items()
-        ],
+        segment("marker cheapest", -9, frame.top, -9, frame.floor, id="cheapest-marker"),
+        segment("marker", x, frame.top, x, frame.floor, id="threshold-marker"),
         label="Precision, recall and F1 against the threshold",
     )
     names = {name: _NAMES.get(name, name) for name in rates}
