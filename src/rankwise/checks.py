@@ -141,6 +141,14 @@ def require_finite(
         raise ValueError(f"{name} contains infinite values ({count} of {value.numel()}); {advice}")
 
 
+def require_shape(name: str, value: Tensor, *shape: int | str) -> None:
+    """Raise unless a tensor has this shape, in which a word stands for any number."""
+    pairs = zip(shape, value.shape, strict=False)
+    if value.dim() != len(shape) or any(isinstance(n, int) and n != size for n, size in pairs):
+        wanted = str(shape).replace("'", "")
+        raise ValueError(f"{name} must have shape {wanted}, got {tuple(value.shape)}")
+
+
 def require_same_shape(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
     """Raise unless two shapes are equal, with both of them."""
     if value.shape != other.shape:

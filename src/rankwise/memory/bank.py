@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_each, require_no_nan
+from rankwise.checks import require_count, require_each, require_no_nan, require_shape
 
 
 class EmbeddingBank(nn.Module):
@@ -48,14 +48,8 @@ class EmbeddingBank(nn.Module):
     def forward(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Return what the bank held before this batch; in training, add the batch."""
         size, dimension = self.embeddings.shape
-        if embeddings.dim() != 2 or embeddings.shape[1] != dimension:
-            raise ValueError(
-                f"embeddings must have shape (n, {dimension}), got {tuple(embeddings.shape)}"
-            )
-        if labels.shape != embeddings.shape[:1]:
-            raise ValueError(
-                f"labels must have shape ({len(embeddings)},), got {tuple(labels.shape)}"
-            )
+        require_shape("embeddings", embeddings, "n", dimension)
+        require_shape("labels", labels, len(embeddings))
         require_no_nan("embeddings", embeddings)
         held = min(size, int(self.count))
         before = self.embeddings[:held].clone(), self.labels[:held].clone()

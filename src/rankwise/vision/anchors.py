@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_positive
+from rankwise.checks import require_count, require_positive, require_shape
 from rankwise.vision.boxes import box_area, iou
 
 
@@ -34,8 +34,7 @@ class Anchors:
     levels: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if self.boxes.dim() != 2 or self.boxes.shape[1] != 4:
-            raise ValueError(f"boxes must have shape (anchors, 4), got {tuple(self.boxes.shape)}")
+        require_shape("boxes", self.boxes, "anchors", 4)
         if sum(self.levels) != len(self.boxes):
             raise ValueError(
                 f"levels must add up to the {len(self.boxes)} anchors, "
@@ -125,8 +124,7 @@ def atss(anchors: Anchors, boxes: Tensor, k: int = 9) -> Tensor:
         Algorithm 1.
     """
     require_count("k", k)
-    if boxes.dim() != 2 or boxes.shape[1] != 4:
-        raise ValueError(f"boxes must have shape (n, 4), got {tuple(boxes.shape)}")
+    require_shape("boxes", boxes, "n", 4)
     background = torch.full((len(anchors),), -1, dtype=torch.long, device=anchors.boxes.device)
     if len(boxes) == 0 or len(anchors) == 0:
         return background
@@ -206,8 +204,7 @@ def _checked(image: int, target: Target, anchors: Anchors, classes: int) -> tupl
     if not {"boxes", "labels"} <= target.keys():
         raise ValueError(f'{where} needs "boxes" and "labels", got {", ".join(target)}')
     boxes, labels = target["boxes"].to(anchors.boxes), target["labels"].to(anchors.boxes.device)
-    if boxes.dim() != 2 or boxes.shape[1] != 4:
-        raise ValueError(f'{where}["boxes"] must have shape (n, 4), got {tuple(boxes.shape)}')
+    require_shape(f'{where}["boxes"]', boxes, "n", 4)
     if labels.shape != boxes.shape[:1] or labels.is_floating_point() or labels.dtype == torch.bool:
         raise ValueError(
             f'{where}["labels"] must be one whole number per box, shape ({len(boxes)},), '

@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor
 
+from rankwise.checks import require_shape
+
 _BLOCK = 2048  # boxes that are compared with each other at a time
 _MAX_LOG_RATIO = math.log(1000 / 16)  # of dw and dh: no object is 62 times as wide as its anchor
 _MIN_SIDE = 1e-6  # pixels, below which the logarithm of a side has no meaning
@@ -105,13 +107,9 @@ def nms(boxes: Tensor, scores: Tensor, classes: Tensor, threshold: float = 0.6) 
         >>> nms(boxes, torch.tensor([0.8, 0.9, 0.5]), torch.tensor([0, 0, 0]))
         tensor([1, 2])
     """
-    for name, value, shape in (
-        ("boxes", boxes, (len(boxes), 4)),
-        ("scores", scores, (len(boxes),)),
-        ("classes", classes, (len(boxes),)),
-    ):
-        if tuple(value.shape) != shape:
-            raise ValueError(f"{name} must have shape {shape}, got {tuple(value.shape)}")
+    require_shape("boxes", boxes, len(boxes), 4)
+    require_shape("scores", scores, len(boxes))
+    require_shape("classes", classes, len(boxes))
     order = torch.argsort(scores, descending=True, stable=True)
     kept = order[:0]
     for part in order.split(_BLOCK):

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from rankwise._grammar import Spec
 from rankwise.baselines import DistributionalRanking
 from rankwise.baselines.pointwise import PointwiseObjective
+from rankwise.checks import require_shape
 from rankwise.naming import objective as by_name
 from rankwise.naming.table import find_objective, read
 from rankwise.objectives import Objective, OneVsRest
@@ -92,8 +93,7 @@ class ClassificationLoss(nn.Module):
 
 def one_hot(logits: Tensor, labels: Tensor) -> Tensor:
     """Return which anchors are of each class, bool (n, classes)."""
-    if logits.dim() != 2:
-        raise ValueError(f"logits must have shape (n, classes), got {tuple(logits.shape)}")
+    require_shape("logits", logits, "n", "classes")
     anchors, classes = logits.shape
     if labels.shape != (anchors,) or labels.is_floating_point():
         raise ValueError(

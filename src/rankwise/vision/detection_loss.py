@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines.alrp import ALRP
-from rankwise.checks import require_finite, require_number, require_one_of
+from rankwise.checks import require_finite, require_number, require_one_of, require_shape
 from rankwise.lists import Lists
 from rankwise.objectives import Objective, StableAP
 from rankwise.vision.anchors import Anchors, Assign, Matches, Target, atss, match
@@ -229,10 +229,6 @@ def _check_shapes(
             f"got {tuple(cls_logits.shape)}"
         )
     images = len(cls_logits)
-    if box_regression.shape != (images, len(anchors), 4):
-        raise ValueError(
-            f"box_regression must have shape ({images}, {len(anchors)}, 4), "
-            f"got {tuple(box_regression.shape)}"
-        )
+    require_shape("box_regression", box_regression, images, len(anchors), 4)
     if len(targets) != images:
         raise ValueError(f"targets must be one per image, {images}, got {len(targets)}")

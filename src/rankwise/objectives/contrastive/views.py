@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_ids
+from rankwise.checks import require_ids, require_shape
 from rankwise.objectives.embeddings import normalized, require_matrix
 
 
@@ -153,10 +153,7 @@ def two_modalities(
 
 
 def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
-    if embeddings.dim() != 2 or embeddings.shape[1] != like.shape[1]:
-        raise ValueError(
-            f"{name} must have shape (items, {like.shape[1]}), got {tuple(embeddings.shape)}"
-        )
+    require_shape(name, embeddings, "items", like.shape[1])
     return embeddings.to(like.dtype)
 
 

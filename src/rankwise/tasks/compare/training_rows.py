@@ -9,6 +9,7 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import betabinom
 
 from rankwise.data import Table
@@ -73,19 +74,16 @@ def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     a sparse row costs only its entries.
     """
     keys = np.array([_hash_of(name) for name in names], dtype=np.uint64)
-    if not isinstance(features, pl.DataFrame | np.ndarray):  # sparse
-        entries = _mixed(_float_bits(features.data), keys[features.indices])
-        # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
-        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
-        total: UInts = np.diff(sums[features.indptr])
-        return total
     total = np.zeros(features.shape[0], dtype=np.uint64)
-    for place, name in enumerate(names):
-        if isinstance(features, pl.DataFrame):
-            bits = _bits(features[name])
-        else:
-            bits = _float_bits(features[:, place])
-        total += _mixed(bits, keys[place : place + 1])
+    if isinstance(features, pl.DataFrame):
+        for place, name in enumerate(names):
+            total += _mixed(_bits(features[name]), keys[place : place + 1])
+    else:
+        matrix = sparse.csr_array(features)
+        entries = _mixed(_float_bits(matrix.data), keys[matrix.indices])
+        # Differences of running sums: both wrap around at 2⁶⁴, so they are exact.
+        sums = np.append(np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64))
+        total += np.diff(sums[matrix.indptr])
     return total
 
 
