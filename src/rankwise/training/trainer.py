@@ -241,7 +241,8 @@ class Trainer(Generic[Batch]):
         row |= measured
         self.history.append(row)
         if self._stage_over and not self.done:
-            self.task.network.load_state_dict(self.best.network)
+            if self.best.network:
+                self.task.network.load_state_dict(self.best.network)
             self.stage += 1
             self._first_row, self._first_step = len(self.history), step
             self.learner.begin(self.stage)
