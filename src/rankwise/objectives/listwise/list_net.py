@@ -13,6 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
 from rankwise.objectives.base import Objective, Reduction, Risk
+from rankwise.pairs import Linear, pair_logsumexp
 from rankwise.pairs.rows import accumulating
 
 TargetDistribution = Literal["exp", "uniform"]
@@ -80,6 +81,8 @@ class ListNet(Objective):
         require_one_of("denominator", denominator, ("all", "negatives"))
         self.target_distribution, self.printed = target_distribution, printed
         self.denominator = denominator
+        # The few items with a probability of their own, and the sum over all the others once.
+        self.whole_positives = denominator == "all" or target_distribution == "exp"  # type: ignore[misc]
         self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
@@ -87,27 +90,29 @@ class ListNet(Objective):
             self.average = FCCOAverage(num_items, ema_rate=ema_rate, log=True)
 
     def risk(self, lists: Lists) -> Risk:
-        scores = accumulating(lists.positives)
-        weight = lists.positive_weight + lists.negative_weight
-        log_weight = accumulating(weight).log()
         updates: list[MemoryUpdate] = []
-        alone = self.denominator == "negatives"
-        log_others = accumulating(lists.negative_weight).log() if alone else log_weight
-        surprise = torch.logsumexp(scores + log_others, dim=-1, keepdim=True) - scores
+        alone, present = self.denominator == "negatives", lists.positive_weight > 0
+        others = lists.negative_weight if alone else lists.positive_weight + lists.negative_weight
+        if self.whole_positives:
+            scores, log_others = accumulating(lists.positives), accumulating(others).log()
+            surprise = torch.logsumexp(scores + log_others, dim=-1, keepdim=True) - scores
+        else:
+            surprise = pair_logsumexp(Linear(), lists.positives, lists.negatives, weight=others)
         if self.average is not None:
-            log_size = torch.logsumexp(log_others, dim=-1, keepdim=True)
-            estimate, present = surprise - log_size, lists.positive_weight > 0
-            log_u, updates = tracked(self.average, lists.item_ids, estimate, present)
+            log_size = accumulating(others).sum(-1, keepdim=True).log()
+            log_u, updates = tracked(self.average, lists.item_ids, surprise - log_size, present)
             surprise = log_u + log_size
         if alone:
             surprise = softplus(surprise)  # item i itself
-        return Risk((self._first(lists, log_weight) * surprise).sum(-1).to(weight.dtype), updates)
+        value = (self._first(lists) * surprise).sum(-1).to(others.dtype)
+        return Risk(value, updates)
 
-    def _first(self, lists: Lists, log_weight: Tensor) -> Tensor:
+    def _first(self, lists: Lists) -> Tensor:
         """p of every relevant item, times its weight; 0 for the others."""
         if self.target_distribution == "uniform":
             size = lists.weight.sum(-1, keepdim=True) if self.printed else lists.n_positives
             return lists.positive_weight / size
         assert lists.relevance is not None
+        log_weight = accumulating(lists.positive_weight + lists.negative_weight).log()
         mass = torch.softmax(lists.relevance + log_weight, dim=-1)
         return torch.where(lists.positive_weight > 0, mass, 0)

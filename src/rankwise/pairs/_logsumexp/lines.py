@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs.surrogates import Hinge, Linear
 
@@ -18,7 +19,11 @@ def log_sum_exp_of_lines(
     surrogate: Hinge | Linear, temperature: float, upper: Tensor, lower: Tensor, weight: Tensor
 ) -> Tensor:
     """For ``upper`` (rows, n⁺), ``lower`` and ``weight`` (rows, n⁻)."""
-    upper, lower, margin = upper / temperature, lower / temperature, surrogate.margin / temperature
+    margin = surrogate.margin / temperature
+    if temperature != 1:  # else two passes over everything
+        upper, lower = upper / temperature, lower / temperature
+    if isinstance(surrogate, Linear) and not weight.requires_grad:
+        return _LogSumExp.apply(lower, weight) + (margin - upper)
     top = highest(lower, weight)
     mass = weight * (lower - top).clamp(max=300).exp()
     beyond = margin + top - upper  # the exponent of the largest term
@@ -30,6 +35,24 @@ def log_sum_exp_of_lines(
         safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)
     )
     return result.masked_fill((inside == 0) & (outside == 0), -torch.inf)
+
+
+class _LogSumExp(Function):
+    """log Σ_j weight_j · e^lower_j of every row, in as few passes as there can be."""
+
+    @staticmethod
+    def forward(ctx: Context[None], lower: Tensor, weight: Tensor) -> Tensor:
+        top = highest(lower, weight)
+        mass = (lower - top).clamp_(max=300).exp_().mul_(weight)
+        total = mass.sum(-1, keepdim=True)
+        ctx.save_for_backward(mass, total)
+        return safe_log(total) + top
+
+    @staticmethod
+    @eager_backward
+    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+        mass, total = ctx.saved_tensors
+        return mass * torch.where(total > 0, arriving[0] / total, 0), None
 
 
 def highest(lower: Tensor, weight: Tensor) -> Tensor:
