@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.data import DataError
-from rankwise.data.interactions import Interactions, split_by_user
+from rankwise.data.interactions import Interactions, join_parts, split_by_user
 
 SMALL = Interactions(
     Path("small"),
@@ -114,3 +114,48 @@ def test_data_that_cannot_be_split():
         split_by_user(of([0] * 9), by="time")
     with pytest.raises(DataError, match=r"no user has enough interactions.*the most are 2"):
         split_by_user(of([0, 0, 1]), validation=1, test=1)
+
+
+def named(path, pairs, time=None):
+    users, items = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
+    user = np.array([users.index(u) for u, _ in pairs])
+    item = np.array([items.index(i) for _, i in pairs])
+    when = None if time is None else np.asarray(time, dtype=float)
+    return Interactions(Path(path), user, item, np.ones(len(pairs)), when, users, items)
+
+
+TRAIN = named("train", [("u", "a"), ("u", "b"), ("u", "c"), ("v", "b"), ("v", "d")], range(5))
+
+
+def test_published_parts_keep_their_rows():
+    test = named("test", [("v", "a"), ("u", "z"), ("u", "d")])
+    both = join_parts(TRAIN, test=test)
+    assert both.users == ("u", "v")
+    assert both.items == ("a", "b", "c", "d", "z")  # z only in the test file: in the catalog
+    pairs = [(both.users[u], both.items[i]) for u, i in zip(both.user, both.item, strict=True)]
+    assert pairs[5:] == [("v", "a"), ("u", "z"), ("u", "d")]
+    assert both.part.tolist() == [0] * 5 + [2] * 3
+    assert both.remarks == ()
+    found = split_by_user(both, by="time", validation=1).part
+    assert found.tolist() == [0, 0, 1, 0, 1, 2, 2, 2]  # the last of each user in the training file
+    given = join_parts(TRAIN, validation=named("validation", [("v", "c")]), test=test)
+    assert split_by_user(given).part.tolist() == [0] * 5 + [1, 2, 2, 2]
+    only = split_by_user(join_parts(TRAIN, validation=test), by="time", test=1).part
+    assert only.tolist() == [0, 0, 2, 0, 2, 1, 1, 1]
+
+
+def test_what_published_parts_leave_out_is_said():
+    test = named("test", [("u", "a"), ("u", "d"), ("w", "a"), ("w", "b")])
+    both = join_parts(TRAIN, test=test)
+    assert both.part.tolist() == [0] * 5 + [2]
+    assert both.users == ("u", "v")
+    assert both.remarks == (
+        "test: 2 of 4 interactions left out, of users without any to train on (the first: user w, "
+        "item a)",
+        "test: 1 of 4 interactions left out, that an earlier part has (the first: user u, item a)",
+    )
+    chosen, later = named("validation", [("u", "d")]), named("test", [("u", "d"), ("v", "a")])
+    twice = join_parts(TRAIN, validation=chosen, test=later)
+    assert twice.part.tolist() == [0] * 5 + [1, 2]
+    with pytest.raises(DataError, match="test: has no new interaction of a user of train"):
+        join_parts(TRAIN, test=named("test", [("w", "a")]))

@@ -217,3 +217,42 @@ def test_svmlight_is_no_interactions(tmp_path):
     path.write_text("1 qid:1 1:2\n")
     with pytest.raises(DataError, match="svmlight has no named columns"):
         read_interactions(path)
+
+
+ADJACENCY = "0 10 11\n1 12\n\n2\n3 10 12 13\n"
+
+
+@pytest.mark.parametrize(("name", "format"), [("train.txt", "auto"), ("train", "adjacency")])
+def test_a_line_for_each_user(tmp_path, name, format):
+    path = tmp_path / name
+    path.write_text(ADJACENCY)
+    found = read_interactions(path, format=format)
+    assert found.users == ("0", "1", "3")
+    assert found.items == ("10", "11", "12", "13")
+    pairs = [(found.users[u], found.items[i]) for u, i in zip(found.user, found.item, strict=True)]
+    expected = [("0", "10"), ("0", "11"), ("1", "12"), ("3", "10"), ("3", "12"), ("3", "13")]
+    assert pairs == expected
+    assert found.value.tolist() == [1] * 6
+
+
+def test_lines_of_users_that_cannot_be_read(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("0 10 11\n1 12 13 12\n")
+    with pytest.raises(DataError, match="line 2: the pair of user 1 and item 12 was already in"):
+        read_interactions(path)
+    assert len(read_interactions(path, duplicates="last")) == 4
+    with pytest.raises(DataError, match="adjacency has no column names, got --item-column what"):
+        read_interactions(path, item="what")
+    path.write_text("0\n1\n")
+    with pytest.raises(DataError, match="has no interaction; a line is a user and their items"):
+        read_interactions(path)
+    path.write_bytes(b"0 \xff\n")
+    with pytest.raises(DataError, match=r"train\.txt"):
+        read_interactions(path, format="adjacency")
+
+
+def test_published_names_of_columns_separated_by_tabs(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("user_procid\titem_procid\n0\t7\n1\t3\n")
+    found = read_interactions(path)
+    assert (found.users, found.items, found.item.tolist()) == (("0", "1"), ("3", "7"), [1, 0])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ class Interactions:
         users: Id of every user as in the file.
         items: Id of every item as in the file.
         replaced: Rows left out because the same pair came again later.
+        part: Part of every row where files give it (:func:`join_parts`), or None.
+        remarks: Sentences on rows that were left out.
 
     Example:
         >>> import numpy as np
@@ -46,6 +48,8 @@ class Interactions:
     users: tuple[str, ...]
     items: tuple[str, ...]
     replaced: int = 0
+    part: NDArray[np.int8] | None = None
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.user)
@@ -94,6 +98,68 @@ class Parts:
         return np.asarray(self.part == TEST)
 
 
+def join_parts(
+    train: Interactions, *, validation: Interactions | None = None, test: Interactions | None = None
+) -> Interactions:
+    """Join the files of a published split; every row keeps the part it was published for.
+
+    An item that is not in the training file is part of the catalog, as where the split was
+    published: it is ranked, though nothing is known of it. Rows of a user who is not in the
+    training file, and pairs that an earlier part has, are left out with a remark.
+
+    Args:
+        train: Interactions to train on.
+        validation: Interactions to choose by; None: :func:`split_by_user` takes some of ``train``.
+        test: Interactions to evaluate on; None: :func:`split_by_user` takes some of ``train``.
+
+    Returns:
+        All interactions, with ``part``.
+
+    Example:
+        >>> import numpy as np
+        >>> from pathlib import Path
+        >>> from rankwise.data.interactions import Interactions, join_parts
+        >>> user, item, value = np.array([0]), np.array([0]), np.array([1.0])
+        >>> train = Interactions(Path("train"), user, item, value, None, ("ann",), ("a",))
+        >>> test = Interactions(Path("test"), user, item, value, None, ("ann",), ("b",))
+        >>> both = join_parts(train, test=test)
+        >>> both.items, both.part.tolist()
+        (('a', 'b'), [0, 2])
+    """
+    users, items = (dict(zip(t, range(len(t)), strict=True)) for t in (train.users, train.items))
+    joined = replace(train, part=np.zeros(len(train), dtype=np.int8))
+    for part, more in ((VALIDATION, validation), (TEST, test)):
+        if more is None:
+            continue
+        user = np.array([users.get(name, -1) for name in more.users], dtype=np.int64)[more.user]
+        codes = [items.setdefault(name, len(items)) for name in more.items]
+        item, size = np.array(codes, dtype=np.int64)[more.item], len(items)
+        again = np.isin(user * size + item, joined.user * size + joined.item)
+        new, remarks = ~again & (user >= 0), joined.remarks
+        for wrong, why in ((user < 0, "of users without any to train on"),
+                           (again, "that an earlier part has")):  # fmt: skip
+            if wrong.any():
+                row = int(wrong.argmax())
+                pair = f"user {more.users[more.user[row]]}, item {more.items[more.item[row]]}"
+                remarks += (f"{more.path}: {wrong.sum():,} of {len(more):,} interactions left out, "
+                            f"{why} (the first: {pair})",)  # fmt: skip
+        if not new.any():
+            raise DataError(f"{more.path}: has no new interaction of a user of {train.path}")
+        columns = {
+            "user": user,
+            "item": item,
+            "value": more.value,
+            "part": np.full(len(more), part),
+        }
+        if train.time is not None:
+            columns["time"] = np.full(len(more), np.nan) if more.time is None else more.time
+        grown: dict[str, Any] = {"items": tuple(items), "remarks": remarks}
+        for name, column in columns.items():
+            grown[name] = np.append(getattr(joined, name), column[new])
+        joined = replace(joined, **grown)
+    return joined
+
+
 def split_by_user(
     interactions: Interactions,
     *,
@@ -106,7 +172,7 @@ def split_by_user(
 
     A user keeps at least one interaction for training. A user with too few is not split: all of
     its interactions are for training, and it is counted. Interactions of the same time are in
-    random order.
+    random order. Of parts that were published (:func:`join_parts`), nothing is taken or added to.
 
     Args:
         interactions: Interactions to split.
@@ -141,25 +207,29 @@ def split_by_user(
     if by == "time" and interactions.time is None:
         raise DataError(f"{interactions.path}: has no time to split by; name its column, or "
                         "split at random")  # fmt: skip
-    rows = len(interactions)
+    found = np.zeros(len(interactions), np.int8) if (p := interactions.part) is None else p.copy()
+    validation, test_share = (
+        0 if (found == part).any() else share
+        for part, share in ((VALIDATION, validation), (TEST, test))
+    )
+    free = np.flatnonzero(found == TRAIN)
+    rows = len(free)
     chance = np.random.default_rng(seed).random(rows)
-    first = interactions.time if by == "time" else chance
-    assert first is not None
-    order = np.lexsort((chance, first, interactions.user))
-    user = interactions.user[order]
+    first = chance if by == "random" or interactions.time is None else interactions.time[free]
+    order = np.lexsort((chance, first, interactions.user[free]))
+    user = interactions.user[free][order]
     count = np.bincount(user, minlength=len(interactions.users))
     to_come = np.cumsum(count)[user] - 1 - np.arange(rows)  # of this user after this one
-    tested, chosen = _numbers(count, test), _numbers(count, validation)
+    tested, chosen = _numbers(count, test_share), _numbers(count, validation)
     enough = count > tested + chosen
-    if test < 1 and validation < 1:
+    if 0 < test_share < 1 and validation < 1:
         # Small shares of few interactions round to nothing; such a user is undivided, too.
         enough &= tested > 0
     part = np.full(rows, TRAIN, dtype=np.int8)
     part[to_come < (tested + chosen)[user]] = VALIDATION
     part[to_come < tested[user]] = TEST
     part[~enough[user]] = TRAIN
-    found = np.empty(rows, dtype=np.int8)
-    found[order] = part
+    found[free[order]] = part
     if not (found == TEST).any():
         raise DataError(
             f"{interactions.path}: no user has enough interactions to leave some out; "

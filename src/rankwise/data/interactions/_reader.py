@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.checks import require_one_of
-from rankwise.data._text import WIDE
+from rankwise.data._text import WIDE, opened
 from rankwise.data.errors import DataError, parsing
 from rankwise.data.files import format_of, read_frame, require_columns
 from rankwise.data.interactions._interactions import Interactions
@@ -63,8 +63,11 @@ def _require_fields(path: Path, separator: str, count: int, skip: int, layout: s
 
 
 _USUAL = {
-    "user": ("user_id", "userid", "user", "uid", "customer_id", "visitorid"),
-    "item": ("item_id", "itemid", "item", "iid", "movie_id", "movieid", "product_id"),
+    "user": ("user_id", "userid", "user", "uid", "customer_id", "visitorid", "user_procid"),
+    "item": (
+        *("item_id", "itemid", "item", "iid", "movie_id", "movieid", "product_id"),
+        "item_procid",
+    ),
     "rating": ("rating", "ratings", "score", "stars", "value"),
     "time": ("timestamp", "time", "ts", "date", "datetime", "unix_timestamp"),
 }
@@ -77,6 +80,7 @@ MOVIELENS: dict[str, tuple[str, int, str, tuple[float, float]]] = {
 }
 """Separator, lines of the header, layout of a line and range of the ratings, by format."""
 
+_ADJACENCY = "a user and their items, separated by spaces"
 _ATOMIC = ("token", "token_seq", "float", "float_seq")
 
 
@@ -87,14 +91,31 @@ class Raw(NamedTuple):
     frame: pl.DataFrame
     first_line: int  # of the file, on which the first row stands; 0: rows are all there is
     limits: tuple[float, float] | None = None  # the ratings that the layout allows
+    lines: NDArray[np.int64] | None = None  # of each row, where a line has several
 
     def where(self, row: int) -> str:
         """Where a row of the frame is, in words."""
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
         return f"line {row + self.first_line}" if self.first_line else f"row {row + 1}"
 
     def error(self, row: int, message: str) -> DataError:
         """An error about a row, with its place."""
         return DataError(f"{self.path}: {self.where(row)}: {message}")
+
+
+def _adjacency(path: Path) -> Raw:
+    """Lines of LightGCN: a user and all of their items, separated by spaces."""
+    with parsing(path, "text"), opened(path) as file:
+        fields = [line.split() for line in file.read().decode().splitlines()]
+    counts = np.array([max(0, len(each) - 1) for each in fields], dtype=np.int64)
+    if not counts.any():
+        raise DataError(f"{path}: has no interaction; a line is {_ADJACENCY}")
+    users = [each[0] if each else "" for each in fields]
+    rows = np.repeat(np.arange(len(fields)), counts)
+    items = [item for each in fields for item in each[1:]]
+    frame = pl.DataFrame({"user": pl.Series(users)[rows], "item": items})
+    return Raw(path, frame, 1, lines=rows + 1)
 
 
 def atomic_frame(path: Path) -> pl.DataFrame:
@@ -146,7 +167,7 @@ def _named(path: Path, frame: pl.DataFrame, given: Mapping[str, str]) -> pl.Data
 
 Codes: TypeAlias = NDArray[np.int64]
 Duplicates = Literal["error", "last"]
-FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns")
+FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "adjacency", "columns")
 
 _FILES = {"u.data": "ml-100k", "ratings.dat": "ml-1m", "ratings.csv": "ml-20m"}
 _ML_20M = "userid,movieid,rating,timestamp"
@@ -163,12 +184,13 @@ def read_interactions(
     rating_range: tuple[float, float] | None = None,
     duplicates: Duplicates = "error",
 ) -> Interactions:
-    """Read MovieLens, RecBole's atomic files, csv or parquet.
+    """Read MovieLens, RecBole's atomic files, LightGCN's adjacency lists, csv, tsv or parquet.
 
     Args:
         path: The file, or a folder with ``u.data``, ``ratings.dat``, ``ratings.csv`` or
             ``*.inter``.
-        format: One of :data:`FORMATS`; ``"auto"`` goes by the name of the file.
+        format: One of :data:`FORMATS`; ``"auto"`` goes by the name of the file. A ``.txt`` file
+            whose first line is whole numbers, a user and their items, is ``"adjacency"``.
         user, item, rating, time: Columns of a file that names them; None: the usual names, and
             rating and time are optional.
         rating_range: Smallest and largest rating, both included. MovieLens has its own.
@@ -195,12 +217,16 @@ def read_interactions(
     path, kind = _located(Path(path), format)
     roles = {"user": user, "item": item, "rating": rating, "time": time}
     given = {role: name for role, name in roles.items() if name is not None}
-    if kind in MOVIELENS:
+    if kind in (*MOVIELENS, "adjacency"):
         for role, name in given.items():
-            raise DataError(f"{path}: MovieLens has no column names, got --{role}-column {name}")
+            what = "MovieLens" if kind in MOVIELENS else kind
+            raise DataError(f"{path}: {what} has no column names, got --{role}-column {name}")
+    if kind in MOVIELENS:
         separator, skip, layout, limits = MOVIELENS[kind]
         frame = read_delimited(path, separator, list(_USUAL), skip=skip, layout=layout)
         raw = Raw(path, frame, skip + 1, limits)
+    elif kind == "adjacency":
+        raw = _adjacency(path)
     elif kind == "recbole":
         raw = Raw(path, _named(path, atomic_frame(path), given), 2)
     elif (form := format_of(path)) == "svmlight":
@@ -229,10 +255,11 @@ def _located(path: Path, format: str) -> tuple[Path, str]:
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     kind = "recbole" if path.suffix == ".inter" else _FILES.get(path.name, "columns")
-    if kind == "ml-20m":  # a name that many files have
+    if kind == "ml-20m" or path.suffix == ".txt":  # names that many files have
         with path.open(encoding="utf-8", errors="replace") as file:
-            header = file.readline().strip().lower()
-        kind = kind if header == _ML_20M else "columns"
+            first = file.readline().strip().lower()
+        kind = kind if first == _ML_20M else "columns"
+        kind = "adjacency" if first.replace(" ", "").isdigit() else kind
     return path, kind if format == "auto" else format
 
 
