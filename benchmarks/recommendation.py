@@ -35,7 +35,18 @@ USERS, ITEMS, DIMENSION = 6_000, 4_000, 64
 SEEN, WANTED = 130, 30  # of each user, about what MovieLens 1M has
 SEEDS = 3
 OBJECTIVES = ("softmax", "bpr", "pap@8", "ndcg@10", "ap")
-SMALLER = Settings(dimension=32, negatives=128, epochs=25, warm_start=15, patience=3)
+SMALLER = Settings(
+    scores="dot",
+    dimension=32,
+    weighting="users",
+    batch=1024,
+    negatives="128",
+    epochs=25,
+    warm_start=15,
+    patience=3,
+    learning_rate=3e-3,
+    weight_decay=0.5,
+)
 METRICS = ("ndcg@10", "recall@10", "precision@10", "map@10", "pap@8", "mrr")
 RESULTS = Path(__file__).with_suffix(".json")
 

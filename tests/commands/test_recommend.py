@@ -188,7 +188,7 @@ def test_what_is_wrong_is_one_line_and_2(tmp_path, arguments, message):
 
 def test_a_training_that_runs_away_fails_with_1_and_says_why(tmp_path):
     data = written(tmp_path / "kinds.csv")
-    wild = [*SMALL, "--learning-rate", "1e30", "--out", str(tmp_path / "run")]
+    wild = [*SMALL, "--scores", "dot", "--learning-rate", "1e30", "--out", str(tmp_path / "run")]
     done = RUN.invoke(app, ["train", str(data), *wild])
     assert done.exit_code == 1
     assert "scores contains" in done.output
@@ -269,3 +269,68 @@ def test_interactions_named_as_a_file_of_the_run_are_kept(tmp_path):
     done = RUN.invoke(app, ["train", str(data), *SMALL, "--out", str(tmp_path)])
     assert "metrics.csv in --out must be another file than" in one_line(done, 2)
     assert data.read_bytes() == before
+
+
+def test_a_published_split(tmp_path):
+    data = written(tmp_path / "kinds.csv", users=40, items=20, each=9)
+    whole = data.read_text().splitlines()[1:]
+    rows = [line.split(",")[:2] for line in whole]
+    kept = [row for n, row in enumerate(rows) if n % 3]
+    held = [row for n, row in enumerate(rows) if n % 3 == 0]
+    (tmp_path / "train.tsv").write_text(
+        "user_procid\titem_procid\n" + "".join(f"{u}\t{i}\n" for u, i in kept)
+    )
+    (tmp_path / "test.csv").write_text(
+        "user,item\n" + "".join(f"{u},{i}\n" for u, i in [*held, ("stranger", "i1"), ("u0", "new")])
+    )
+    out = tmp_path / "run"
+    files = [str(tmp_path / "train.tsv"), "--test-file", str(tmp_path / "test.csv")]
+    small = ["--dimension", "4", "--batch", "64", "--epochs", "6", "--metric", "ndcg@3"]
+    few = RUN.invoke(app, ["train", *files, *small, "--validation", "0.01", "--out", str(out)])
+    assert "the validation part has no positive; take one of each user with --validation 1" in (
+        one_line_at_end(few)
+    )
+    small += ["--validation", "1", "--learning-rate", "0.05"]
+    arguments = ["train", *files, *small, "--metrics", "ndcg@3", "--out", str(out)]
+    done = RUN.invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    for words in (
+        "test.csv: 1 of 122 interactions left out, of users without any to train on (the first: "
+        "user stranger, item i1)",
+        "with 21 items", "1 items nobody has in the training part", "temperature 0.2: ndcg@3",
+        "training and validation part: a new training of", "The model was then trained anew",
+    ):  # fmt: skip
+        assert words in done.output
+    found = json.loads((out / "results.json").read_text())
+    assert found["counts"]["positives of the test"] == 121
+    assert found["refit_steps"] > 0
+    assert "left out" in found["notes"][0]
+    chosen = json.loads((out / "config.json").read_text())["settings"]
+    assert chosen["temperature"] == found["temperature"]
+    assert str(found["temperature"]) in found["temperatures"]
+    assert chosen["refit"] is True
+    again = RUN.invoke(app, [*arguments, "--resume"])
+    assert again.stdout == done.stdout
+    value = found["test"]["model"]["ndcg@3"]["value"]
+    measured = RUN.invoke(app, ["evaluate", str(out), "--metrics", "ndcg@3"])
+    assert f"{value:.4f}" in measured.output
+    first = RUN.invoke(app, ["topk", str(out), "--users", "u0,stranger", "--k", "2"])
+    assert "1 user is unknown to the model" in first.stderr
+    had = {i for u, i in [*kept, *held, ("u0", "new")] if u == "u0"}
+    frame = pl.read_csv(io.StringIO(first.stdout)).filter(user="u0")
+    assert frame.height == 2
+    assert not had & set(frame["item"])
+
+
+def test_a_validation_file_chooses(tmp_path):
+    data = written(tmp_path / "kinds.csv")
+    lines = data.read_text().splitlines()
+    (tmp_path / "train.csv").write_text("\n".join([lines[0], *lines[1::2]]))
+    (tmp_path / "valid.csv").write_text("\n".join([lines[0], *lines[2::2]]))
+    out = tmp_path / "run"
+    arguments = ["train", str(tmp_path / "train.csv"), *SMALL, "--out", str(out)]
+    done = RUN.invoke(app, [*arguments, "--validation-file", str(tmp_path / "valid.csv")])
+    assert done.exit_code == 0, done.output
+    counts = json.loads((out / "results.json").read_text())["counts"]
+    assert counts["positives of validation"] == 60
+    assert counts["positives of the test"] + counts["positives to train on"] == 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field
 
@@ -30,15 +30,16 @@ add_config(app, lambda: Settings)
 
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
 _METRICS = "ndcg@10,recall@10,precision@10,map@10,pap@10,mrr"
+_Format = Literal["auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "adjacency", "columns"]
 
 
 class ReadingOptions(Section):
     """Options for reading interactions."""
 
-    format: Literal["auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "columns"] = Field(
-        "auto", description="Layout of the data: auto, ml-100k, ml-1m, ml-20m, recbole or columns."
+    format: _Format = Field(
+        "auto", description=f"Layout of the data: {', '.join(get_args(_Format))}."
     )
-    user_column: str | None = Field(None, description="User column (csv, parquet).")
+    user_column: str | None = Field(None, description="User column (csv, tsv, parquet).")
     item_column: str | None = Field(None, description="Item column.")
     rating_column: str | None = Field(None, description="Rating column.")
     time_column: str | None = Field(None, description="Time column.")
@@ -70,6 +71,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,
     reading: ReadingOptions,
+    validation_file: Path | None = None,
+    test_file: Path | None = None,
     user_features: Path | None = None,
     item_features: Path | None = None,
     metrics: str = _METRICS,
@@ -79,7 +82,9 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     """Train on interactions, keep the best epoch on validation, evaluate it on the test part.
 
     Args:
-        data: u.data, ratings.dat, ratings.csv, *.inter, csv, parquet, or its folder.
+        data: u.data, ratings.dat, ratings.csv, *.inter, csv, tsv, parquet, txt, or its folder.
+        validation_file: Validation part of a published split. Default: a part of the data.
+        test_file: Test part of a published split. Default: a part of the data.
         user_features: User features (csv, parquet or .user; ids in the first column), for
             two_tower.
         item_features: Item features (csv, parquet or .item; ids in the first column), for
@@ -89,19 +94,31 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     from rankwise.data import interactions  # noqa: PLC0415  (needs an extra)
 
     require_folder(out)
-    inputs = (data, user_features, item_features)
+    files = {"validation": validation_file, "test": test_file}
+    inputs = (data, *files.values(), user_features, item_features)
     require_other("metrics.csv in --out", out / "metrics.csv", *inputs)
     found = reading.read(data)
+    parts = {name: reading.read(path) for name, path in files.items() if path is not None}
+    if parts:
+        found = interactions.join_parts(found, **parts)
     sides = ((user_features, found.users), (item_features, found.items))
     read = interactions.read_features
     features = (None if path is None else read(path, ids) for path, ids in sides)
     problem = task.prepared(found, settings, *features)
     _say_what(problem.counts(), found.replaced)
+    say(found.remarks, error=True)
     names = names_of("metrics", metrics)
     shown = "loss {task.fields[loss]}  " + settings.metric + " {task.fields[value]}"
     with steps_shown("epoch {task.fields[epoch]}", shown) as advance:
         finished = task.run(
-            problem, settings, out, metrics=names, source=str(data), resume=resume, on_step=advance
+            problem,
+            settings,
+            out,
+            metrics=names,
+            source=" ".join(map(str, (data, *filter(None, files.values())))),
+            resume=resume,
+            on_step=advance,
+            on_training=lambda words: say([words], error=True),
         )
     show(task.results_table(finished.results))
     said = [*task.notes_of(finished.results), task.course(settings, finished.trained)]

@@ -9,7 +9,7 @@ import numpy as np
 from rankwise.data.interactions import Interactions
 from rankwise.tasks.recommendation import Pairs, Settings
 
-SMALL = dict(dimension=4, batch=8, negatives=6, epochs=3, patience=3, metric="ndcg@3")
+SMALL = dict(scores="dot", dimension=4, batch=8, negatives=6, epochs=3, patience=3, metric="ndcg@3")
 
 
 def two_kinds(users=20, items=16, each=6, seed=0):

@@ -28,3 +28,14 @@ def test_towers_look_at_features():
     assert (first - third).abs().max() > 1e-3
     assert "users.known" in network.state_dict()
     assert network.items.layers is not None
+
+
+def test_cosines_over_the_temperature():
+    torch.manual_seed(0)
+    network = Recommender(3, 4, settings(dimension=2, scores="cosine", temperature=0.2))
+    users, items = network.users.ids.weight, network.items.ids.weight
+    scores = network.scores()
+    found = scores.users(torch.arange(3)) @ scores.items.T
+    expected = torch.nn.functional.cosine_similarity(users[:, None], items, dim=-1) / 0.2
+    torch.testing.assert_close(found, expected)
+    assert "offsets.weight" not in network.state_dict()

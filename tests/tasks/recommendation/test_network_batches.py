@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of, settings
@@ -58,14 +60,14 @@ def network():
 
 
 def test_lists_of_users_have_all_their_positives():
-    batches = Batches(USERS, settings(batch=4, negatives=0), single=False)
+    batches = Batches(USERS, settings(batch=4, negatives=7), single=False)
     assert (batches.size, batches.steps) == (2, 2)
     seen = {}
     for batch in batches.epoch():
         for row, user in enumerate(batch.users.tolist()):
             seen[user] = batch.positives[row][batch.there[row]].tolist()
-            own = set(seen[user])
-            assert batch.allowed[row].tolist() == [item not in own for item in range(5)]
+            own, drawn = set(seen[user]), batch.negatives.tolist()
+            assert batch.allowed[row].tolist() == [item not in own for item in drawn]
     assert seen == {0: [0, 1], 2: [1, 2, 3], 3: [0]}
 
 
@@ -95,6 +97,69 @@ def test_softmax_of_the_whole_catalog_by_hand():
     torch.testing.assert_close(found, torch.stack(expected).mean())
 
 
+def by_hand(model):
+    """The softmax of every interaction among the items that its user does not have."""
+    scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
+    found = []
+    for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
+        others = [item for item in range(5) if item not in own]
+        found.append(
+            torch.stack(
+                [scores[user, [item, *others]].logsumexp(0) - scores[user, item] for item in own]
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("weighting", ["interactions", "users"])
+@pytest.mark.parametrize("block", [1, 10, 10_000])
+def test_lists_of_the_catalog_are_the_softmax_of_every_interaction(monkeypatch, weighting, block):
+    monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+    model, chosen = network(), settings(batch=100, negatives="auto", weighting=weighting)
+    (batch,) = Batches(USERS, chosen, single=False).epoch()
+    found = batch.loss(model, loss_of("softmax", USERS))
+    users = by_hand(model)
+    mean = torch.cat(users).mean()
+    expected = (
+        mean if weighting == "interactions" else torch.stack([u.mean() for u in users]).mean()
+    )
+    torch.testing.assert_close(found, expected)
+    weights = list(model.parameters())
+    for ours, theirs in zip(
+        torch.autograd.grad(found, weights), torch.autograd.grad(expected, weights), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_of_the_catalog_two_ways_to_make_lists_are_one():
+    """BPR and softmax: all positives of a user together, or a list for each."""
+    model = network()
+    for name in ("bpr", "softmax"):
+        lists = [Batches(USERS, settings(batch=100, negatives=0), single=s) for s in (True, False)]
+        one, all_of_a_user = (
+            next(iter(each.epoch())).loss(model, loss_of(name, USERS)) for each in lists
+        )
+        torch.testing.assert_close(one, all_of_a_user)
+
+
+def test_who_has_the_whole_catalog_has_nothing_to_rank():
+    model, everything = network(), pairs_of([[0, 1], list(range(5)), [1], [0]], n_items=5)
+    without = pairs_of([[0, 1], [], [1], [0]], n_items=5)
+    values = []
+    for positives in (everything, without):
+        (batch,) = Batches(positives, settings(batch=100), single=False).epoch()
+        (whole,) = Batches(positives, settings(batch=100, negatives=0), single=False).epoch()
+        values.append(whole.loss(model, loss_of("softmax", positives)))
+        assert batch.loss(model, loss_of("softmax", positives)).isfinite()
+    torch.testing.assert_close(*values)
+
+
+def test_where_the_catalog_does_not_fit_it_is_sampled(monkeypatch):
+    assert Negatives(USERS, settings(negatives="auto")).count == 0
+    monkeypatch.setattr("rankwise.tasks.recommendation.network._WHOLE", 3 * 5 - 1)
+    assert Negatives(USERS, settings(negatives="auto")).count == 1024
+
+
 def test_bpr_of_the_whole_catalog_by_hand():
     model = network()
     (batch,) = Batches(USERS, settings(batch=100, negatives=0), single=True).epoch()
@@ -110,8 +175,11 @@ def test_bpr_of_the_whole_catalog_by_hand():
 
 
 def test_objectives_with_a_memory_are_told_who_and_what():
-    (batch,) = Batches(USERS, settings(batch=100), single=False).epoch()
-    for name in ("soap", "soprc", "song@3"):
+    sampled, whole = (
+        next(iter(Batches(USERS, settings(batch=100, negatives=n), single=False).epoch()))
+        for n in (6, 0)
+    )
+    for name, batch in product(("soap", "soprc", "song@3"), (sampled, whole)):
         loss = loss_of(name, USERS)
         before = {key: value.clone() for key, value in loss.state_dict().items()}
         found = batch.loss(network(), loss)

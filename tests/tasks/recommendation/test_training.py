@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of, settings, two_kinds
@@ -15,7 +18,18 @@ from rankwise.tasks.recommendation import (
     prepared,
     train,
 )
-from rankwise.tasks.recommendation.training import by_interaction, loss_of, new_network, warm_starts
+from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.training import (
+    TEMPERATURES,
+    RecommendTask,
+    Trained,
+    by_interaction,
+    loss_of,
+    new_network,
+    stage_steps,
+    warm_starts,
+)
+from rankwise.training import Trainer
 
 TRAIN = pairs_of([[0, 1], [2]], n_items=4)
 
@@ -51,6 +65,8 @@ def test_which_lists_and_which_start():
     assert not by_interaction("ndcg@10", "auto")
     assert by_interaction("ndcg@10", "interaction")
     assert not by_interaction("softmax", "user")
+    assert not by_interaction("softmax", "auto", whole=True)
+    assert by_interaction("softmax", "interaction", whole=True)
     assert warm_starts(settings(objective="ap"))
     assert not warm_starts(settings(objective="ap", warm_start=0))
     assert not warm_starts(settings(objective="bpr"))
@@ -155,3 +171,94 @@ def test_where_no_epoch_is_as_good_as_the_start_the_start_is_kept():
         start = new_network(problem, chosen).state_dict()
     assert all(torch.equal(v, start[n]) for n, v in trained.network.state_dict().items())
     assert "none was as good on validation as the start" in course(chosen, trained)
+
+
+COSINE = dict(scores="cosine", negatives="auto", epochs=4, batch=64, learning_rate=0.05)
+
+
+def test_the_temperature_is_the_best_on_validation(tmp_path):
+    chosen, said = settings(**COSINE), []
+    problem = prepared(DATA, chosen)
+    found = train(problem, chosen, tmp_path / "run", on_training=said.append)
+    assert found.tried[found.network.temperature] == max(found.tried.values())
+    assert found.settings.temperature == found.network.temperature
+    assert len(said) == len(found.tried) >= 2
+    assert set(found.tried) <= set(TEMPERATURES)
+    for temperature, value in found.tried.items():
+        alone = settings(**COSINE, temperature=temperature)
+        again = train(problem, alone)
+        assert again.value == value
+        assert again.tried == {}
+        if temperature == found.network.temperature:
+            assert same(again, found)
+    folders = {path.name for path in (tmp_path / "run").iterdir() if path.is_dir()}
+    assert folders == {f"temperature-{t:g}" for t in found.tried if t != 0.2}
+    lines = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
+    assert float(lines[found.best].split(",")[-1]) == pytest.approx(max(found.tried.values()))
+    assert f"The temperature {found.network.temperature:g} was the best of" in course(chosen, found)
+
+
+@pytest.mark.parametrize("objective", ["softmax", "ap"])
+def test_tuned_and_refitted_it_is_resumed_to_the_same_bits(tmp_path, objective):
+    chosen = settings(**COSINE, objective=objective, warm_start=2, refit=True)
+    problem = prepared(DATA, chosen)
+    steps = []
+    whole = train(problem, chosen, on_step=steps.append)
+    assert whole.refit_steps > 0
+    stops = range(1, len(steps), max(1, len(steps) // 5))
+    for number, stop in enumerate([*stops, len(steps)]):
+        out, left = tmp_path / f"{number}", [stop]
+
+        def on_step(step, left=left):
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            train(problem, chosen, out, on_step=on_step)
+        again = train(problem, chosen, out, resume=True)
+        assert same(whole, again)
+        assert (again.tried, again.refit_steps) == (whole.tried, whole.refit_steps)
+    with pytest.raises(UsageError, match=r"temperature was None and is 0\.3"):
+        train(problem, chosen.replace(temperature=0.3), out, resume=True)
+
+
+def test_a_refit_learns_from_the_validation_part_for_as_many_steps():
+    chosen = settings(**COSINE, temperature=0.2, refit=True, weighting="users")
+    problem = prepared(DATA, chosen)
+    found, without = train(problem, chosen), train(problem, chosen.replace(refit=False))
+    assert found.history == without.history
+    assert found.refit_steps == found.history[found.best - 1]["step"]
+    task = RecommendTask(problem, chosen, lengths=[found.refit_steps])
+    assert len(task.positives) == len(problem.pairs((0, 1))) > len(problem.pairs((0,)))
+    with torch.random.fork_rng(devices=[]):
+        network = Trainer(RecommendTask(problem, chosen, lengths=[found.refit_steps])).fit().last
+    state = found.network.state_dict()
+    assert all(torch.equal(state[name], network[name]) for name in state)
+    assert not torch.equal(
+        state["users.ids.weight"], without.network.state_dict()["users.ids.weight"]
+    )
+    assert "trained anew" in course(chosen, found)
+    assert "which is the model" not in course(chosen, found)
+    assert found.settings.refit
+    assert not without.settings.refit
+
+
+def test_a_refit_takes_the_steps_of_every_stage():
+    rows = [{"step": 5.0 * (n + 1), "warm_start": float(n < 3), "ndcg@10": v} for n, v in
+            enumerate([0.1, 0.4, 0.3, 0.2, 0.5])]  # fmt: skip
+    network = Recommender(2, 2, settings())
+    assert stage_steps(Trained(network, rows, 5, 0.0)) == [10, 10]
+    assert stage_steps(Trained(network, rows, 2, 0.0)) == [10]
+    assert stage_steps(Trained(network, rows, 5, 0.45)) == [0, 10]
+
+
+def test_a_test_file_makes_the_refit_the_default():
+    chosen = settings(**COSINE, temperature=0.2)
+    parts = prepared(DATA, chosen).part
+    published = replace(DATA, part=np.where(parts == 2, 2, 0).astype(np.int8))
+    problem = prepared(published, chosen)
+    assert (problem.part == 2).tolist() == (parts == 2).tolist()
+    assert train(problem, chosen).refit_steps > 0
+    assert train(problem, chosen.replace(refit=False)).refit_steps == 0
+    assert train(prepared(DATA, chosen), chosen).refit_steps == 0

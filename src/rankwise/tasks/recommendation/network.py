@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.objectives import Objective
-from rankwise.tasks.recommendation.catalog import Scores
+from rankwise.tasks.recommendation.catalog import BLOCK, Scores
 from rankwise.tasks.recommendation.problem import Pairs
 from rankwise.tasks.recommendation.settings import Settings
 
+_Risk: TypeAlias = Callable[[slice, Tensor, Tensor], Tensor]
 _START = 0.1  # spread of the first vectors' entries
+_WHOLE = 1 << 31  # maximum users × items for the whole catalog without being asked
+_SAMPLED = 1024  # negatives beyond
 
 
 class Tower(nn.Module):
@@ -48,7 +53,7 @@ class Tower(nn.Module):
 
 
 class Recommender(nn.Module):
-    """Two towers and a number for each item: s(u, i) = ⟨user_u, item_i⟩ + b_i.
+    """Two towers: s(u, i) = (⟨user_u, item_i⟩ + b_i)/τ, or cos(user_u, item_i)/τ.
 
     Without hidden layers and features it is matrix factorization. The weights before training are
     drawn from torch's own generator.
@@ -64,25 +69,36 @@ class Recommender(nn.Module):
     ) -> None:
         super().__init__()
         hidden = settings.hidden if settings.model == "two_tower" else ()
+        self.temperature = settings.temperature or 1.0
         self.users = Tower(n_users, settings.dimension, hidden, user_features)
         self.items = Tower(n_items, settings.dimension, hidden, item_features)
-        self.offsets = nn.Embedding(n_items, 1)
-        nn.init.zeros_(self.offsets.weight)
+        self.offsets = nn.Embedding(n_items, 1) if settings.scores == "dot" else None
+        if self.offsets is not None:
+            nn.init.zeros_(self.offsets.weight)
 
     def user_vectors(self, codes: Tensor) -> Tensor:
-        """(…, dimension + 1), the last entry 1."""
+        """(…, dimension), over the temperature; with offsets one more entry, for them."""
         found: Tensor = self.users(codes)
-        return torch.cat([found, found.new_ones(*found.shape[:-1], 1)], dim=-1)
+        if self.offsets is None:
+            return nn.functional.normalize(found, dim=-1) / self.temperature
+        found = torch.cat([found, found.new_ones(*found.shape[:-1], 1)], dim=-1)
+        return found if self.temperature == 1 else found / self.temperature
 
     def item_vectors(self, codes: Tensor) -> Tensor:
-        """(…, dimension + 1), the last entry the item's own number."""
-        return torch.cat([self.items(codes), self.offsets(codes)], dim=-1)
+        """(…, dimension); with offsets one more entry, the item's own."""
+        found: Tensor = self.items(codes)
+        if self.offsets is None:
+            return nn.functional.normalize(found, dim=-1)
+        return torch.cat([found, self.offsets(codes)], dim=-1)
+
+    def catalog(self) -> Tensor:
+        """The vectors of all items."""
+        return self.item_vectors(torch.arange(self.items.ids.num_embeddings))
 
     @torch.no_grad()
     def scores(self) -> Scores:
         """The scores of every user for the whole catalog."""
-        count = self.items.ids.num_embeddings
-        return Scores(self.user_vectors, self.item_vectors(torch.arange(count)))
+        return Scores(self.user_vectors, self.catalog())
 
 
 class Negatives:
@@ -94,7 +110,9 @@ class Negatives:
     """
 
     def __init__(self, positives: Pairs, settings: Settings) -> None:
-        self.count, self.n_items = settings.negatives, positives.n_items
+        self.n_items = positives.n_items
+        large = int((positives.counts > 0).sum()) * self.n_items > _WHOLE
+        self.count = int(settings.negatives.replace("auto", str(_SAMPLED if large else 0)))
         share = torch.ones(self.n_items, dtype=torch.float64)
         if settings.sampling == "popularity":
             # One more for each: an item that is never drawn would never be pushed down.
@@ -123,9 +141,10 @@ class Batch:
     negatives: Tensor
     weight: Tensor  # of the negatives
     allowed: Tensor  # (lists, negatives): no positive of the user
+    list_weight: Tensor  # (lists,), of sum 1
 
     def loss(self, network: Recommender, objective: Objective) -> Tensor:
-        """The objective of the scores of these lists."""
+        """The mean of the objective over these lists, by their weights."""
         users = network.user_vectors(self.users)
         items, place = torch.unique(
             torch.cat([self.positives.flatten(), self.negatives]), return_inverse=True
@@ -143,7 +162,70 @@ class Batch:
             list_ids=self.users,
             item_ids=pairs,
         )
-        return found
+        return (found * self.list_weight).sum()
+
+
+@dataclass(frozen=True, eq=False)
+class CatalogBatch:
+    """Lists of the whole catalog, one for each of some users."""
+
+    users: Tensor
+    positives: Pairs
+    list_weight: Tensor
+
+    def loss(self, network: Recommender, objective: Objective) -> Tensor:
+        """The mean of the objective over these lists, by their weights.
+
+        Scores are made, ranked and dropped for a block of users at a time, along with their
+        gradient. An objective that remembers or learns something itself gets all users at once.
+        """
+
+        def risk(rows: slice, users: Tensor, items: Tensor) -> Tensor:
+            some, scores = self.users[rows], users @ items.T
+            among, places = self.positives.of_users(some)
+            cells = among * len(items) + self.positives.items[places]
+            target = torch.zeros(scores.numel(), dtype=torch.bool)
+            target[cells] = True
+            ids = None
+            if objective.memory_by == "item":
+                ids = torch.zeros(len(target), dtype=torch.long).index_copy(0, cells, places)
+                ids = ids.view_as(scores)
+            found: Tensor = objective(scores, target.view_as(scores), list_ids=some, item_ids=ids)
+            return (found * self.list_weight[rows]).sum()
+
+        users, items = network.user_vectors(self.users), network.catalog()
+        state = (*objective.parameters(), *objective.buffers())
+        if state or type(objective).rescale is not Objective.rescale:
+            return risk(slice(None), users, items)
+        return _InBlocks.apply(users, items, max(1, BLOCK // len(items)), risk)
+
+
+AnyBatch: TypeAlias = Batch | CatalogBatch
+
+
+class _InBlocks(Function):
+    """A sum over users, some at a time, and its gradient along the way."""
+
+    @staticmethod
+    def forward(ctx: Context[None], users: Tensor, items: Tensor, step: int, risk: _Risk) -> Tensor:
+        of_users, of_items = torch.empty_like(users), torch.zeros_like(items)
+        items, total = items.detach().requires_grad_(), users.new_zeros(())
+        for start in range(0, len(users), step):
+            rows = slice(start, start + step)
+            with torch.enable_grad():
+                some = users[rows].detach().requires_grad_()
+                value = risk(rows, some, items)
+            of_users[rows], more = torch.autograd.grad(value, (some, items))
+            of_items += more
+            total += value.detach()
+        ctx.save_for_backward(of_users, of_items)
+        return total
+
+    @staticmethod
+    @eager_backward
+    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+        of_users, of_items = ctx.saved_tensors
+        return arriving[0] * of_users, arriving[0] * of_items, None, None
 
 
 class Batches:
@@ -160,19 +242,29 @@ class Batches:
         self.users = positives.users if single else (positives.counts > 0).nonzero().squeeze(1)
         each = len(positives) / len(self.users) if len(self.users) else 1
         self.size = max(1, round(settings.batch / each))
+        self.by_user = settings.weighting == "users" or single
 
     @property
     def steps(self) -> int:
         """Steps of an epoch."""
         return -(-len(self.users) // self.size)
 
-    def epoch(self) -> Iterator[Batch]:
+    def epoch(self) -> Iterator[AnyBatch]:
         """Every list once."""
         for chosen in torch.randperm(len(self.users)).split(self.size):
             users, pairs = self.users[chosen], chosen.unsqueeze(1)
+            counts = self.positives.counts[users]
+            weight = torch.ones(len(users)) if self.by_user else counts.float()
+            if self.negatives.count == 0 and not self.single:
+                weight *= counts < self.positives.n_items  # else there is nothing to rank
+                yield CatalogBatch(users, self.positives, weight / weight.sum().clamp_min(1))
+                continue
             there = torch.ones_like(pairs, dtype=torch.bool)
             if not self.single:
                 pairs, there = self.positives.padded(users)
-            items, weight = self.negatives.draw()
+            items, sampled = self.negatives.draw()
             allowed = ~self.positives.have(users, items)
-            yield Batch(users, self.positives.items[pairs], pairs, there, items, weight, allowed)
+            weight *= allowed.any(1)
+            positives = self.positives.items[pairs]
+            lists = users, positives, pairs, there, items, sampled, allowed
+            yield Batch(*lists, weight / weight.sum().clamp_min(1))

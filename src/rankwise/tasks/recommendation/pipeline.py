@@ -60,6 +60,7 @@ def run(
     source: str = "",
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
+    on_training: Callable[[str], None] = lambda words: None,
 ) -> Finished:
     """Train into the folder ``out``, then measure the model and popularity on the test part.
 
@@ -70,11 +71,15 @@ def run(
         if folder.read(CHECKPOINT) is None:
             loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
             write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
-        trained = train(problem, settings, folder, resume=resume, on_step=on_step)
+        trained = train(
+            problem, settings, folder, resume=resume, on_step=on_step, on_training=on_training
+        )
+        settings = trained.settings
+        write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         write_model(out, problem, trained.network)
-        results = _measured(problem, trained.network.scores(), measures)
+        results = _measured(problem, trained.network.scores(), measures, settings)
         said = _verdict(settings, trained)
-        report = write_results(out, settings, trained, problem.counts(), results, verdict=said)
+        report = write_results(out, trained, problem, results, verdict=said)
         folder.finish()
         return Finished(results, trained, report, said)
 
@@ -105,7 +110,7 @@ def evaluate_run(
     settings, problem, network = load_run(folder)
     if data is not None:
         problem = _later(problem, data, settings)
-    return _measured(problem, network.scores(), measures)
+    return _measured(problem, network.scores(), measures, settings)
 
 
 def recommend(
@@ -150,11 +155,12 @@ def recommend(
 
 
 def _measured(
-    problem: Problem, scores: Scores, measures: Sequence[Measure]
+    problem: Problem, scores: Scores, measures: Sequence[Measure], settings: Settings
 ) -> dict[str, Evaluation]:
     wanted = problem.pairs((2,))
     seen = problem.pairs((0, 1), positive=False)
-    both = {POPULARITY: popularity(problem.pairs((0,))), MODEL: scores}
+    learned = problem.pairs((0, 1) if settings.refit else (0,))
+    both = {POPULARITY: popularity(learned), MODEL: scores}
     return {name: evaluate(s, wanted, seen, measures) for name, s in both.items()}
 
 

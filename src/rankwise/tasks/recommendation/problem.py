@@ -103,6 +103,8 @@ class Problem:
     user_features: Tensor | None = None
     item_features: Tensor | None = None
     without_features: tuple[int, ...] = (0, 0)  # users, items
+    published: bool = False  # whether the test part came with the data
+    remarks: tuple[str, ...] = ()  # on what was left out
 
     def pairs(self, parts: tuple[int, ...], *, positive: bool = True) -> Pairs:
         """The pairs of some parts; without ``positive`` also those rated too low for it."""
@@ -159,7 +161,8 @@ def prepared(
     limit = "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
     for part, name in enumerate(("training", "validation", "test")):
         if not (positive & (parts.part == part)).any():
-            raise DataError(f"{interactions.path}: the {name} part has no positive{limit}")
+            few = "; take one of each user with --validation 1" * (part == 1 and not limit)
+            raise DataError(f"{interactions.path}: the {name} part has no positive{limit}{few}")
     if len(interactions.items) < 2:
         raise DataError(f"{interactions.path}: has one item only; there is nothing to rank")
     users, items = (None if each is None else torch.from_numpy(each.values) for each in tables)
@@ -174,6 +177,8 @@ def prepared(
         users,
         items,
         tuple(0 if each is None else each.without for each in tables),
+        published=interactions.part is not None and bool((interactions.part == 2).any()),
+        remarks=interactions.remarks,
     )
 
 

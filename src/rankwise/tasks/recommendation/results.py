@@ -81,16 +81,16 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
 
 def write_results(
     out: Path,
-    settings: Settings,
     trained: Trained,
-    counts: Mapping[str, int],
+    problem: Problem,
     results: Mapping[str, Evaluation],
     *,
     verdict: Verdict,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned."""
     means = {name: found.means() for name, found in results.items()}
-    notes = notes_of(results)
+    settings, counts = trained.settings, problem.counts()
+    notes = [*problem.remarks, *notes_of(results)]
     write_json(
         out / "results.json",
         {
@@ -100,7 +100,10 @@ def write_results(
             "best_epoch": trained.best,
             "epochs": len(trained.history),
             "warm_start_epochs": trained.warm,
-            "counts": dict(counts),
+            "temperature": settings.temperature,
+            "temperatures": {f"{t:g}": value for t, value in trained.tried.items()},
+            "refit_steps": trained.refit_steps,
+            "counts": counts,
             "notes": notes,
         },
     )
@@ -144,15 +147,23 @@ def course(settings: Settings, trained: Trained) -> str:
             f"{len(trained.history)} epochs; none was as good on validation as the start, "
             f"{settings.metric} {trained.start:.4f}, which is the model."
         )
-    value = trained.history[trained.best - 1][settings.metric]
+    value = trained.value
     said = (
         f"{len(trained.history)} epochs; the best {settings.metric} on validation, {value:.4f}, "
-        f"was that of epoch {trained.best}, which is the model."
+        f"was that of epoch {trained.best}{', which is the model' * (not trained.refit_steps)}."
     )
     if trained.warm:
         said += f" The first {trained.warm} were a warm start by softmax."
         if trained.best <= trained.warm:
             said += f" {settings.objective} did not make it better on validation."
+    if trained.tried:
+        tried = ", ".join(f"{t:g} ({v:.4f})" for t, v in sorted(trained.tried.items()))
+        said += f" The temperature {trained.network.temperature:g} was the best of {tried}."
+    if trained.refit_steps:
+        said += (
+            f" The model was then trained anew for {trained.refit_steps} steps, as many as it took "
+            "to that epoch, on the training and the validation part."
+        )
     return said
 
 
@@ -163,7 +174,7 @@ def notes_of(results: Mapping[str, Evaluation]) -> list[str]:
 
 def _curve(settings: Settings, trained: Trained) -> Figure:
     values = [row[settings.metric] for row in trained.history]
-    kept = values[trained.best - 1] if trained.best else trained.start
+    kept = trained.value
     label = f"{settings.metric}, validation"
     canvas, axes = history_axes(values, label, (trained.best, kept))
     if 0 < trained.warm < len(values):

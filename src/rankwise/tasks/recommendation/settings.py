@@ -20,6 +20,12 @@ class Settings(TaskSettings):
     model: Literal["mf", "two_tower"] = Field(
         "mf", description="Model: mf (matrix factorization) or two_tower."
     )
+    scores: Literal["dot", "cosine"] = Field(
+        "cosine", description="Score of user and item vectors: dot product or cosine."
+    )
+    temperature: Positive | None = Field(
+        None, description="Temperature of the scores. Default: 1 for dot, tuned for cosine."
+    )
     dimension: Count = Field(64, description="Embedding dimension.")
     hidden: tuple[Count, ...] = Field(
         (128,), description="Hidden layer sizes of a tower, separated by commas."
@@ -40,9 +46,12 @@ class Settings(TaskSettings):
         "auto",
         description="Positives per list: all of a user, one interaction, or auto (by objective).",
     )
-    batch: Count = Field(1024, description="Batch size (positive interactions per step).")
-    negatives: CountFromZero = Field(
-        256, description="Number of negatives sampled per step; 0 for the whole catalog."
+    weighting: Literal["interactions", "users"] = Field(
+        "interactions", description="Weights of the lists: mean over interactions or over users."
+    )
+    batch: Count = Field(8192, description="Batch size (positive interactions per step).")
+    negatives: str = Field(
+        "auto", description="Sampled negatives per step; 0: whole catalog; auto: where it fits."
     )
     sampling: Literal["uniform", "popularity"] = Field(
         "uniform", description="Sampling distribution of the negatives: uniform or popularity."
@@ -50,17 +59,28 @@ class Settings(TaskSettings):
     correction: bool = Field(
         True, description="Correct for the sampling distribution of the negatives (log q)."
     )
-    epochs: Count = Field(100, description="Maximum number of epochs.")
+    epochs: Count = Field(200, description="Maximum number of epochs.")
     warm_start: CountFromZero = Field(
         20, description="Maximum number of softmax epochs before the objective; 0 for none."
     )
-    patience: Count = Field(5, description="Number of epochs without improvement before stopping.")
+    refit: bool | None = Field(
+        None, description="Train anew, on the validation part too. Default: with a test file."
+    )
+    patience: Count = Field(30, description="Number of epochs without improvement before stopping.")
     metric: str = Field("ndcg@10", description="Validation metric that chooses the epoch.")
     learning_rate: Positive = Field(
-        3e-3, description="AdamW learning rate; a tenth of it after a warm start."
+        0.01, description="AdamW learning rate; a tenth of it after a warm start."
     )
-    weight_decay: NonNegative = Field(0.5, description="AdamW weight decay.")
+    weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
     seed: Seed = Field(0, description="Random seed.")
+
+    @field_validator("negatives", mode="before")
+    @classmethod
+    def _number(cls, value: object) -> str:
+        text = str(value)
+        if isinstance(value, bool) or not (text == "auto" or text.isdecimal()):
+            raise UsageError(f"negatives must be a whole number >= 0 or auto, got {value!r}")
+        return text
 
     @field_validator("metric")
     @classmethod

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -13,22 +13,28 @@ from torch import Tensor
 from rankwise.errors import UsageError
 from rankwise.naming import objective
 from rankwise.objectives import Objective
+from rankwise.report import write_csv
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
-from rankwise.tasks.recommendation.network import Batch, Batches, Recommender
+from rankwise.tasks.recommendation.network import AnyBatch, Batches, Negatives, Recommender
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
+from rankwise.training import open_folder as opened
 
 # Names that rankwise.objective does not have: what recommenders call these two.
 _NAMES = {
-    "softmax": "listnet(target_distribution=uniform)",
+    "softmax": "listnet(target_distribution=uniform, denominator=negatives)",
     "bpr": "auc(surrogate=logistic)",  # Rendle et al. 2009
 }
+TEMPERATURES = (0.1, 0.15, 0.2, 0.25, 0.3)
 
 
-def by_interaction(objective: str, lists: str) -> bool:
-    """Whether a list is one positive of a user, rather than all of them."""
-    return objective in _NAMES if lists == "auto" else lists == "interaction"
+def by_interaction(objective: str, lists: str, *, whole: bool = False) -> bool:
+    """Whether a list is one positive of a user, rather than all of them.
+
+    Against the whole catalog all positives of a user share the scores of its items.
+    """
+    return objective in _NAMES and not whole if lists == "auto" else lists == "interaction"
 
 
 def warm_starts(settings: Settings) -> bool:
@@ -37,7 +43,7 @@ def warm_starts(settings: Settings) -> bool:
 
 
 def loss_of(name: str, positives: Pairs) -> Objective:
-    """The objective for these positives to be learned from.
+    """The objective for these positives to be learned from, one value for each list.
 
     Users are the lists that it may remember, positive pairs the items.
     """
@@ -55,6 +61,7 @@ def loss_of(name: str, positives: Pairs) -> Objective:
         raise UsageError(f"{error}{hint}") from None
     if not isinstance(made, Objective):
         raise UsageError(f"objective {name!r} is not one of lists of scores")
+    made.reduction = "none"
     # One small list: an objective of classes or of embeddings cannot rank it.
     scores, ids = torch.tensor([[0.3, -0.2, 0.1, 0.0]]), torch.zeros(1, 4, dtype=torch.long)
     target, weight = (scores > 0.2).long(), torch.ones_like(scores)
@@ -68,17 +75,25 @@ def loss_of(name: str, positives: Pairs) -> Objective:
 
 @dataclass(frozen=True)
 class Trained:
-    """The network of the best epoch, and one row for every epoch."""
+    """The network, and one row for every epoch of the training by which it was chosen."""
 
     network: Recommender
     history: list[dict[str, float]]
     best: int  # epoch; 0: the start, where no epoch was as good
     start: float = math.nan  # the metric on validation before training
+    settings: Settings = field(default_factory=Settings)  # with the temperature that was chosen
+    tried: dict[float, float] = field(default_factory=dict)  # temperatures, and the metric of each
+    refit_steps: int = 0  # of the training on training and validation part; 0: there was none
 
     @property
     def warm(self) -> int:
         """Epochs of the warm start."""
         return sum(row["warm_start"] == 1 for row in self.history)
+
+    @property
+    def value(self) -> float:
+        """The metric of the best epoch on validation."""
+        return self.history[self.best - 1][self.settings.metric] if self.best else self.start
 
 
 def new_network(problem: Problem, settings: Settings) -> Recommender:
@@ -95,23 +110,73 @@ def train(
     *,
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
+    on_training: Callable[[str], None] = lambda words: None,
 ) -> Trained:
     """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
+
+    The temperature of cosines is chosen on validation unless it is given, by whole trainings:
+    0.2 and its neighbors in :data:`TEMPERATURES`, upwards or else downwards while it gets better.
+    Where the settings say so, the model is then trained again, on the training and the validation
+    part for the number of steps that was best.
 
     A resumed run ends with the same bits as one that was never stopped. With ``out`` every epoch
     leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
     """
-    task, fitted = fit(
-        lambda place: RecommendTask(problem, settings, place),
-        out,
-        "recommend",
-        resume=resume,
-        callbacks=[Callback(on_step=on_step)],
-    )
-    return Trained(task.network, fitted.history, fitted.best_row, fitted.start)
+    tried: dict[float, Trained] = {}
+    with opened(out, "recommend", resume=resume) as folder:
+
+        def trained(name: str, temperature: float, *lengths: int) -> Trained:
+            chosen = settings.replace(temperature=temperature)
+            task, fitted = fit(
+                lambda place: RecommendTask(problem, chosen, place, settings, lengths),
+                folder if folder is None or not name else folder.path / name,
+                "recommend",
+                resume=resume,
+                callbacks=[Callback(on_step=on_step)],
+            )
+            return Trained(task.network, fitted.history, fitted.best_row, fitted.start, chosen)
+
+        def value(place: int) -> float:
+            t = TEMPERATURES[place]
+            if t not in tried:
+                # The first training has the folder of the run: other settings cannot resume it.
+                tried[t] = found = trained(f"temperature-{t:g}" if tried else "", t)
+                said = f"{found.value:.4f} on validation, {len(found.history)} epochs"
+                on_training(f"temperature {t:g}: {settings.metric} {said}")
+            return -math.inf if math.isnan(tried[t].value) else tried[t].value
+
+        if settings.temperature is None and settings.scores == "cosine":
+            place, last = len(TEMPERATURES) // 2, len(TEMPERATURES) - 1
+            while place < last and value(place) < value(place + 1):
+                place += 1
+            while 0 < place <= last // 2 and value(place) < value(place - 1):
+                place -= 1
+            best = tried[TEMPERATURES[place]]
+        else:
+            best = trained("", settings.temperature or 1.0)
+        if folder is not None:
+            write_csv(folder.path / "metrics.csv", best.history)
+        lengths: list[int] = []
+        if (problem.published if settings.refit is None else settings.refit) and best.best:
+            lengths = stage_steps(best)
+            on_training(f"training and validation part: a new training of {sum(lengths)} steps")
+            again = trained("refit", best.network.temperature, *lengths)
+            best = replace(best, network=again.network, refit_steps=sum(lengths))
+    final = best.settings.replace(refit=bool(lengths))
+    return replace(best, settings=final, tried={t: found.value for t, found in tried.items()})
 
 
-class RecommendTask(Task[Batch]):
+def stage_steps(trained: Trained) -> list[int]:
+    """Steps of every stage up to the best epoch: a stage starts from the best one before."""
+    steps, warm = [int(row["step"]) for row in trained.history], trained.warm
+    if trained.best <= warm or not warm:
+        return [steps[trained.best - 1]]
+    values = [row[trained.settings.metric] for row in trained.history[:warm]]
+    first = values.index(max(values)) if max(values) >= trained.start else -1
+    return [steps[first] if first >= 0 else 0, steps[trained.best - 1] - steps[warm - 1]]
+
+
+class RecommendTask(Task[AnyBatch]):
     """Lists of positives and negatives, drawn by torch's own generator.
 
     Where the objective has a warm start, softmax is the first of two stages.
@@ -120,28 +185,41 @@ class RecommendTask(Task[Batch]):
     network: Recommender
     loss: Objective
     counts_epochs = True
-    measures_start = True
 
-    def __init__(self, problem: Problem, settings: Settings, place: Place | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        place: Place | None = None,
+        asked: Settings | None = None,
+        lengths: Sequence[int] = (),  # of a refit: the steps of each stage
+    ) -> None:
         self.settings, self.measure = settings, measure_of(settings.metric)
-        self.monitor = settings.metric
-        self.positives = problem.pairs((0,))
+        self.monitor, self.refits = settings.metric, bool(lengths)
+        self.measures_start = not self.refits
+        self.positives = problem.pairs((0, 1) if self.refits else (0,))
         self.seen, self.wanted = problem.pairs((0,), positive=False), problem.pairs((1,))
-        name = settings.objective
-        objective = loss_of(name, self.positives)
-        plan = [(name, settings.epochs, by_interaction(name, settings.lists))]
+        objective = loss_of(settings.objective, self.positives)
+        plan = [(settings.objective, settings.epochs)]
         if warm_starts(settings):
-            plan.insert(0, ("softmax", settings.warm_start, True))
-        self.names = [name for name, _, _ in plan]
-        self.samplers = [Batches(self.positives, settings, single=each) for _, _, each in plan]
+            plan.insert(0, ("softmax", settings.warm_start))
+        if self.refits:  # a stage of no steps is none
+            plan = [stage for stage, steps in zip(plan, lengths, strict=False) if steps]
+        self.names = [name for name, _ in plan]
+        whole = Negatives(self.positives, settings).count == 0
+        by = [by_interaction(name, settings.lists, whole=whole) for name in self.names]
+        self.samplers = [Batches(self.positives, settings, single=single) for single in by]
+        each = [sampler.steps for sampler in self.samplers]
+        most = [epochs * steps for (_, epochs), steps in zip(plan, each, strict=True)]
+        most = [steps for steps in lengths if steps] or most
+        patience = None if self.refits else settings.patience
+        stages = [Stage(*length, patience) for length in zip(most, each, strict=True)]
+        known = {**(asked or settings).model_dump(), "lengths": list(lengths)}
         super().__init__(
             new_network(problem, settings),
             objective,
-            [
-                Stage(epochs * sampler.steps, sampler.steps, settings.patience)
-                for (_, epochs, _), sampler in zip(plan, self.samplers, strict=True)
-            ],
-            record=Record(settings.model_dump(), problem.fingerprint(), settings.batch),
+            stages,
+            record=Record(known, problem.fingerprint(), settings.batch),
             place=place,
         )
 
@@ -154,16 +232,19 @@ class RecommendTask(Task[Batch]):
         return torch.optim.AdamW(learned, self.rate(0), weight_decay=self.settings.weight_decay)
 
     def rate(self, step: int) -> float:
-        return self.settings.learning_rate / (10 if self.stage else 1)
+        after = warm_starts(self.settings) and self.names[self.stage] != "softmax"
+        return self.settings.learning_rate / (10 if after else 1)
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[AnyBatch]:
         while True:
             yield from self.samplers[self.stage].epoch()
 
-    def step_loss(self, batch: Batch, moment: Moment) -> Tensor:
+    def step_loss(self, batch: AnyBatch, moment: Moment) -> Tensor:
         return batch.loss(self.network, self.loss)
 
     def validate(self) -> dict[str, float]:
+        if self.refits:
+            return {}
         found = evaluate(self.network.scores(), self.wanted, self.seen, [self.measure])
-        warm = float(len(self.names) > 1 and self.stage == 0)
+        warm = float(warm_starts(self.settings) and self.stage == 0)
         return {"warm_start": warm, self.monitor: found.means()[str(self.measure)].value}
