@@ -180,19 +180,17 @@ class Population:
         self, lists: int, n_positives: int, n_negatives: int, rng: np.random.Generator
     ) -> Tensor:
         """Draw independent batches (lists, n⁺ + n⁻), positives first, no item twice in a batch."""
-        for name, wanted, there in (
-            ("n_positives", n_positives, len(self.positives)),
-            ("n_negatives", n_negatives, len(self.negatives)),
-        ):
-            require_count(name, wanted)
-            if wanted > there:
-                raise ValueError(f"{name} must be at most the population's {there}, got {wanted}")
-        batches = []
-        for _ in range(lists):
-            above = rng.choice(len(self.positives), n_positives, replace=False, shuffle=False)
-            below = rng.choice(len(self.negatives), n_negatives, replace=False, shuffle=False)
-            batches.append(torch.cat([self.positives[above], self.negatives[below]]))
-        return torch.stack(batches)
+        sides = ((self.positives, n_positives), (self.negatives, n_negatives))
+        for name, (scores, n) in zip(("n_positives", "n_negatives"), sides, strict=True):
+            require_count(name, n)
+            if n > len(scores):
+                raise ValueError(f"{name} must be at most the population's {len(scores)}, got {n}")
+        drawn = [
+            scores[rng.choice(len(scores), n, replace=False, shuffle=False)]
+            for _ in range(lists)
+            for scores, n in sides
+        ]
+        return torch.cat(drawn).view(lists, -1)
 
 
 def simulate(name: str, *, size: int = 100_000, prior: float = 0.1, seed: int = 0) -> Population:
