@@ -51,7 +51,7 @@ def value_table(example: Example, values: Values) -> Table:
         )
         for metric, own in values.items()
     ]
-    caption = "Exact values: fractions, or five decimals where a value is no simple fraction."
+    caption = "Exact values: fractions, or five decimals where a value is not a simple fraction."
     return Table(("metric", *names, "order"), rows, caption)
 
 

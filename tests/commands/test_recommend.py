@@ -206,7 +206,7 @@ def test_stopped_by_hand_it_says_how_to_go_on(tmp_path, monkeypatch):
 
 def test_folders_and_files_that_are_no_use(tmp_path):
     done = RUN.invoke(app, ["evaluate", str(tmp_path)])
-    assert "is no such run" in one_line(done, 2)
+    assert "is not a run" in one_line(done, 2)
     done = RUN.invoke(app, ["topk", str(tmp_path), "--out", "x.txt"])
     assert "--out must end in .csv or .parquet" in one_line(done, 2)
     done = RUN.invoke(app, ["train", str(tmp_path / "u.data")])

@@ -113,7 +113,7 @@ def test_sorted_is_for_some_surrogates():
 
 @pytest.mark.parametrize("surrogate", MANY, ids=str)
 def test_a_device_without_doubles_goes_over_the_pairs(monkeypatch, surrogate):
-    """A power of a distance overflows single precision, and then times 0 is no number."""
+    """A power of a distance overflows single precision, and then times 0 is not a number."""
     monkeypatch.setattr("rankwise.pairs.rows.accumulating", lambda t: t.float())
     upper, lower = torch.randn(700) * 1e4, torch.randn(300) * 1e4
     total = pair_logsumexp(surrogate, upper, lower)

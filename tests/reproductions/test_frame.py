@@ -44,7 +44,7 @@ def test_a_report_is_written_whole(tmp_path):
         "index.html",
         "summary.json",
     ]
-    # What is no number, or has no end, is null.
+    # What is not a number, or has no end, is null.
     assert json.loads((tmp_path / "study" / "summary.json").read_text()) == {
         "seed": 3,
         "means": [{"value": 0.5, "error": None}],

@@ -70,7 +70,7 @@ def test_fields_of_movielens_that_do_not_belong(tmp_path, line, why):
 def test_a_float_of_recbole_that_is_no_number(tmp_path):
     path = tmp_path / "small.inter"
     path.write_text("user_id:token\titem_id:token\trating:float\nu\ti\t1\nu\tj\thigh\n")
-    with pytest.raises(DataError, match="line 3: rating is no number, got 'high'"):
+    with pytest.raises(DataError, match="line 3: rating is not a number, got 'high'"):
         read_interactions(path)
 
 

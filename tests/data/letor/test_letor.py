@@ -127,7 +127,7 @@ def test_sizes_beside_the_file_as_lightgbm_has_them(tmp_path):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("x qid:1 1:1", "the relevance 'x' is no number"),
+        ("x qid:1 1:1", "the relevance 'x' is not a number"),
         ("1 qid:a 1:1", "'qid:a' is no whole number"),
         ("1 qid:1 1:x", "'1:x' is no feature:value"),
         ("1 qid:1 1", "'1' is no feature:value"),
@@ -165,7 +165,7 @@ def test_a_mark_of_byte_order_is_no_text(tmp_path, monkeypatch, name, chunk):
     assert found.queries == ("1", "7")
     path = tmp_path / "again.txt"
     path.write_bytes(text + b"x qid:8 1:1\n")
-    with pytest.raises(DataError, match="line 4: the relevance 'x' is no number"):
+    with pytest.raises(DataError, match="line 4: the relevance 'x' is not a number"):
         read_letor(path)
 
 
@@ -240,5 +240,5 @@ def test_a_malformed_line_without_a_judgment_is_named(tmp_path):
     path = written(tmp_path, "qid:1 1:1\nqid:1 1=2\n")
     with pytest.raises(DataError, match="line 2: '1=2' is no feature:value"):
         read_letor(path, judged=False)
-    with pytest.raises(DataError, match="line 1: the relevance 'qid:1' is no number"):
+    with pytest.raises(DataError, match="line 1: the relevance 'qid:1' is not a number"):
         read_letor(path)

@@ -121,7 +121,7 @@ def test_a_folder_with_a_run_is_not_overwritten(finished):
 
 
 def test_folders_that_hold_no_finished_run(tmp_path, finished):
-    with pytest.raises(UsageError, match=r"is no such run \(config.json is missing\)"):
+    with pytest.raises(UsageError, match=r"is not a run \(config.json is missing\)"):
         load_run(tmp_path)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UsageError, match="is not finished: train it on with --resume"):

@@ -109,9 +109,7 @@ def test_reading_uses_nobodys_random_numbers(tmp_path):
 def test_the_file_that_is_missing_is_named(tmp_path, name):
     written(tmp_path)
     (tmp_path / name).unlink()
-    why = (
-        "is no such run" if name == "config.json" else "is not finished: train it on with --resume"
-    )
+    why = "is not a run" if name == "config.json" else "is not finished: train it on with --resume"
     with pytest.raises(UsageError) as caught:
         load_run(tmp_path)
     assert str(caught.value) == f"{tmp_path}: {why} ({name} is missing)"

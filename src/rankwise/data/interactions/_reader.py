@@ -141,7 +141,7 @@ def atomic_frame(path: Path) -> pl.DataFrame:
         if wrong.any():
             row = wrong.arg_max() or 0
             raise DataError(
-                f"{path}: line {row + 2}: {name} is no number, got {frame[name][row]!r}"
+                f"{path}: line {row + 2}: {name} is not a number, got {frame[name][row]!r}"
             )
     return frame.with_columns(pl.col(floats).cast(pl.Float64))
 
@@ -286,7 +286,7 @@ def _numbers(raw: Raw, role: str) -> NDArray[np.float64]:
     if len(wrong):
         row = int(wrong[0])
         what = f"the {role} must be a number, got {column[row]!r}"
-        raise raw.error(row, f"{what}; {len(wrong)} of {len(numbers)} are none")
+        raise raw.error(row, f"{what}; {len(wrong)} of {len(numbers)} are not numbers")
     return numbers
 
 

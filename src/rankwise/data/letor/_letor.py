@@ -127,7 +127,7 @@ def _wrong(line: str) -> tuple[str, bool]:
     label, *fields = line.partition("#")[0].split()
     queried = bool(fields) and fields[0].startswith("qid:")
     if not re.fullmatch(_NUMBER, label):
-        why = f"the relevance {label!r} is no number"
+        why = f"the relevance {label!r} is not a number"
     elif not math.isfinite(float(label)):
         why = f"the relevance {label!r} is too large"
     elif queried and not re.fullmatch(r"qid:\d+", fields[0]):
@@ -290,7 +290,7 @@ def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Sparse:
     if not (finite and fits) or len(queries) not in (0, len(target)):
         complain(path, judged=judged)
         raise DataError(
-            f"{path}: some lines have qid: and others have not, or a value is no number"
+            f"{path}: some lines have qid: and others have not, or a value is not a number"
         )
     return rows
 

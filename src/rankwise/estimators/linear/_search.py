@@ -188,7 +188,7 @@ def fixed_at(
 ) -> Loss:
     """Return the objective as a function of the scores whose gradient is the one it reports.
 
-    The batch surrogate of average precision is no such function: its gain and its true positive
+    The batch surrogate of average precision is not such a function: its gain and its true positive
     rates change with the scores but carry no gradient, and the gain shrinks where the ranking gets
     worse. A search is misled by that: on mammography it goes from a test AP of .61 to .36, with
     both kept as they are at ``scores`` to .64 (mean of 3 splits). With an automatic scale pass

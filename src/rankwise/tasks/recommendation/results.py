@@ -45,7 +45,7 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Recommender]:
     for name in (CONFIG, MODEL, IDS, PAIRS):
         if not (folder / name).is_file():
             unfinished = (folder / CONFIG).is_file()
-            why = "is not finished: train it on with --resume" if unfinished else "is no such run"
+            why = "is not finished: train it on with --resume" if unfinished else "is not a run"
             raise UsageError(f"{folder}: {why} ({name} is missing)")
     require_unchanged(folder, MODEL, IDS, PAIRS)
     try:
