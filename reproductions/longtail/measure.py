@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from rankwise.data import DataError
 from rankwise.data.images.image_set import ClassSplits
 from rankwise.tasks.classification.evaluate import evaluate
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import train
 from reproductions.frame import BasePlan, Runs, Setting
-from reproductions.longtail.methods import METHODS, Choice, Method
+from reproductions.longtail.methods import METHODS, OURS, Choice, Method
 from reproductions.longtail.problems import Problem, real_problems
 
+COMPARED = ("CE", *OURS)  # methods whose differences are reported
 _TUNING_SEED = 1000  # of the runs that choose; those that are reported have other seeds
 
 
@@ -37,11 +39,22 @@ class Plan(BasePlan):
     positives: int = 16
     repeats: int = 4
     tuned_sets: int | None = None  # data sets tuned on, the others take the last choice; None: all
+    only: tuple[str, ...] = ()  # methods by name; empty for all
 
     @classmethod
     def of(cls, setting: Setting) -> Plan:
         """Return the plan for a setting; ``draws`` is the number of repeats."""
-        return cls(real_problems(setting.data, quick=setting.quick)).changed(setting)
+        made = cls(real_problems(setting.data, quick=setting.quick)).changed(setting)
+        names, asked = [method.name for method in METHODS], ", ".join(made.only)
+        if unknown := set(made.only) - set(names):
+            raise DataError(f"only must be of {', '.join(names)}, got {', '.join(sorted(unknown))}")
+        if made.only and not set(COMPARED) < set(made.only):
+            raise DataError(
+                f"only must have {', '.join(COMPARED)}, whose differences are reported, and one "
+                f"more method, got {asked}"
+            )
+        chosen = tuple(method for method in METHODS if method.name in (made.only or names))
+        return replace(made, methods=chosen)
 
     @property
     def data_sets(self) -> list[str]:

@@ -68,11 +68,11 @@ def differences(cells: Sequence[Cell], plan: Plan) -> Table:
                 marks = "*" * (name == other) + "†" * (name == highest)
                 rows.append((data_set, ours, name + marks, _interval(best), _interval(last)))
     caption = (
-        "Points of test AP: the mean over the repeats of the difference on the same start and "
-        "seed, ± half of the 95 % interval (Student), not corrected for their number. The split is "
-        "one, so the interval is about trainings and not about other images. * the other method "
-        "with the best validation AP; † that with the best test AP, which is chosen by the numbers "
-        "shown and so looks better than it is."
+        "Points of test AP: the mean over the repeats of the difference on the same split, start "
+        "and seed, ± half of the 95 % interval (Student), not corrected for their number. Every "
+        "repeat has a split of its own. * the other method with the best validation AP; † that "
+        "with the best test AP, which is chosen by the numbers shown and so looks better than it "
+        "is."
     )
     return Table(("set", "ours", "less", "best of validation", "last step"), rows, caption)
 

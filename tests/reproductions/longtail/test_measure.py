@@ -119,6 +119,13 @@ def test_plans_of_a_folder(tmp_path):
     assert quick.steps < full.steps
     assert full.repeats == quick.repeats == 4
     assert Plan.of(Setting(data=tmp_path, draws=3)).repeats == 3
+    only = ("CE", "SOPRC", "StableAP", "Focal")
+    some = Plan.of(Setting(data=tmp_path, options={"only": only}))
+    assert [method.name for method in some.methods] == ["CE", "Focal", "SOPRC", "StableAP"]
+    with pytest.raises(DataError, match="only must be of CE, .* got Focus"):
+        Plan.of(Setting(data=tmp_path, options={"only": ("Focus",)}))
+    with pytest.raises(DataError, match="only must have CE, SOPRC, StableAP.* got CE, Focal"):
+        Plan.of(Setting(data=tmp_path, options={"only": ("CE", "Focal")}))
 
 
 def test_the_same_run_is_the_same():
