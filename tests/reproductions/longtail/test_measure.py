@@ -122,9 +122,9 @@ def test_plans_of_a_folder(tmp_path):
     only = ("CE", "SOPRC", "StableAP", "Focal")
     some = Plan.of(Setting(data=tmp_path, options={"only": only}))
     assert [method.name for method in some.methods] == ["CE", "Focal", "SOPRC", "StableAP"]
-    with pytest.raises(DataError, match="only must be of CE, .* got Focus"):
+    with pytest.raises(DataError, match=r"only must be of CE, .* got Focus"):
         Plan.of(Setting(data=tmp_path, options={"only": ("Focus",)}))
-    with pytest.raises(DataError, match="only must have CE, SOPRC, StableAP.* got CE, Focal"):
+    with pytest.raises(DataError, match=r"only must have CE, SOPRC, StableAP.* got CE, Focal"):
         Plan.of(Setting(data=tmp_path, options={"only": ("CE", "Focal")}))
 
 
