@@ -14,7 +14,12 @@ from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
 from rankwise.pairs._dense import DenseReduce, SmallBatchLogSumExp, sum_over_lower
-from rankwise.pairs._logsumexp.lines import highest, log_sum_exp_of_lines, safe_log
+from rankwise.pairs._logsumexp.lines import (
+    highest,
+    log_sum_exp_of_a_line,
+    log_sum_exp_of_lines,
+    safe_log,
+)
 from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
 from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
@@ -82,12 +87,18 @@ def pair_logsumexp(
             f"{_SORTED[-1].__name__} for method='sorted', got {surrogate!r}; use method='dense'"
         )
 
+    learned = weight is not None and weight.requires_grad
+
     def of_rows(rows: Rows) -> Tensor:
+        empty = rows.upper.numel() == 0 or rows.lower.numel() == 0
+        few = method == "auto" and _few(function, rows.upper, rows.lower)
+        if isinstance(function, Linear) and not (empty or few or learned or method == "dense"):
+            return log_sum_exp_of_a_line(function, temperature, rows)
         u, l, w = rows.precise()  # noqa: E741
         result = None
-        if u.numel() == 0 or l.numel() == 0:
+        if empty:
             result = u.new_full(u.shape, -torch.inf)
-        elif method == "auto" and isinstance(function, Surrogate) and _few(function, u, l):
+        elif few and isinstance(function, Surrogate):
             result = SmallBatchLogSumExp.apply(function, 1 / temperature, u, l, w)
         elif method != "dense":
             result = _sorted(function, temperature, u, l, w, always=method == "sorted")
@@ -98,7 +109,7 @@ def pair_logsumexp(
     return over_lists(of_rows, given)
 
 
-def _few(surrogate: Surrogate, upper: Tensor, lower: Tensor) -> bool:
+def _few(surrogate: PairFunction, upper: Tensor, lower: Tensor) -> bool:
     at_most = _SMALL_BATCH_FOR_LINES if isinstance(surrogate, Hinge | Linear) else _SMALL_BATCH
     return upper.numel() * lower.shape[-1] <= at_most
 

@@ -95,7 +95,7 @@ def test_bad_options_are_named():
 def test_without_the_other_relevant_items_a_list_is_a_list_for_each_of_them():
     torch.manual_seed(3)
     scores, target = torch.randn(20), torch.arange(20) < 3
-    alone = ListNet("uniform", denominator="negatives")
+    alone = ListNet("uniform", competitors="negatives")
     single = [
         ListNet("uniform")(torch.cat([scores[i : i + 1], scores[3:]]), torch.arange(18) < 1)
         for i in range(3)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.metrics import ndcg
+from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
-from rankwise.pairs import Hinge, OneSidedHuber, SquaredHinge, ZeroOne
+from rankwise.pairs import Exponential, Hinge, OneSidedHuber, SquaredHinge, ZeroOne
 
 LIST = st.lists(st.tuples(st.integers(-8, 8), st.integers(0, 4)), min_size=2, max_size=20).filter(
     lambda items: len({y for _, y in items}) > 1
@@ -222,3 +223,46 @@ def test_a_soft_cut_of_parts_of_lists_and_with_a_memory():
 def test_a_softness_is_above_0(softness):
     with pytest.raises(ValueError, match="softness must be a finite number > 0"):
         NDCG(3, softness=softness)
+
+
+@given(items=LIST, gain=st.sampled_from(["exponential", "linear"]))
+@settings(max_examples=40)
+def test_its_logarithm_is_between_that_of_the_metric_and_a_softmax(items, gain):
+    scores, target = tensors(items)
+    value = NDCG(surrogate="exponential", gain=gain, outer="log")(scores, target)
+    assert value >= -math.log(ndcg(scores, target, gain=gain)) - 1e-9
+    binary = (target > 0).long()
+    if binary.min() == 0:
+        value = NDCG(surrogate="exponential", outer="log")(scores, binary)
+        constant = math.log(best(int(binary.sum())) / int(binary.sum()))
+        assert value - constant <= ListNet("uniform")(scores, binary) + 1e-9
+
+
+def best(n):
+    """The discounted gain of n relevant items at the top."""
+    return sum(1 / math.log2(1 + rank) for rank in range(1, n + 1))
+
+
+def test_relevant_items_of_their_own_lists_are_the_same_as_each_alone():
+    scores = torch.tensor([0.3, -0.4, 0.9, 0.1], dtype=torch.float64)
+    together = NDCG(surrogate=Exponential(4.0), competitors="negatives")
+    values = []
+    for i in (0, 1):
+        rank = 1 + sum(math.exp(4 * (float(scores[j]) - float(scores[i]))) for j in (2, 3))
+        values.append(1 - 1 / math.log2(1 + rank))
+    value = together(scores, torch.tensor([1, 1, 0, 0]))
+    assert value.item() == pytest.approx(sum(values) / 2, rel=1e-12)
+
+
+def test_exponentials_of_large_scores_are_finite():
+    scores = torch.tensor([-1e4, 1e4, 0.0], requires_grad=True)
+    value = NDCG(surrogate="exponential", competitors="negatives")(scores, torch.tensor([1, 0, 0]))
+    value.backward()
+    assert value.item() == pytest.approx(1 - math.log(2) / 2e4)
+    assert bool(scores.grad.isfinite().all())
+    assert scores.grad[0] < 0
+
+
+def test_the_logarithm_takes_no_k():
+    with pytest.raises(ValueError, match="k must be None with outer='log', got k=3"):
+        NDCG(3, outer="log")

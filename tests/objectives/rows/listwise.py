@@ -14,7 +14,7 @@ from torch import Tensor
 from rankwise.baselines.listwise import ApproxNDCG, LambdaLoss, ListMLE
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
-from rankwise.pairs import Logistic, OneSidedHuber, Sigmoid, SquaredHinge, Surrogate
+from rankwise.pairs import Exponential, Logistic, OneSidedHuber, Sigmoid, SquaredHinge, Surrogate
 
 
 def gains_of(target: Tensor, kind: str = "exponential") -> Tensor:
@@ -33,18 +33,27 @@ def dense_ndcg(
     kind: str = "exponential",
     softness: float = 0.0,
     printed: bool = False,
+    alone: bool = False,
+    log: bool = False,
 ) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         gains = gains_of(target, kind)
         values = surrogate.value(scores[:, None] - scores)
         others = values.sum(1) if printed else (values * (1 - torch.eye(len(scores)))).sum(1) + 1
+        if alone:
+            others = 1 + values[:, target == 0].sum(1)
         terms = gains / torch.log2(1 + others)
+        if log:
+            # −log Σ_i p_i/log₂(1 + g_i) is at most Σ_i p_i log log₂(1 + g_i).
+            best_sum = gains.sum() if alone else best(gains, None)
+            jensen = (gains / gains.sum() * torch.log2(1 + others).log()).sum()
+            return jensen + (best_sum / gains.sum()).log()
         if k is not None and softness:
             terms = terms * dense_soft_share(scores, k, softness)
         elif k is not None:
             position = scores.argsort(descending=True).argsort()
             terms = terms * (position < k)
-        return 1 - terms.sum() / best(gains, k)
+        return 1 - terms.sum() / (gains.sum() if alone else best(gains, k))
 
     return risk
 
@@ -94,6 +103,7 @@ def dense_lambda(k: int | None, mu: float = 10.0) -> Callable[[Tensor, Tensor], 
 
 row = partial(Row, graded=True)
 DEFAULT, HINGE, SMOOTH, HUBER = Logistic(1.0), SquaredHinge(1.0), Sigmoid(4.0), OneSidedHuber(1.0)
+STEEP = Exponential(2.0)
 ROWS = [
     row("NDCG", NDCG, dense_ndcg(DEFAULT)),
     row("NDCG@5", NDCG, dense_ndcg(HINGE, 5), {"k": 5, "surrogate": HINGE}),
@@ -119,6 +129,37 @@ ROWS = [
         dense_ndcg(HUBER, 5),
         {"k": 5, "num_items": ITEMS, "surrogate": HUBER},
     ),
+    row("NDCG, exponential", NDCG, dense_ndcg(STEEP), {"surrogate": STEEP}),
+    row(
+        "NDCG@5, exponential",
+        NDCG,
+        dense_ndcg(STEEP, 5),
+        {"k": 5, "surrogate": STEEP},
+    ),
+    row(
+        "NDCG, exponential, negatives",
+        NDCG,
+        dense_ndcg(STEEP, alone=True),
+        {"surrogate": STEEP, "competitors": "negatives"},
+    ),
+    row(
+        "NDCG, negatives",
+        NDCG,
+        dense_ndcg(HINGE, kind="linear", alone=True),
+        {"surrogate": HINGE, "competitors": "negatives", "gain": "linear"},
+    ),
+    row(
+        "NDCG, log",
+        NDCG,
+        dense_ndcg(DEFAULT, log=True),
+        {"outer": "log"},
+    ),
+    row(
+        "NDCG, log, exponential, negatives",
+        NDCG,
+        dense_ndcg(STEEP, alone=True, log=True),
+        {"outer": "log", "surrogate": STEEP, "competitors": "negatives"},
+    ),
     row("ListNet", ListNet, dense_list_net(uniform=False)),
     row(
         "ListNet, uniform",
@@ -136,13 +177,13 @@ ROWS = [
         "ListNet, negatives",
         ListNet,
         dense_list_net(uniform=True, alone=True),
-        {"target_distribution": "uniform", "denominator": "negatives"},
+        {"target_distribution": "uniform", "competitors": "negatives"},
     ),
     row(
         "ListNet, negatives, items",
         ListNet,
         dense_list_net(uniform=False, alone=True),
-        {"denominator": "negatives", "num_items": ITEMS},
+        {"competitors": "negatives", "num_items": ITEMS},
     ),
     row("ListNet, items", ListNet, dense_list_net(uniform=False), {"num_items": ITEMS}),
     row("ListMLE", ListMLE, dense_list_mle),

@@ -132,9 +132,9 @@ def test_lists_of_the_catalog_are_the_softmax_of_every_interaction(monkeypatch, 
 
 
 def test_of_the_catalog_two_ways_to_make_lists_are_one():
-    """BPR and softmax: all positives of a user together, or a list for each."""
+    """Names of recommenders: all positives of a user together, or a list for each."""
     model = network()
-    for name in ("bpr", "softmax"):
+    for name in ("bpr", "softmax", "ndcg"):
         lists = [Batches(USERS, settings(batch=100, negatives=0), single=s) for s in (True, False)]
         one, all_of_a_user = (
             next(iter(each.epoch())).loss(model, loss_of(name, USERS)) for each in lists

@@ -36,7 +36,7 @@ TRAIN = pairs_of([[0, 1], [2]], n_items=4)
 
 @pytest.mark.parametrize(
     "name",
-    ["softmax", "bpr", "pap@3", "ndcg@3", "ap", "listnet", "lambda_loss@3", "auc", "soprc",
+    ["ndcg", "softmax", "bpr", "pap@3", "ndcg@3", "ap", "listnet", "lambda_loss@3", "auc", "soprc",
      "opauc(max_fpr=.1)", "recall@5", "info_nce", "top_push", "minmax_auc", "stable_ap"],
 )  # fmt: skip
 def test_any_objective_of_lists(name):

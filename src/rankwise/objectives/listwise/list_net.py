@@ -36,7 +36,7 @@ class ListNet(Objective):
         printed: Whether ``"uniform"`` is 1/N_q for each relevant item, N_q the number of items of
             the list, as EXM prints it. The probabilities then add up to n⁺/N_q and not to 1, so
             that lists with few relevant items count less.
-        denominator: Items j of the sum: ``"all"`` of the list, or ``"negatives"``: item i itself
+        competitors: Items j of the sum: ``"all"`` of the list, or ``"negatives"``: item i itself
             and the items that are not relevant. Relevant items then do not compete with each other,
             as if each had a list of its own.
         num_items: Number of items in the data set, one for each pair of query and document; the
@@ -66,7 +66,7 @@ class ListNet(Objective):
         target_distribution: TargetDistribution = "exp",
         *,
         printed: bool = False,
-        denominator: Literal["all", "negatives"] = "all",
+        competitors: Literal["all", "negatives"] = "all",
         num_items: int | None = None,
         ema_rate: float = 0.9,
         reduction: Reduction = "mean",
@@ -78,11 +78,11 @@ class ListNet(Objective):
                 "printed is for target_distribution='uniform', got printed=True and "
                 f"target_distribution={target_distribution!r}, which is as printed already"
             )
-        require_one_of("denominator", denominator, ("all", "negatives"))
+        require_one_of("competitors", competitors, ("all", "negatives"))
         self.target_distribution, self.printed = target_distribution, printed
-        self.denominator = denominator
+        self.competitors = competitors
         # The few items with a probability of their own, and the sum over all the others once.
-        self.whole_positives = denominator == "all" or target_distribution == "exp"  # type: ignore[misc]
+        self.whole_positives = competitors == "all" or target_distribution == "exp"  # type: ignore[misc]
         self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
@@ -91,7 +91,7 @@ class ListNet(Objective):
 
     def risk(self, lists: Lists) -> Risk:
         updates: list[MemoryUpdate] = []
-        alone, present = self.denominator == "negatives", lists.positive_weight > 0
+        alone, present = self.competitors == "negatives", lists.positive_weight > 0
         others = lists.negative_weight if alone else lists.positive_weight + lists.negative_weight
         if self.whole_positives:
             scores, log_others = accumulating(lists.positives), accumulating(others).log()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
@@ -15,7 +16,18 @@ from rankwise.memory.fcco import tracked
 from rankwise.metrics.dcg import Gain, best_gain
 from rankwise.objectives._selection import hardest, soft_hardest
 from rankwise.objectives.base import Objective, Reduction, Risk
-from rankwise.pairs import Logistic, Surrogate, as_surrogate, pair_sum
+from rankwise.pairs import (
+    Exponential,
+    Linear,
+    Logistic,
+    Surrogate,
+    as_surrogate,
+    pair_logsumexp,
+    pair_sum,
+)
+
+Competitors = Literal["all", "negatives"]
+"""Items that a relevant item is ranked against: all others of its list, or the irrelevant ones."""
 
 
 class NDCG(Objective):
@@ -39,6 +51,14 @@ class NDCG(Objective):
     stands for length/n in Z. With ``num_items`` every relevant item keeps a moving average of its
     own g, and with ``k`` of its share in the first k.
 
+    With ``surrogate="exponential"`` a relevant item far down the list still has a gradient, so that
+    training starts from nothing; ℓ(x) = e^(−x/T) is ``Exponential(1/T)``. Its sums are logarithms
+    throughout, in linear time. ``competitors="negatives"`` lets every relevant item have a list of
+    its own, of itself and what is not relevant; this is the objective of ``rankwise recommend``.
+
+    ``outer="log"`` is Σ_i p_i log log₂(1 + g_i) + log(Z/Σ gain), p_i = gain(y_i)/Σ gain, which
+    bounds the −log of the sum above (Jensen). As log₂(1 + g) ≤ g, a softmax bounds it in turn.
+
     An item of whole weight w is w items. A fraction of an item is one item in its own g.
 
     Args:
@@ -51,6 +71,9 @@ class NDCG(Objective):
         softness: Temperature T of the selector, in units of the scores. An item then counts by σ((s
             − λ)/T), with λ such that k items count in all, and both have a gradient (Eq. 5 of
             K-SONG with λ found exactly and T for both of its temperatures). There is no bound then.
+        competitors: Items j of g_i: ``"all"`` others of the list, or ``"negatives"``: those that
+            are not relevant. Z is then Σ gain, and there is no bound of 1 − NDCG.
+        outer: ``"ndcg"``, or ``"log"`` for the bound of −log NDCG; it takes no ``k``.
         num_items: Number of items in the data set, one for each pair of query and document; the
             call then needs ``item_ids``. None keeps no averages.
         length: Number of items of each whole list, where batches have a part of it.
@@ -71,6 +94,8 @@ class NDCG(Objective):
         tensor(0.3004)
         >>> NDCG(printed=True)(ties, relevance)  # 1 − 1/log₂(1 + 2 log 2)
         tensor(0.2030)
+        >>> NDCG(surrogate="exponential", outer="log")(ties, relevance)  # log log₂(1 + 2)
+        tensor(0.4606)
 
     Reference:
         EXM 2.3.4; Qiu et al. 2022, "Large-scale Stochastic Optimization of NDCG Surrogates for Deep
@@ -87,6 +112,8 @@ class NDCG(Objective):
         *,
         printed: bool = False,
         softness: float | None = None,
+        competitors: Competitors = "all",
+        outer: Literal["ndcg", "log"] = "ndcg",
         num_items: int | None = None,
         length: int | None = None,
         ema_rate: float = 0.9,
@@ -99,9 +126,18 @@ class NDCG(Objective):
         require_one_of("gain", gain, ("exponential", "linear"))
         if softness is not None:
             require_positive("softness", softness)
-        self.softness = softness
+        require_one_of("competitors", competitors, ("all", "negatives"))
+        require_one_of("outer", outer, ("ndcg", "log"))
+        if outer == "log" and k is not None:
+            raise ValueError(f"k must be None with outer='log', got k={k}; use outer='ndcg'")
+        self.softness, self.competitors, self.outer = softness, competitors, outer
         self.k, self.gain, self.length = k, gain, length
         self.surrogate = as_surrogate(surrogate)
+        exponential = isinstance(self.surrogate, Exponential)
+        self.in_logarithms = exponential and num_items is None and length is None
+        # Only the sum over the negatives is needed then, and nothing is sorted.
+        alone = competitors == "negatives" and k is None
+        self.whole_negatives = self.in_logarithms and alone  # type: ignore[misc]
         self.itself = value_at_tie(self.surrogate) if printed else 1.0
         self.average: FCCOAverage | None = None
         if num_items is not None:
@@ -109,27 +145,56 @@ class NDCG(Objective):
             self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Risk:
-        rank = surrogate_rank(self.surrogate, lists, self.itself)
+        share = torch.ones_like(lists.positive_weight)
+        updates: list[MemoryUpdate] = []
         times = torch.ones_like(lists.n_positives)  # how many items each one stands for
+        if self.in_logarithms:
+            discount = self._log_rank(lists) / math.log(2)
+        else:
+            rank = surrogate_rank(self.surrogate, lists, self.itself, self.competitors)
         if self.length is not None:
             size = _size(lists, self.length)
             others = (rank - self.itself) * (self.length - 1) / (size - 1).clamp_min(1)
             rank = self.itself + others
             times = self.length / size
             lists = _repeated(lists, times)
-        share = torch.ones_like(rank)
-        updates: list[MemoryUpdate] = []
         if self.k is not None:
             # The highest item counts whole even if it stands for more than k.
-            share = share_at_the_top(lists, times.clamp_min(self.k), self.softness)
-            share = share.to(rank.dtype)
+            share = share_at_the_top(lists, times.clamp_min(self.k), self.softness).to(share.dtype)
         if self.average is not None:
             estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
             u, updates = tracked(self.average, lists.item_ids, estimate, present)
             rank, share = u.unbind(-1)
-        gains = normalized_gains(lists, self.gain, self.k)[:, : rank.shape[-1]]
-        risks = 1 - (lists.positive_weight * share * gains / torch.log2(1 + rank)).sum(-1)
-        return Risk(risks, updates)
+        if not self.in_logarithms:
+            discount = torch.log2(1 + rank)
+        return Risk(self._value(lists, share, discount), updates)
+
+    def _value(self, lists: Lists, share: Tensor, discount: Tensor) -> Tensor:
+        """The outer function of every list, of log₂(1 + g)."""
+        if self.competitors == "all":
+            gains = normalized_gains(lists, self.gain, self.k)[:, : discount.shape[-1]]
+            gains = lists.positive_weight * gains
+        else:  # a list for every relevant item: its best discounted gain is its gain
+            gains = lists.positive_weight * gains_of(_relevance(lists), self.gain)
+            gains = gains / gains.sum(-1, keepdim=True)
+        if self.outer == "ndcg":
+            return 1 - (share * gains / discount).sum(-1).to(gains.dtype)
+        total = gains.sum(-1)  # Σ gain/Z
+        return ((gains * discount.log()).sum(-1) / total - total.log()).to(gains.dtype)
+
+    def _log_rank(self, lists: Lists) -> Tensor:
+        """log(1 + g) of every relevant item, for exponentials."""
+        assert isinstance(self.surrogate, Exponential)
+        alone = self.competitors == "negatives"
+        lower, weight = lists.negatives, lists.negative_weight
+        itself = torch.full_like(lists.positive_weight, 2.0)  # 1 + g less the sum
+        if not alone:
+            lower, weight = lists.scores, lists.weight
+            itself = itself - lists.positive_weight.clamp_max(1)
+        total = pair_logsumexp(
+            Linear(0.0), lists.positives, lower, temperature=1 / self.surrogate.scale, weight=weight
+        )
+        return torch.logaddexp(total, itself.log().to(total.dtype))
 
 
 def _size(lists: Lists, length: int) -> Tensor:
@@ -152,12 +217,18 @@ def _repeated(lists: Lists, times: Tensor) -> Lists:
     )
 
 
-def surrogate_rank(surrogate: Surrogate, lists: Lists, itself: float = 1.0) -> Tensor:
+def surrogate_rank(
+    surrogate: Surrogate, lists: Lists, itself: float = 1.0, competitors: Competitors = "all"
+) -> Tensor:
     """g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j) at every relevant item, (lists, positives)   (EXM 2.3.4).
 
-    The sum is over the whole list. The item itself counts as exactly 1 whatever ℓ(0) is, so that
-    g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁. Another ``itself`` replaces 1.
+    The sum is over the whole list, or its negatives. The item itself counts as exactly 1 whatever
+    ℓ(0) is, so that g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁. Another
+    ``itself`` replaces 1.
     """
+    if competitors == "negatives":
+        weight = lists.negative_weight
+        return pair_sum(surrogate, lists.positives, lists.negatives, weight=weight) + itself
     # Of an item of weight w the sum has w·ℓ(0): one of them is the item, the others its copies.
     own = itself - value_at_tie(surrogate) * lists.positive_weight.clamp_max(1)
     return pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) + own
@@ -177,8 +248,17 @@ def normalized_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
     """
     relevance = lists.relevances.double()
     best = best_gain(relevance, lists.weight.double(), gain, k).unsqueeze(-1)
-    gains = relevance.exp2() - 1 if gain == "exponential" else relevance
-    return torch.where(best > 0, gains / best, 0).to(lists.weight.dtype)
+    return torch.where(best > 0, gains_of(relevance, gain) / best, 0).to(lists.weight.dtype)
+
+
+def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
+    """gain(y) of relevances: 2^y − 1 or y."""
+    return relevance.exp2() - 1 if gain == "exponential" else relevance
+
+
+def _relevance(lists: Lists) -> Tensor:
+    """Relevance of the relevant items."""
+    return torch.ones_like(lists.positive_weight) if lists.relevance is None else lists.relevance
 
 
 def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = None) -> Tensor:

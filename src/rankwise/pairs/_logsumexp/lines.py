@@ -12,6 +12,7 @@ from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
 from rankwise.pairs._engine.knots import Knots
+from rankwise.pairs.rows import Rows, accumulating
 from rankwise.pairs.surrogates import Hinge, Linear
 
 
@@ -22,8 +23,6 @@ def log_sum_exp_of_lines(
     margin = surrogate.margin / temperature
     if temperature != 1:  # else two passes over everything
         upper, lower = upper / temperature, lower / temperature
-    if isinstance(surrogate, Linear) and not weight.requires_grad:
-        return _LogSumExp.apply(lower, weight) + (margin - upper)
     top = highest(lower, weight)
     mass = weight * (lower - top).clamp(max=300).exp()
     beyond = margin + top - upper  # the exponent of the largest term
@@ -37,14 +36,30 @@ def log_sum_exp_of_lines(
     return result.masked_fill((inside == 0) & (outside == 0), -torch.inf)
 
 
+def log_sum_exp_of_a_line(surrogate: Linear, temperature: float, rows: Rows) -> Tensor:
+    """The same of a line and weights without a gradient, in the dtype of the scores.
+
+    All terms are positive, so that single precision loses no more than the scores had lost before.
+    Sums are in double precision.
+    """
+    dtype = torch.promote_types(rows.lower.dtype, torch.float32)
+    lower = rows.lower.to(dtype)
+    weight = torch.ones_like(lower) if rows.weight is None else rows.weight.to(dtype)
+    if temperature != 1:
+        lower = lower / temperature
+    factor = (surrogate.margin - accumulating(rows.upper)) / temperature
+    return _LogSumExp.apply(lower, weight) + factor
+
+
 class _LogSumExp(Function):
     """log Σ_j weight_j · e^lower_j of every row, in as few passes as there can be."""
 
     @staticmethod
     def forward(ctx: Context[None], lower: Tensor, weight: Tensor) -> Tensor:
         top = highest(lower, weight)
-        mass = (lower - top).clamp_(max=300).exp_().mul_(weight)
-        total = mass.sum(-1, keepdim=True)
+        # What is above has no weight; its exponential has to be a number all the same.
+        mass = (lower - top).clamp_(max=80).exp_().mul_(weight)
+        total = mass.sum(-1, keepdim=True, dtype=accumulating(top).dtype)
         ctx.save_for_backward(mass, total)
         return safe_log(total) + top
 
@@ -52,7 +67,7 @@ class _LogSumExp(Function):
     @eager_backward
     def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
         mass, total = ctx.saved_tensors
-        return mass * torch.where(total > 0, arriving[0] / total, 0), None
+        return mass * torch.where(total > 0, arriving[0] / total, 0).to(mass.dtype), None
 
 
 def highest(lower: Tensor, weight: Tensor) -> Tensor:

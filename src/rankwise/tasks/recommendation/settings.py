@@ -14,8 +14,8 @@ class Settings(TaskSettings):
     """Settings of a recommender."""
 
     objective: str = Field(
-        "softmax",
-        description="Objective: softmax, bpr, pap@8, ndcg@10, ap, … (see rankwise objectives).",
+        "ndcg",
+        description="Objective: ndcg, softmax, bpr, pap@8, ap, … (see rankwise objectives).",
     )
     model: Literal["mf", "two_tower"] = Field(
         "mf", description="Model: mf (matrix factorization) or two_tower."

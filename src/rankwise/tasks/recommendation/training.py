@@ -21,9 +21,11 @@ from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
 from rankwise.training import open_folder as opened
 
-# Names that rankwise.objective does not have: what recommenders call these two.
+# Names with a meaning of their own here. All start from nothing, and each positive has a term of
+# its own: against the whole catalog a list of one positive and that of its user are the same loss.
 _NAMES = {
-    "softmax": "listnet(target_distribution=uniform, denominator=negatives)",
+    "ndcg": "ndcg(surrogate=exponential, competitors=negatives)",
+    "softmax": "listnet(target_distribution=uniform, competitors=negatives)",
     "bpr": "auc(surrogate=logistic)",  # Rendle et al. 2009
 }
 TEMPERATURES = (0.1, 0.15, 0.2, 0.25, 0.3)
@@ -57,7 +59,8 @@ def loss_of(name: str, positives: Pairs) -> Objective:
             made = objective(written, num_items=max(1, pairs), num_lists=users, prior=prior)
     except ValueError as error:
         unknown = str(error).startswith("no objective")
-        hint = f"; there are also {' and '.join(_NAMES)}" if unknown else ""
+        own = " and ".join(each for each in _NAMES if each != "ndcg")
+        hint = f"; there are also {own}" if unknown else ""
         raise UsageError(f"{error}{hint}") from None
     if not isinstance(made, Objective):
         raise UsageError(f"objective {name!r} is not one of lists of scores")
