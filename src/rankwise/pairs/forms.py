@@ -85,10 +85,7 @@ class PairForm:
 def form_of(pieces: tuple[Piece, ...], *, closed: bool = False) -> PairForm:
     """Return the engine's form of a function given by its pieces, left to right."""
     breaks = tuple(piece.start for piece in pieces[1:])
-    jumps = tuple(
-        _about(_difference(before.polynomial, after.polynomial), after.start)
-        for before, after in pairwise(pieces)
-    )
+    jumps = tuple(_jump(before, after) for before, after in pairwise(pieces))
     first, last = pieces[0], pieces[-1]
     if (first.decay or first.rise or last.decay) and breaks != (0.0,):
         raise ValueError(f"exponential tails meet at 0, got breaks at {breaks}")
@@ -105,12 +102,10 @@ def form_of(pieces: tuple[Piece, ...], *, closed: bool = False) -> PairForm:
     )
 
 
-def _difference(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(x - y for x, y in zip_longest(a, b, fillvalue=0.0))
-
-
-def _about(polynomial: tuple[float, ...], b: float) -> tuple[float, ...]:
-    """Return coefficients in y = b − x of a polynomial in x, without rounding residue."""
+def _jump(before: Piece, after: Piece) -> tuple[float, ...]:
+    """Return before − after in powers of y = b − x at their edge b, without rounding residue."""
+    both = zip_longest(before.polynomial, after.polynomial, fillvalue=0.0)
+    polynomial, b = [x - y for x, y in both], after.start
     result = []
     for power in range(len(polynomial)):
         terms = [

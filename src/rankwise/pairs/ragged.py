@@ -41,7 +41,8 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     starts = [count.cumsum(0) - count for count in counts]
     # The class of a list: the bit length of its size on every side.
     bits = torch.stack([torch.frexp(count.double()).exponent for count in counts], dim=1)
-    for members in _rows_by_value(bits):
+    _, which, sizes = torch.unique(bits, dim=0, return_inverse=True, return_counts=True)
+    for members in torch.split(torch.argsort(which, stable=True), sizes.tolist()):
         yield (
             members,
             [
@@ -49,12 +50,6 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
                 for order, start, count in zip(orders, starts, counts, strict=True)
             ],
         )
-
-
-def _rows_by_value(table: Tensor) -> Iterator[Tensor]:
-    """Indices of the rows of ``table`` that are equal, one tensor for each distinct row."""
-    _, which, sizes = torch.unique(table, dim=0, return_inverse=True, return_counts=True)
-    yield from torch.split(torch.argsort(which, stable=True), sizes.tolist())
 
 
 def _rectangle(order: Tensor, start: Tensor, count: Tensor) -> Side:

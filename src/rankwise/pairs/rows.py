@@ -94,19 +94,15 @@ def _as_rows(
         if weight is not None:
             require_finite("weight", weight)
     if lower_mask is not None:
-        lower = _mask_with_mean(lower, lower_mask)
+        # By the mean of their row, so that masked entries do not widen its range.
+        present = lower_mask.sum(-1, keepdim=True).clamp_min(1)
+        mean = accumulating(lower.detach()).sum(-1, keepdim=True) / present
+        lower = torch.where(lower_mask, lower, mean.to(lower.dtype))
     count = math.prod(leading)
     upper, lower = (t.expand(*leading, -1).reshape(count, t.shape[-1]) for t in (upper, lower))
     if weight is not None:
         weight = weight.expand(*leading, -1).reshape(lower.shape)
     return Rows(upper, lower, weight), leading
-
-
-def _mask_with_mean(lower: Tensor, mask: Tensor) -> Tensor:
-    """Replace masked entries by the mean of their row, so that they do not widen its range."""
-    count = mask.sum(-1, keepdim=True).clamp_min(1)
-    mean = accumulating(lower.detach()).sum(-1, keepdim=True) / count
-    return torch.where(mask, lower, mean.to(lower.dtype))
 
 
 def _check(given: PairInput) -> None:

@@ -72,7 +72,8 @@ def exponentials_at_knots(
         else:
             sources = within[..., 1:]
             if side == "rise":
-                mass = _sum_in_slots(weight, knots)[..., 1:].flip(-1).cumsum(-1).flip(-1)
+                held = torch.zeros_like(within[0]).scatter_add_(-1, knots.slot, weight)
+                mass = held[..., 1:].flip(-1).cumsum(-1).flip(-1)
                 for row, term in zip(sources, _terms("rise", rate * gaps, ks), strict=True):
                     row[..., :-1] += (term * mass)[..., 1:]
             sums = _scan_down(sources, rate * gaps, ks)
@@ -145,11 +146,6 @@ def _terms(side: str, exponent: Tensor, ks: range) -> Iterator[Tensor]:
         if k in ks:
             yield partial_sum * lost
         partial_sum.mul_(decay).add_(1)
-
-
-def _sum_in_slots(values: Tensor, knots: Knots) -> Tensor:
-    n_slots = knots.line.shape[-1] + 1
-    return values.new_zeros(len(values), n_slots).scatter_add_(-1, knots.slot, values)
 
 
 def _scan_up(sources: Tensor, gaps: Tensor, ks: range) -> Tensor:

@@ -64,14 +64,10 @@ def powers_at_points(knots: Knots, forms: tuple[PairForm, ...], weight: Tensor) 
             taylor[d] = steps.cumsum(-1)
         result = torch.zeros_like(knots.above)
         for d in range(form.degree, -1, -1):  # Horner
-            result.mul_(knots.above).add_(_at_slot(taylor[d], knots.slot))
+            below = torch.nn.functional.pad(taylor[d], (1, 0))  # 0 for points below all knots
+            result.mul_(knots.above).add_(below.gather(-1, knots.slot))
         results.append(result)
     return results
-
-
-def _at_slot(per_knot: Tensor, slot: Tensor) -> Tensor:
-    """The value of the last knot below every point, 0 for points below all knots."""
-    return torch.nn.functional.pad(per_knot, (1, 0)).gather(-1, slot)
 
 
 def add_separable(  # noqa: PLR0917
