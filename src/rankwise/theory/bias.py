@@ -74,10 +74,10 @@ def batch_ap(prior: float, lists: int) -> AveragePrecision:
     Reference:
         SOPRC, Eq. 5.
     """
-    return _average_precision(None)
+    return prior_only(None, lists)
 
 
-def prior_only(prior: float, lists: int) -> AveragePrecision:
+def prior_only(prior: float | None, lists: int) -> AveragePrecision:
     """Return the estimator with the prior of the data set, but the TPR of the batch.
 
     Args:
@@ -97,10 +97,6 @@ def prior_only(prior: float, lists: int) -> AveragePrecision:
     Reference:
         SOPRC, Eq. 3.
     """
-    return _average_precision(prior)
-
-
-def _average_precision(prior: float | None) -> AveragePrecision:
     exact = ZeroOne()
     return AveragePrecision(
         prior, false_positives=exact, true_positives=exact, gain="fixed", score_scale=1.0
