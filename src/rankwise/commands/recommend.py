@@ -121,7 +121,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             on_training=lambda words: say([words], error=True),
         )
     show(task.results_table(finished.results))
-    said = [*task.notes_of(finished.results), task.course(settings, finished.trained)]
+    said = [*task.notes_of(finished.results), finished.trained.course()]
     say([*said, *finished.verdict.lines(), str(finished.report)])
 
 

@@ -23,7 +23,7 @@ def test_towers_look_at_features():
     chosen = settings(model="two_tower", dimension=2, hidden=(3,))
     network = Recommender(3, 4, chosen, known, None)
     network.users.ids.weight.data.fill_(0.1)
-    first, second, third = network.user_vectors(torch.arange(3))
+    first, second, third = network.vectors()[0](torch.arange(3))
     torch.testing.assert_close(first, second)
     assert (first - third).abs().max() > 1e-3
     assert "users.known" in network.state_dict()

@@ -54,6 +54,11 @@ def test_none_drawn_is_the_whole_catalog():
 USERS = pairs_of([[0, 1], [], [1, 2, 3], [0]], n_items=5)
 
 
+def all_scores(model):
+    users, items = model.vectors()
+    return users(torch.arange(4)) @ items(torch.arange(5)).T
+
+
 def network():
     torch.manual_seed(0)
     return Recommender(4, 5, settings(dimension=3))
@@ -87,7 +92,7 @@ def test_softmax_of_the_whole_catalog_by_hand():
     batches = Batches(USERS, settings(batch=100, negatives=0), single=True)
     (batch,) = batches.epoch()
     found = batch.loss(model, loss_of("softmax", USERS))
-    scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
+    scores = all_scores(model)
     expected = []
     for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
         others = [item for item in range(5) if item not in own]
@@ -99,7 +104,7 @@ def test_softmax_of_the_whole_catalog_by_hand():
 
 def by_hand(model):
     """The softmax of every interaction among the items that its user does not have."""
-    scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
+    scores = all_scores(model)
     found = []
     for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
         others = [item for item in range(5) if item not in own]
@@ -164,7 +169,7 @@ def test_bpr_of_the_whole_catalog_by_hand():
     model = network()
     (batch,) = Batches(USERS, settings(batch=100, negatives=0), single=True).epoch()
     found = batch.loss(model, loss_of("bpr", USERS))
-    scores = model.user_vectors(torch.arange(4)) @ model.item_vectors(torch.arange(5)).T
+    scores = all_scores(model)
     expected = []
     for user, own in ((0, [0, 1]), (2, [1, 2, 3]), (3, [0])):
         others = [item for item in range(5) if item not in own]

@@ -17,14 +17,13 @@ from rankwise.tasks.recommendation import (
     Evaluation,
     Settings,
     UsageError,
-    course,
     load_run,
     prepared,
     results_table,
 )
 from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.results import CONFIG, write_model
-from rankwise.tasks.recommendation.training import Trained, new_network
+from rankwise.tasks.recommendation.training import Trained, new_model
 
 DATA = two_kinds()
 FILES = ["config.json", "ids.json", "model.safetensors", "pairs.safetensors"]
@@ -40,7 +39,7 @@ def written(out, data=DATA, tables=(None, None), **options):
     chosen = settings(**options)
     problem = prepared(data, chosen, *tables)
     with torch.random.fork_rng(devices=[]):
-        network = new_network(problem, chosen)
+        network = new_model(problem, chosen)
         torch.nn.init.normal_(network.offsets.weight)
     write_json(out / CONFIG, {"data": "kinds.csv", "settings": chosen.model_dump()})
     write_model(out, problem, network)
@@ -66,8 +65,8 @@ def test_everything_that_is_learned_comes_back(tmp_path, options, tables):
     assert again.positive.dtype == np.bool_
     assert again.user.dtype == again.item.dtype == np.int64
     codes = torch.arange(16)
-    assert torch.equal(loaded.item_vectors(codes), network.item_vectors(codes))
-    assert torch.equal(loaded.user_vectors(codes), network.user_vectors(codes))
+    for ours, theirs in zip(loaded.vectors(), network.vectors(), strict=True):
+        assert torch.equal(ours(codes), theirs(codes))
     assert not loaded.training
     assert sorted(path.name for path in tmp_path.iterdir()) == FILES
 
@@ -182,7 +181,8 @@ def trained(values, warm):
         {"epoch": n + 1, "warm_start": float(n < warm), "loss": 1.0, "ndcg@10": value}
         for n, value in enumerate(values)
     ]
-    return Trained(NETWORK, rows, 1 + values.index(max(values)))
+    chosen = Settings(objective="ap")
+    return Trained(NETWORK, rows, 1 + values.index(max(values)), settings=chosen)
 
 
 def test_a_row_for_each_metric():
@@ -195,12 +195,10 @@ def test_a_row_for_each_metric():
 
 
 def test_it_says_where_the_objective_was_no_help():
-    chosen = Settings(objective="ap")
-    helped = course(chosen, trained([0.1, 0.2, 0.3], warm=2))
+    helped = trained([0.1, 0.2, 0.3], warm=2).course()
     assert "0.3000, was that of epoch 3" in helped
     assert "The first 2 were a warm start by softmax." in helped
     assert "did not" not in helped
-    assert course(chosen, trained([0.1, 0.3, 0.2], warm=2)).endswith(
-        "ap did not make it better on validation."
-    )
-    assert "warm" not in course(chosen, trained([0.1, 0.3], warm=0))
+    ended = trained([0.1, 0.3, 0.2], warm=2).course()
+    assert ended.endswith("ap did not make it better on validation.")
+    assert "warm" not in trained([0.1, 0.3], warm=0).course()

@@ -8,7 +8,7 @@ from rankwise.tasks.recommendation import Settings, UsageError
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "svd"}, "model must be one of mf, two_tower, got 'svd'"),
+        ({"model": "svd"}, "model must be one of mf, two_tower, lightgcn, .*, got 'svd'"),
         ({"sampling": "hard"}, "sampling must be one of uniform, popularity"),
         ({"lists": "item"}, "lists must be one of auto, user, interaction"),
         ({"split": "user"}, "split must be one of random, time"),

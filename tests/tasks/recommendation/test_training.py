@@ -11,7 +11,6 @@ from tests.tasks.recommendation.cases import pairs_of, settings, two_kinds
 
 from rankwise.tasks.recommendation import (
     UsageError,
-    course,
     evaluate,
     measure_of,
     popularity,
@@ -25,7 +24,7 @@ from rankwise.tasks.recommendation.training import (
     Trained,
     by_interaction,
     loss_of,
-    new_network,
+    new_model,
     stage_steps,
     warm_starts,
 )
@@ -168,9 +167,9 @@ def test_where_no_epoch_is_as_good_as_the_start_the_start_is_kept():
     assert trained.start > max(values)
     assert trained.best == 0
     with torch.random.fork_rng(devices=[]):
-        start = new_network(problem, chosen).state_dict()
+        start = new_model(problem, chosen).state_dict()
     assert all(torch.equal(v, start[n]) for n, v in trained.network.state_dict().items())
-    assert "none was as good on validation as the start" in course(chosen, trained)
+    assert "none was as good on validation as the start" in trained.course()
 
 
 COSINE = dict(scores="cosine", negatives="auto", epochs=4, batch=64, learning_rate=0.05)
@@ -195,7 +194,7 @@ def test_the_temperature_is_the_best_on_validation(tmp_path):
     assert folders == {f"temperature-{t:g}" for t in found.tried if t != 0.2}
     lines = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     assert float(lines[found.best].split(",")[-1]) == pytest.approx(max(found.tried.values()))
-    assert f"The temperature {found.network.temperature:g} was the best of" in course(chosen, found)
+    assert f"The temperature {found.network.temperature:g} was the best of" in found.course()
 
 
 @pytest.mark.parametrize("objective", ["softmax", "ap"])
@@ -238,8 +237,8 @@ def test_a_refit_learns_from_the_validation_part_for_as_many_steps():
     assert not torch.equal(
         state["users.ids.weight"], without.network.state_dict()["users.ids.weight"]
     )
-    assert "trained anew" in course(chosen, found)
-    assert "which is the model" not in course(chosen, found)
+    assert "trained anew" in found.course()
+    assert "which is the model" not in found.course()
     assert found.settings.refit
     assert not without.settings.refit
 

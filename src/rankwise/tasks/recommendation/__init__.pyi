@@ -1,6 +1,6 @@
 from rankwise.errors import UsageError
 from rankwise.report import Mean
-from rankwise.tasks.recommendation.catalog import Scores, best_items
+from rankwise.tasks.recommendation.catalog import Scorer, Scores, best_items
 from rankwise.tasks.recommendation.evaluation import (
     DEFAULT,
     MEASURES,
@@ -10,12 +10,14 @@ from rankwise.tasks.recommendation.evaluation import (
     measure_of,
     popularity,
 )
+from rankwise.tasks.recommendation.exposure import exposure
 from rankwise.tasks.recommendation.network import Recommender
+from rankwise.tasks.recommendation.outcome import Outcome, Searched, Trained
 from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
 from rankwise.tasks.recommendation.problem import Pairs, Problem, prepared
-from rankwise.tasks.recommendation.results import course, load_run, notes_of, results_table
+from rankwise.tasks.recommendation.results import load_run, notes_of, results_table
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Trained, train
+from rankwise.tasks.recommendation.training import train
 from rankwise.training import Step
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "evaluate_run",
     "recommend",
     "train",
+    "Outcome",
     "Trained",
+    "Searched",
     "Step",
     "Recommender",
     "load_run",
@@ -36,9 +40,10 @@ __all__ = [
     "Evaluation",
     "Mean",
     "popularity",
+    "exposure",
     "results_table",
     "notes_of",
-    "course",
+    "Scorer",
     "Scores",
     "best_items",
     "Pairs",

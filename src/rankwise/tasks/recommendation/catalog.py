@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,22 +16,49 @@ from rankwise.tasks.recommendation.problem import Pairs
 BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
 
 
+class Scorer(ABC):
+    """The scores of every user for the whole catalog, made for some users at a time."""
+
+    dtype = torch.float32
+
+    @property
+    @abstractmethod
+    def n_items(self) -> int:
+        """Items of the catalog."""
+
+    @abstractmethod
+    def write(self, users: Tensor, out: Tensor) -> None:
+        """Write the scores of some users into ``out``, (len(users), n_items)."""
+
+    def blocks(self, users: Tensor, seen: Pairs | None) -> Iterator[tuple[Tensor, Tensor]]:
+        """Some users at a time with their scores, which the next block overwrites; seen: −∞."""
+        size = max(1, BLOCK // max(1, self.n_items))
+        buffer = torch.empty(min(size, len(users)), self.n_items, dtype=self.dtype)
+        for some in users.split(size):
+            scores = buffer[: len(some)]
+            self.write(some, scores)
+            if seen is not None:
+                scores.view(-1).index_fill_(0, seen.cells(some), -math.inf)
+            yield some, scores
+
+
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Scorer):
     """The score of user u for item i is the product of their vectors."""
 
     users: Callable[[Tensor], Tensor]  # numbers of some users to their vectors
     items: Tensor  # (items, dimension)
 
-    def blocks(self, users: Tensor, seen: Pairs | None) -> Iterator[tuple[Tensor, Tensor]]:
-        """Some users at a time with their scores, which the next block overwrites; seen: −∞."""
-        size = max(1, BLOCK // max(1, len(self.items)))
-        buffer = self.items.new_empty(min(size, len(users)), len(self.items))
-        for some in users.split(size):
-            scores = torch.mm(self.users(some), self.items.T, out=buffer[: len(some)])
-            if seen is not None:
-                scores.view(-1).index_fill_(0, seen.cells(some), -math.inf)
-            yield some, scores
+    @property
+    def dtype(self) -> torch.dtype:  # type: ignore[override]  # of the base, an attribute
+        return self.items.dtype
+
+    @property
+    def n_items(self) -> int:
+        return len(self.items)
+
+    def write(self, users: Tensor, out: Tensor) -> None:
+        torch.mm(self.users(users), self.items.T, out=out)
 
 
 class Top(NamedTuple):
@@ -94,11 +122,11 @@ class Top(NamedTuple):
 
 @torch.no_grad()
 def first_ranks(
-    scores: Scores, users: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int
+    scores: Scorer, users: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int
 ) -> Iterator[tuple[Tensor, Top]]:
     """Blocks of users with the first ranks of what they had not seen; each has a wanted item."""
-    ranks = min(ranks, len(scores.items))
-    compared = scores.items.new_empty(0)
+    ranks = min(ranks, scores.n_items)
+    compared = torch.empty(0)
     for some, found in scores.blocks(users, seen):
         compared.resize_(found.shape)
         places, there = wanted.padded(some)
@@ -106,7 +134,7 @@ def first_ranks(
         values, where = found.topk(ranks, dim=1)
         if bool(values.isnan().any()):  # the highest of all, as topk sees it
             raise ValueError("scores contains NaN: the training has diverged")
-        row = len(scores.items) * torch.arange(len(some)).unsqueeze(1)
+        row = scores.n_items * torch.arange(len(some)).unsqueeze(1)
         hits = torch.isin(row + where, wanted.cells(some), assume_unique=True)
         best, last = own.amax(1, keepdim=True), values[:, -1:]
         # In floating point, which sums several times as fast as booleans do.
@@ -115,7 +143,7 @@ def first_ranks(
         tied_last = torch.eq(found, last, out=compared).sum(1)
         positives = there.sum(1)
         hidden = 0 if seen is None else seen.counts[some]
-        negatives = len(scores.items) - hidden - positives
+        negatives = scores.n_items - hidden - positives
         at_best = above, tied_best, (own == best).sum(1)
         at_last = tied_last, ((own == last) & there).sum(1)
         columns = (values, hits, positives, negatives, *at_best, *at_last)
@@ -124,7 +152,7 @@ def first_ranks(
 
 @torch.no_grad()
 def best_items(
-    scores: Scores, users: Tensor, seen: Pairs | None, k: int
+    scores: Scorer, users: Tensor, seen: Pairs | None, k: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Blocks of users with the items of their first k ranks and the scores; −∞: no more items."""
     for some, found in scores.blocks(users, seen):

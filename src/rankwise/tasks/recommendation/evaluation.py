@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -18,10 +18,12 @@ from rankwise.metrics.ranking import rank_items
 from rankwise.metrics.top import precisions_through
 from rankwise.naming.table import resolve
 from rankwise.report import Mean
-from rankwise.tasks.recommendation.catalog import Scores, Top, first_ranks
+from rankwise.tasks.recommendation.catalog import Scorer, Scores, Top, first_ranks
+from rankwise.tasks.recommendation.exposure import exposure
 from rankwise.tasks.recommendation.problem import Pairs
 
 MEASURES = ("ndcg", "recall", "precision", "map", "pap", "hit", "mrr")
+_SHOWN = 10  # ranks of the recommended items where no measure has a number of its own
 DEFAULT = ("ndcg@10", "recall@10", "precision@10", "map@10", "pap@10", "mrr")
 
 
@@ -133,6 +135,7 @@ class Evaluation:
     few_negatives: int  # users with fewer than k of them, who are measured with all they have
     k: int
     without_negatives: int = 0  # users who should find all they have not seen
+    catalog: dict[str, float] = field(default_factory=dict)  # coverage, Gini index and novelty
 
     def means(self) -> dict[str, Mean]:
         """Over the users for whom the metric is defined."""
@@ -158,12 +161,17 @@ class Evaluation:
 
 
 def evaluate(
-    scores: Scores, wanted: Pairs, seen: Pairs | None, measures: Sequence[Measure]
+    scores: Scorer,
+    wanted: Pairs,
+    seen: Pairs | None,
+    measures: Sequence[Measure],
+    train: Pairs | None = None,
 ) -> Evaluation:
     """Rank what every user had not seen, a block of users at a time, and judge by ``wanted``.
 
     The users × items scores are never all in memory. Tied scores count as the mean over their
-    orders, whatever the order of the items is.
+    orders, whatever the order of the items is. With ``train`` the recommended items are measured,
+    too, at the largest k of the measures (:func:`exposure`).
     """
     users = (wanted.counts > 0).nonzero().squeeze(1)
     values = {str(m): torch.full((wanted.n_users,), math.nan).double() for m in measures}
@@ -180,7 +188,9 @@ def evaluate(
             if among is not None:
                 found[tied] = measure.tied(among)
             values[str(measure)][some] = found.masked_fill(nothing, math.nan)
-    return Evaluation(values, wanted.n_users - len(users), few, k, without)
+    asked = max((m.k for m in measures if m.k is not None), default=_SHOWN)
+    catalog = {} if train is None else exposure(scores, users, seen, train, asked)
+    return Evaluation(values, wanted.n_users - len(users), few, k, without, catalog)
 
 
 def popularity(train: Pairs) -> Scores:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -13,9 +13,11 @@ from torch import Tensor, nn
 from rankwise.eager import Context, Function, eager_backward
 from rankwise.objectives import Objective
 from rankwise.tasks.recommendation.catalog import BLOCK, Scores
-from rankwise.tasks.recommendation.problem import Pairs
+from rankwise.tasks.recommendation.model import Model
+from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 
+_Side: TypeAlias = Callable[[Tensor], Tensor]  # numbers to vectors
 _Risk: TypeAlias = Callable[[slice, Tensor, Tensor], Tensor]
 _START = 0.1  # spread of the first vectors' entries
 _WHOLE = 1 << 31  # maximum users × items for the whole catalog without being asked
@@ -52,7 +54,7 @@ class Tower(nn.Module):
         return vectors + change
 
 
-class Recommender(nn.Module):
+class Recommender(Model):
     """Two towers: s(u, i) = (⟨user_u, item_i⟩ + b_i)/τ, or cos(user_u, item_i)/τ.
 
     Without hidden layers and features it is matrix factorization. The weights before training are
@@ -76,29 +78,44 @@ class Recommender(nn.Module):
         if self.offsets is not None:
             nn.init.zeros_(self.offsets.weight)
 
-    def user_vectors(self, codes: Tensor) -> Tensor:
-        """(…, dimension), over the temperature; with offsets one more entry, for them."""
-        found: Tensor = self.users(codes)
+    @classmethod
+    def new(cls, problem: Problem, settings: Settings, learned: Pairs) -> Self:
+        sizes = len(problem.users), len(problem.items)
+        return cls(*sizes, settings, problem.user_features, problem.item_features)
+
+    def sides(self) -> tuple[_Side, _Side]:
+        """Users and items to their vectors, before these are normalized."""
+        return self.users, self.items
+
+    def vectors(self) -> tuple[_Side, _Side]:
+        """Users and items to the vectors whose product is the score.
+
+        Those of users are divided by the temperature. With offsets there is one more entry: 1
+        for a user, and the item's own.
+        """
+        users, items = self.sides()
+        return lambda codes: self._user(users(codes)), lambda codes: self._item(items(codes), codes)
+
+    def _user(self, found: Tensor) -> Tensor:
         if self.offsets is None:
             return nn.functional.normalize(found, dim=-1) / self.temperature
         found = torch.cat([found, found.new_ones(*found.shape[:-1], 1)], dim=-1)
         return found if self.temperature == 1 else found / self.temperature
 
-    def item_vectors(self, codes: Tensor) -> Tensor:
-        """(…, dimension); with offsets one more entry, the item's own."""
-        found: Tensor = self.items(codes)
+    def _item(self, found: Tensor, codes: Tensor) -> Tensor:
         if self.offsets is None:
             return nn.functional.normalize(found, dim=-1)
         return torch.cat([found, self.offsets(codes)], dim=-1)
 
-    def catalog(self) -> Tensor:
-        """The vectors of all items."""
-        return self.item_vectors(torch.arange(self.items.ids.num_embeddings))
+    @property
+    def every_item(self) -> Tensor:
+        """Numbers of all items."""
+        return torch.arange(self.items.ids.num_embeddings)
 
     @torch.no_grad()
     def scores(self) -> Scores:
-        """The scores of every user for the whole catalog."""
-        return Scores(self.user_vectors, self.catalog())
+        users, items = self.vectors()
+        return Scores(users, items(self.every_item))
 
 
 class Negatives:
@@ -145,11 +162,12 @@ class Batch:
 
     def loss(self, network: Recommender, objective: Objective) -> Tensor:
         """The mean of the objective over these lists, by their weights."""
-        users = network.user_vectors(self.users)
+        of_users, of_items = network.vectors()
+        users = of_users(self.users)
         items, place = torch.unique(
             torch.cat([self.positives.flatten(), self.negatives]), return_inverse=True
         )
-        vectors = network.item_vectors(items)
+        vectors = of_items(items)
         own = vectors[place[: self.positives.numel()].reshape(self.positives.shape)]
         above = torch.einsum("ld,lpd->lp", users, own)
         below = users @ vectors[place[self.positives.numel() :]].T
@@ -193,7 +211,8 @@ class CatalogBatch:
             found: Tensor = objective(scores, target.view_as(scores), list_ids=some, item_ids=ids)
             return (found * self.list_weight[rows]).sum()
 
-        users, items = network.user_vectors(self.users), network.catalog()
+        of_users, of_items = network.vectors()
+        users, items = of_users(self.users), of_items(network.every_item)
         state = (*objective.parameters(), *objective.buffers())
         if state or type(objective).rescale is not Objective.rescale:
             return risk(slice(None), users, items)

@@ -14,8 +14,8 @@ from rankwise.data import DataError
 from rankwise.data.interactions import Interactions
 from rankwise.errors import UsageError
 from rankwise.files import write_json
-from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
-from rankwise.tasks.recommendation.catalog import Scores, best_items
+from rankwise.report.verdict import Verdict
+from rankwise.tasks.recommendation.catalog import Scorer, best_items
 from rankwise.tasks.recommendation.evaluation import (
     DEFAULT,
     Evaluation,
@@ -24,10 +24,12 @@ from rankwise.tasks.recommendation.evaluation import (
     measure_of,
     popularity,
 )
+from rankwise.tasks.recommendation.models import MODELS
+from rankwise.tasks.recommendation.outcome import Outcome
 from rankwise.tasks.recommendation.problem import Problem, codes_of
 from rankwise.tasks.recommendation.results import CONFIG, load_run, write_model, write_results
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.tasks.recommendation.training import Trained, loss_of, train
+from rankwise.tasks.recommendation.training import loss_of, train
 from rankwise.training import CHECKPOINT, RunFolder, Step
 
 MODEL, POPULARITY, POPULAR = "model", "popularity", "popular"
@@ -46,7 +48,7 @@ class Finished:
     """Results of a run, and its report."""
 
     results: dict[str, Evaluation]
-    trained: Trained
+    trained: Outcome
     report: Path
     verdict: Verdict
 
@@ -69,7 +71,9 @@ def run(
     measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric))]
     with RunFolder(out, "recommend").opened(resume=resume) as folder:
         if folder.read(CHECKPOINT) is None:
-            loss_of(settings.objective, problem.pairs((0,)))  # a wrong name leaves no folder
+            # What cannot be made leaves no folder.
+            loss_of(settings.objective, problem.pairs((0,)))
+            MODELS[settings.model].check(len(problem.items))
             write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         trained = train(
             problem, settings, folder, resume=resume, on_step=on_step, on_training=on_training
@@ -78,25 +82,9 @@ def run(
         write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         write_model(out, problem, trained.network)
         results = _measured(problem, trained.network.scores(), measures, settings)
-        said = _verdict(settings, trained)
-        report = write_results(out, trained, problem, results, verdict=said)
+        report = write_results(out, trained, problem, results)
         folder.finish()
-        return Finished(results, trained, report, said)
-
-
-def _verdict(settings: Settings, trained: Trained) -> Verdict:
-    """The training compared with its start, on validation."""
-    values = [row[settings.metric] for row in trained.history]
-    advice = [lower_rate("--learning-rate", settings.learning_rate)]
-    if settings.weight_decay:
-        advice.append(f"less weight decay, --weight-decay {settings.weight_decay / 10:g}")
-    if settings.objective != "softmax" and not settings.warm_start:
-        advice.append("a warm start by softmax, --warm-start 20")
-    return verdict(
-        settings.metric,
-        validation=Validation(trained.start, values, trained.best, "epoch"),
-        advice=advice,
-    )
+        return Finished(results, trained, report, trained.verdict())
 
 
 def evaluate_run(
@@ -155,13 +143,13 @@ def recommend(
 
 
 def _measured(
-    problem: Problem, scores: Scores, measures: Sequence[Measure], settings: Settings
+    problem: Problem, scores: Scorer, measures: Sequence[Measure], settings: Settings
 ) -> dict[str, Evaluation]:
     wanted = problem.pairs((2,))
     seen = problem.pairs((0, 1), positive=False)
-    learned = problem.pairs((0, 1) if settings.refit else (0,))
+    learned = problem.learned(refit=bool(settings.refit))
     both = {POPULARITY: popularity(learned), MODEL: scores}
-    return {name: evaluate(s, wanted, seen, measures) for name, s in both.items()}
+    return {name: evaluate(s, wanted, seen, measures, learned) for name, s in both.items()}
 
 
 def _later(problem: Problem, data: Interactions, settings: Settings) -> Problem:

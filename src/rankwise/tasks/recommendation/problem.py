@@ -54,6 +54,12 @@ class Pairs:
         """User of each pair."""
         return torch.repeat_interleave(torch.arange(self.n_users), self.counts)
 
+    def transposed(self) -> Pairs:
+        """The users of every item, as if they were its items."""
+        order = self.items.argsort(stable=True)
+        start = torch.bincount(self.items, minlength=self.n_items).cumsum(0)
+        return Pairs(torch.cat([start.new_zeros(1), start]), self.users[order], self.n_users)
+
     def of_users(self, users: Tensor) -> tuple[Tensor, Tensor]:
         """Every pair of some users: the place of the user among them, and where the pair is."""
         if len(users) and bool((users.diff() == 1).all()):  # neighbors, in order: a slice will do
@@ -113,6 +119,10 @@ class Problem:
             chosen &= self.positive
         return Pairs.of(self.user[chosen], self.item[chosen], len(self.users), len(self.items))
 
+    def learned(self, *, refit: bool) -> Pairs:
+        """What a model is made of: the positives to train on, after a refit all but the test."""
+        return self.pairs((0, 1) if refit else (0,))
+
     def fingerprint(self) -> str:
         """A word that changes when what is learned does."""
         found = hashlib.sha256("\n".join((*self.users, "", *self.items)).encode())
@@ -154,7 +164,9 @@ def prepared(
     """Split the interactions of each user; raise where nothing could be learned."""
     tables = (user_features, item_features)
     if any(tables) and settings.model != "two_tower":
-        raise UsageError("features need --model two_tower: mf knows users and items by id only")
+        raise UsageError(
+            f"features need --model two_tower: {settings.model} knows users and items by id only"
+        )
     shares = {"validation": settings.validation, "test": settings.test}
     parts = split_by_user(interactions, by=settings.split, **shares, seed=settings.seed)
     positive = interactions.positive(settings.threshold)

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from rankwise.errors import UsageError
 from rankwise.settings import Count, CountFromZero, NonNegative, Positive, Seed, TaskSettings
+
+_NETWORKS = ("mf", "two_tower", "lightgcn")
+_USED_BY: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("objective", "scores", "temperature", "hidden", "lists", "weighting", "batch", "negatives",
+         "sampling", "correction", "epochs", "warm_start", "patience", "learning_rate",
+         "weight_decay"),
+        _NETWORKS,
+    ),
+    "layers": ("lightgcn",),
+    "dimension": (*_NETWORKS, "ials"),
+    "regularization": ("ease", "ials"),
+    **dict.fromkeys(("unobserved_weight", "frequency_exponent", "iterations"), ("ials",)),
+    **dict.fromkeys(("neighbors", "shrinkage"), ("itemknn",)),
+}  # fmt: skip
+"""The models for which a setting has an effect; the others are for all."""
 
 
 class Settings(TaskSettings):
@@ -17,8 +33,9 @@ class Settings(TaskSettings):
         "ndcg",
         description="Objective: ndcg, softmax, bpr, pap@8, ap, … (see rankwise objectives).",
     )
-    model: Literal["mf", "two_tower"] = Field(
-        "mf", description="Model: mf (matrix factorization) or two_tower."
+    model: Literal["mf", "two_tower", "lightgcn", "ease", "ials", "itemknn"] = Field(
+        "mf",
+        description="Model: mf (matrix factorization), two_tower, lightgcn, ease, ials or itemknn.",
     )
     scores: Literal["dot", "cosine"] = Field(
         "cosine", description="Score of user and item vectors: dot product or cosine."
@@ -29,6 +46,25 @@ class Settings(TaskSettings):
     dimension: Count = Field(64, description="Embedding dimension.")
     hidden: tuple[Count, ...] = Field(
         (128,), description="Hidden layer sizes of a tower, separated by commas."
+    )
+    layers: Count = Field(3, description="Number of layers over the graph (lightgcn).")
+    regularization: Positive | None = Field(
+        None, description="L2 regularization (ease, ials). Default: chosen on validation."
+    )
+    unobserved_weight: Positive | None = Field(
+        None, description="Weight of all pairs (ials). Default: chosen on validation."
+    )
+    frequency_exponent: NonNegative = Field(
+        1.0, description="Exponent of the frequency in the regularization (ials); 0: not scaled."
+    )
+    iterations: Count | None = Field(
+        None, description="Number of iterations (ials). Default: chosen on validation, up to 16."
+    )
+    neighbors: Count | None = Field(
+        None, description="Number of neighbors per item (itemknn). Default: chosen on validation."
+    )
+    shrinkage: NonNegative | None = Field(
+        None, description="Shrinkage of the similarities (itemknn). Default: chosen on validation."
     )
     threshold: float | None = Field(
         None, description="Smallest rating of a positive. Default: every interaction is one."
@@ -95,3 +131,16 @@ class Settings(TaskSettings):
         if value <= 0:
             raise UsageError(f"validation must be above 0, to choose the epoch by, got {value!r}")
         return value
+
+    @model_validator(mode="after")
+    def _used(self) -> Self:
+        for name, models in _USED_BY.items():
+            if (
+                self.model not in models
+                and getattr(self, name) != type(self).model_fields[name].default
+            ):
+                raise UsageError(
+                    f"{name} has no effect with model {self.model}; leave it out, or use "
+                    f"{' or '.join(models)}"
+                )
+        return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -15,8 +15,12 @@ from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.report import write_csv
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
+from rankwise.tasks.recommendation.model import ClosedForm, Model
+from rankwise.tasks.recommendation.models import MODELS
 from rankwise.tasks.recommendation.network import AnyBatch, Batches, Negatives, Recommender
+from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
+from rankwise.tasks.recommendation.search import search
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
 from rankwise.training import open_folder as opened
@@ -76,34 +80,10 @@ def loss_of(name: str, positives: Pairs) -> Objective:
     return made.train()
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The network, and one row for every epoch of the training by which it was chosen."""
-
-    network: Recommender
-    history: list[dict[str, float]]
-    best: int  # epoch; 0: the start, where no epoch was as good
-    start: float = math.nan  # the metric on validation before training
-    settings: Settings = field(default_factory=Settings)  # with the temperature that was chosen
-    tried: dict[float, float] = field(default_factory=dict)  # temperatures, and the metric of each
-    refit_steps: int = 0  # of the training on training and validation part; 0: there was none
-
-    @property
-    def warm(self) -> int:
-        """Epochs of the warm start."""
-        return sum(row["warm_start"] == 1 for row in self.history)
-
-    @property
-    def value(self) -> float:
-        """The metric of the best epoch on validation."""
-        return self.history[self.best - 1][self.settings.metric] if self.best else self.start
-
-
-def new_network(problem: Problem, settings: Settings) -> Recommender:
-    """The network before training; leaves torch's own generator seeded."""
+def new_model(problem: Problem, settings: Settings, *, refit: bool = False) -> Model:
+    """The model before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.seed)
-    sizes = len(problem.users), len(problem.items)
-    return Recommender(*sizes, settings, problem.user_features, problem.item_features)
+    return MODELS[settings.model].new(problem, settings, problem.learned(refit=refit))
 
 
 def train(
@@ -114,19 +94,24 @@ def train(
     resume: bool = False,
     on_step: Callable[[Step], None] = lambda step: None,
     on_training: Callable[[str], None] = lambda words: None,
-) -> Trained:
+) -> Outcome:
     """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
 
     The temperature of cosines is chosen on validation unless it is given, by whole trainings:
     0.2 and its neighbors in :data:`TEMPERATURES`, upwards or else downwards while it gets better.
     Where the settings say so, the model is then trained again, on the training and the validation
-    part for the number of steps that was best.
+    part for the number of steps that was best. A model in closed form is fitted instead, for every
+    combination of hyperparameters that the settings leave open (:func:`search`).
 
     A resumed run ends with the same bits as one that was never stopped. With ``out`` every epoch
     leaves a checkpoint and ``metrics.csv`` there. The caller's random numbers are not touched.
     """
     tried: dict[float, Trained] = {}
+    refit = problem.published if settings.refit is None else settings.refit
     with opened(out, "recommend", resume=resume) as folder:
+        model = MODELS[settings.model]
+        if issubclass(model, ClosedForm):
+            return search(model, problem, settings, folder, refit=refit, on_training=on_training)
 
         def trained(name: str, temperature: float, *lengths: int) -> Trained:
             chosen = settings.replace(temperature=temperature)
@@ -160,7 +145,7 @@ def train(
         if folder is not None:
             write_csv(folder.path / "metrics.csv", best.history)
         lengths: list[int] = []
-        if (problem.published if settings.refit is None else settings.refit) and best.best:
+        if refit and best.best:
             lengths = stage_steps(best)
             on_training(f"training and validation part: a new training of {sum(lengths)} steps")
             again = trained("refit", best.network.temperature, *lengths)
@@ -200,7 +185,7 @@ class RecommendTask(Task[AnyBatch]):
         self.settings, self.measure = settings, measure_of(settings.metric)
         self.monitor, self.refits = settings.metric, bool(lengths)
         self.measures_start = not self.refits
-        self.positives = problem.pairs((0, 1) if self.refits else (0,))
+        self.positives = problem.learned(refit=self.refits)
         self.seen, self.wanted = problem.pairs((0,), positive=False), problem.pairs((1,))
         objective = loss_of(settings.objective, self.positives)
         plan = [(settings.objective, settings.epochs)]
@@ -219,7 +204,7 @@ class RecommendTask(Task[AnyBatch]):
         stages = [Stage(*length, patience) for length in zip(most, each, strict=True)]
         known = {**(asked or settings).model_dump(), "lengths": list(lengths)}
         super().__init__(
-            new_network(problem, settings),
+            new_model(problem, settings, refit=self.refits),
             objective,
             stages,
             record=Record(known, problem.fingerprint(), settings.batch),
