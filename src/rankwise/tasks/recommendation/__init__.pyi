@@ -10,7 +10,7 @@ from rankwise.tasks.recommendation.evaluation import (
     measure_of,
     popularity,
 )
-from rankwise.tasks.recommendation.exposure import exposure
+from rankwise.tasks.recommendation.exposure import catalog_metrics
 from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.outcome import Outcome, Searched, Trained
 from rankwise.tasks.recommendation.pipeline import Finished, evaluate_run, recommend, run
@@ -40,7 +40,7 @@ __all__ = [
     "Evaluation",
     "Mean",
     "popularity",
-    "exposure",
+    "catalog_metrics",
     "results_table",
     "notes_of",
     "Scorer",

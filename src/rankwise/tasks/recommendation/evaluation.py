@@ -19,7 +19,7 @@ from rankwise.metrics.top import precisions_through
 from rankwise.naming.table import resolve
 from rankwise.report import Mean
 from rankwise.tasks.recommendation.catalog import Scorer, Scores, Top, first_ranks
-from rankwise.tasks.recommendation.exposure import exposure
+from rankwise.tasks.recommendation.exposure import catalog_metrics
 from rankwise.tasks.recommendation.problem import Pairs
 
 MEASURES = ("ndcg", "recall", "precision", "map", "pap", "hit", "mrr")
@@ -171,7 +171,7 @@ def evaluate(
 
     The users × items scores are never all in memory. Tied scores count as the mean over their
     orders, whatever the order of the items is. With ``train`` the recommended items are measured,
-    too, at the largest k of the measures (:func:`exposure`).
+    too, at the largest k of the measures (:func:`catalog_metrics`).
     """
     users = (wanted.counts > 0).nonzero().squeeze(1)
     values = {str(m): torch.full((wanted.n_users,), math.nan).double() for m in measures}
@@ -189,7 +189,7 @@ def evaluate(
                 found[tied] = measure.tied(among)
             values[str(measure)][some] = found.masked_fill(nothing, math.nan)
     asked = max((m.k for m in measures if m.k is not None), default=_SHOWN)
-    catalog = {} if train is None else exposure(scores, users, seen, train, asked)
+    catalog = {} if train is None else catalog_metrics(scores, users, seen, train, asked)
     return Evaluation(values, wanted.n_users - len(users), few, k, without, catalog)
 
 

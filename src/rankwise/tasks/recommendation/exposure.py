@@ -12,7 +12,7 @@ from rankwise.tasks.recommendation.problem import Pairs
 
 
 @torch.no_grad()
-def exposure(
+def catalog_metrics(
     scores: Scorer, users: Tensor, seen: Pairs | None, train: Pairs, k: int
 ) -> dict[str, float]:
     """Coverage, Gini index and novelty of the first k ranks of some users.
