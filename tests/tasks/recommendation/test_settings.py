@@ -25,6 +25,10 @@ from rankwise.tasks.recommendation import Settings, UsageError
         ({"weight_decay": -1.0}, "weight_decay must be a finite number >= 0"),
         ({"validation": 0.0}, "validation must be above 0"),
         ({"seed": True}, "seed must be a whole number"),
+        ({"model": "ease", "neighbors": 3}, "neighbors has no effect with model ease"),
+        ({"model": "ials", "shrinkage": 1.0}, "shrinkage has no effect with model ials"),
+        ({"iterations": 4}, "iterations has no effect with model mf; leave it out, or use ials"),
+        ({"model": "ials", "unobserved_weight": 0.0}, "unobserved_weight must be a finite"),
     ],
 )
 def test_what_cannot_be_asked(options, message):

@@ -10,11 +10,11 @@ from rankwise.errors import UsageError
 from rankwise.report import write_csv
 from rankwise.tasks.recommendation.catalog import Scorer
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of, popularity
-from rankwise.tasks.recommendation.model import ClosedForm
+from rankwise.tasks.recommendation.model import ClosedForm, Model
 from rankwise.tasks.recommendation.outcome import Searched
 from rankwise.tasks.recommendation.problem import Problem
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.training import RunFolder
+from rankwise.training import CHECKPOINT, RunFolder
 
 SEARCH = "search.json"
 
@@ -26,12 +26,13 @@ def search(
     folder: RunFolder | None = None,
     *,
     refit: bool,
+    resume: bool = False,
     on_training: Callable[[str], None] = lambda words: None,
 ) -> Searched:
     """Fit every combination that the settings leave open, and keep the best on validation.
 
     With ``refit`` that one is then fitted on the training and the validation part. The same
-    settings and data give the same model; a folder with a search of others is refused.
+    settings and data give the same model; ``resume`` refuses a folder with a search of others.
     """
     train, measure = problem.learned(refit=False), measure_of(settings.metric)
     wanted, seen = problem.pairs((1,)), problem.pairs((0,), positive=False)
@@ -40,7 +41,7 @@ def search(
         return evaluate(scores, wanted, seen, [measure]).means()[settings.metric].value
 
     if folder is not None:
-        _record(folder, settings, problem)
+        _record(folder, settings, problem, resume=resume)
     rows: list[dict[str, float]] = []
     best: tuple[float, int, Settings, ClosedForm] | None = None
     for candidate in model.candidates(settings):
@@ -65,10 +66,20 @@ def search(
     return Searched(made.eval(), rows, row, start, chosen.replace(refit=refit))
 
 
-def _record(folder: RunFolder, settings: Settings, problem: Problem) -> None:
+def require_kind(folder: RunFolder, model: type[Model], settings: Settings) -> None:
+    """Raise where a folder has a training and a search is to be resumed, or the reverse."""
+    other = CHECKPOINT if issubclass(model, ClosedForm) else SEARCH
+    if (folder.path / other).exists():
+        raise UsageError(
+            f"{folder.path}: the run cannot be resumed with model {settings.model}, it is of "
+            "another one; pass another folder with --out"
+        )
+
+
+def _record(folder: RunFolder, settings: Settings, problem: Problem, *, resume: bool) -> None:
     """Write what the search is of, or refuse a folder in which it was of something else."""
     now = {"settings": settings.plain(), "data": problem.fingerprint()}
-    known = folder.read(SEARCH)
+    known = folder.read(SEARCH) if resume else None
     before = now if known is None else json.loads(known)
     if before["data"] != now["data"]:
         raise UsageError(f"{folder.path}: the run cannot be resumed with other training data")

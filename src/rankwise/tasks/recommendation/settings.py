@@ -103,7 +103,9 @@ class Settings(TaskSettings):
         None, description="Train anew, on the validation part too. Default: with a test file."
     )
     patience: Count = Field(30, description="Number of epochs without improvement before stopping.")
-    metric: str = Field("ndcg@10", description="Validation metric that chooses the epoch.")
+    metric: str = Field(
+        "ndcg@10", description="Validation metric that chooses the epoch or hyperparameters."
+    )
     learning_rate: Positive = Field(
         0.01, description="AdamW learning rate; a tenth of it after a warm start."
     )

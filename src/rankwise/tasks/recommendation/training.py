@@ -20,7 +20,7 @@ from rankwise.tasks.recommendation.models import MODELS
 from rankwise.tasks.recommendation.network import AnyBatch, Batches, Negatives, Recommender
 from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
-from rankwise.tasks.recommendation.search import search
+from rankwise.tasks.recommendation.search import require_kind, search
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
 from rankwise.training import open_folder as opened
@@ -110,8 +110,11 @@ def train(
     refit = problem.published if settings.refit is None else settings.refit
     with opened(out, "recommend", resume=resume) as folder:
         model = MODELS[settings.model]
+        if folder is not None and resume:
+            require_kind(folder, model, settings)
         if issubclass(model, ClosedForm):
-            return search(model, problem, settings, folder, refit=refit, on_training=on_training)
+            ways = {"refit": refit, "resume": resume}
+            return search(model, problem, settings, folder, **ways, on_training=on_training)
 
         def trained(name: str, temperature: float, *lengths: int) -> Trained:
             chosen = settings.replace(temperature=temperature)
