@@ -22,6 +22,7 @@ from rankwise.data.interactions import read_interactions
 from rankwise.tasks.recommendation import (
     DEFAULT,
     Pairs,
+    Scorer,
     Scores,
     Settings,
     evaluate,
@@ -102,7 +103,7 @@ def movielens(folder: Path, objectives: tuple[str, ...]) -> dict[str, Any]:
             problem = prepared(data, settings)
             start, done, kept = time.perf_counter(), 0, 0
             if name == "popularity":
-                scores = popularity(problem.pairs((0,)))
+                scores: Scorer = popularity(problem.pairs((0,)))
             else:
                 trained = train(problem, settings)
                 scores, done, kept = trained.network.scores(), len(trained.history), trained.best

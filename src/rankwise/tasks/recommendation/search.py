@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from typing import Any
 
 from rankwise.errors import UsageError
 from rankwise.report import write_csv
@@ -78,15 +79,17 @@ def require_kind(folder: RunFolder, model: type[Model], settings: Settings) -> N
 
 def _record(folder: RunFolder, settings: Settings, problem: Problem, *, resume: bool) -> None:
     """Write what the search is of, or refuse a folder in which it was of something else."""
-    now = {"settings": settings.plain(), "data": problem.fingerprint()}
+    asked, data = settings.plain(), problem.fingerprint()
     known = folder.read(SEARCH) if resume else None
+    now: dict[str, Any] = {"settings": asked, "data": data}
     before = now if known is None else json.loads(known)
-    if before["data"] != now["data"]:
+    if before["data"] != data:
         raise UsageError(f"{folder.path}: the run cannot be resumed with other training data")
+    was = dict(before["settings"])
     changed = [
-        f"{name} was {before['settings'].get(name)!r} and is {value!r}"
-        for name, value in settings.plain().items()
-        if before["settings"].get(name) != value
+        f"{name} was {was.get(name)!r} and is {value!r}"
+        for name, value in asked.items()
+        if was.get(name) != value
     ]
     if changed:
         raise UsageError(
