@@ -120,7 +120,7 @@ def test_the_graph_is_that_of_the_part_it_learns_from():
 
 
 def test_it_learns_what_kind_a_user_likes():
-    chosen = settings(**SMALL, epochs=15, patience=15)
+    chosen = settings(**SMALL, objective="softmax", epochs=15, patience=15)
     problem = prepared(DATA, chosen)
     wanted, seen = problem.pairs((2,)), problem.pairs((0, 1), positive=False)
     ours, least = (
