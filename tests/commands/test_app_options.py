@@ -92,7 +92,7 @@ def test_options_override_the_file_and_the_file_overrides_defaults(tmp_path):
     [
         (["--hidden", "64.5"], "--hidden must be whole numbers separated by commas, got '64.5'"),
         (["--epochs", "0"], "epochs must be a whole number >= 1, got 0"),
-        (["--model", "svd"], "model must be one of mf, two_tower, lightgcn, ease, ials, itemknn, got 'svd'"),
+        (["--split", "user"], "split must be one of random, time, got 'user'"),
         (["--config", "no.yaml"], "no.yaml: there is no such file"),
     ],
 )
