@@ -294,7 +294,7 @@ def test_the_state_resumes_to_the_same_bit():
 def test_bad_input_is_named():
     logits, boxes = outputs()
     loss = DetectionLoss()
-    with pytest.raises(ValueError, match=r"cls_logits must have shape \(images, 336, classes\)"):
+    with pytest.raises(ValueError, match=r"cls_logits must have shape \(images, 336 anchors"):
         loss(logits[:, 1:], boxes, ANCHORS, TARGETS)
     with pytest.raises(ValueError, match=r"box_regression must have shape \(3, 336, 4\), got"):
         loss(logits, boxes[..., :3], ANCHORS, TARGETS)

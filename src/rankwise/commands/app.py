@@ -114,8 +114,7 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
     """
     own = inspect.signature(command, eval_str=True).parameters
     about, described = _docstring(command)
-    hints = {name: param.annotation for name, param in own.items()}
-    kinds = {n: h for n, h in hints.items() if isinstance(h, type) and issubclass(h, Section)}
+    kinds = {name: param.annotation for name, param in own.items() if _is_section(param)}
     params: list[inspect.Parameter] = []
     for name, param in own.items():
         if name not in kinds:
@@ -158,6 +157,10 @@ def names_of(option: str, text: str) -> list[str]:
     if not found:
         raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
     return found
+
+
+def _is_section(param: inspect.Parameter) -> bool:
+    return isinstance(param.annotation, type) and issubclass(param.annotation, Section)
 
 
 def _docstring(command: Callable[..., None]) -> tuple[str, dict[str, str]]:

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_same_device, require_shape
+from rankwise.checks import require_same_device, require_same_shape
 from rankwise.distributed.gather import (
     Message,
     ProcessGroupExchange,
@@ -26,7 +26,6 @@ from rankwise.eager import eager_only
 from rankwise.metrics.gather import is_distributed
 from rankwise.metrics.metric import WORDS
 from rankwise.objectives import Objective, OneVsRest, XRisk
-from rankwise.objectives._arguments import check_tensors
 from rankwise.objectives._batch import CallArguments
 
 
@@ -73,9 +72,22 @@ class AcrossProcesses(nn.Module):
         self.objective = objective
 
     @eager_only
-    def forward(self, scores: Tensor, target: Tensor, **given: Tensor | None) -> Tensor:
+    def forward(
+        self,
+        scores: Tensor,
+        target: Tensor,
+        *,
+        mask: Tensor | None = None,
+        groups: Tensor | None = None,
+        weight: Tensor | None = None,
+        list_ids: Tensor | None = None,
+        item_ids: Tensor | None = None,
+        previous_scores: Tensor | None = None,
+    ) -> Tensor:
         """Compute the objective of the joined batch; see :meth:`Objective.forward`."""
-        arguments = {"target": target, **{n: v for n, v in given.items() if v is not None}}
+        given = {"target": target, "mask": mask, "groups": groups, "weight": weight}
+        given |= {"list_ids": list_ids, "item_ids": item_ids, "previous_scores": previous_scores}
+        arguments = {name: value for name, value in given.items() if value is not None}
         loss: Tensor
         if not is_distributed():
             loss = self.objective(scores, **arguments)
@@ -193,13 +205,20 @@ def read_columns(
     for by in ("list", "item"):  # accepted by every objective, used by those with a memory
         if objective.memory_by != by:
             columns.pop(f"{by}_ids", None)
-    check_tensors(columns, objective.memory_by)
-    by_list = columns.pop("list_ids", None)
     scores, groups = columns["scores"], columns.get("groups")
+    if scores.dim() == 0:
+        raise ValueError("scores must have at least one dimension, the list, got one number")
+    by_list = columns.pop("list_ids", None)
+    for name, column in columns.items():
+        require_same_shape(name, column, "scores", scores)
+        require_same_device(name, column, "scores", scores)
+    if groups is not None and scores.dim() > 1:
+        raise ValueError(f"groups is for one-dimensional scores, got shape {tuple(scores.shape)}")
     kind: Kind = "lists" if scores.dim() > 1 else "items" if groups is None else "groups"
     rows = scores.shape if kind != "lists" else (math.prod(scores.shape[:-1]), scores.shape[-1])
     columns = {name: column.reshape(rows) for name, column in columns.items()}
     if by_list is not None:
+        require_same_device("list_ids", by_list, "scores", scores)
         columns["list_ids"] = _list_ids_by_row(by_list, scores, groups)
     return kind, columns
 
@@ -250,7 +269,8 @@ def first_items(columns: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _by_class(arguments: dict[str, Tensor]) -> dict[str, Tensor]:
     logits = arguments["scores"]
-    require_shape("logits", logits, "items", "classes")
+    if logits.dim() != 2:
+        raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")
     for name, column in arguments.items():
         require_same_device(name, column, "logits", logits)
         if column.shape not in {logits.shape, logits.shape[:1]}:
@@ -270,6 +290,11 @@ def _list_ids_by_row(list_ids: Tensor, scores: Tensor, groups: Tensor | None) ->
                 f"of this process, got shape {tuple(list_ids.shape)}"
             )
         return list_ids[which]
+    if list_ids.shape != scores.shape[:-1]:
+        raise ValueError(
+            f"list_ids must have one id per list, shape {tuple(scores.shape[:-1])}, "
+            f"got {tuple(list_ids.shape)}"
+        )
     return list_ids.expand(len(scores)) if scores.dim() == 1 else list_ids.reshape(-1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from typing import Self
 
 
@@ -20,14 +19,22 @@ class ReprFromOptions:
         made = super().__new__(cls)
         # Straight into the dictionary: a module is not initialized yet, and copies come this way
         # without arguments and bring theirs along.
-        made.__dict__["options"] = {}
-        with suppress(TypeError):  # the constructor will refuse these arguments itself
-            made.__dict__["options"] = dict(_signature(cls).bind(*args, **options).arguments)
+        made.__dict__["options"] = given_options(cls, args, options)
         return made
 
     def __repr__(self) -> str:
         """The call that makes it, defaults left out: :func:`rankwise.objective` reads it."""
         return written(type(self), self.options)
+
+
+def given_options(
+    cls: type, args: tuple[object, ...], options: dict[str, object]
+) -> dict[str, object]:
+    """Return arguments of the constructor by name; nothing where it will refuse them itself."""
+    try:
+        return dict(_signature(cls).bind(*args, **options).arguments)
+    except TypeError:
+        return {}
 
 
 def written(cls: type, options: dict[str, object]) -> str:

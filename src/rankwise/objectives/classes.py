@@ -116,7 +116,7 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
             if scores.dim() > 1:
                 self.require_classes(scores.shape[-1])
             flat, rows = read_classes(scores, target, mask, weight)
-            parts = _parts(flat, rows, groups, target)
+            parts = [_reshaped(flat, rows)] if groups is None else _by_group(flat, groups, target)
             values = flat.scores.new_zeros(sum(len(part.target) for part, _ in parts))
             values = values + flat.scores[:0].sum()
             count = 0
@@ -197,13 +197,13 @@ _Part = tuple[ClassLists, Tensor]
 """Some lists, and their places in the order of the call."""
 
 
-def _parts(
-    flat: ClassLists, rows: tuple[int, int], groups: Tensor | None, target: Tensor
-) -> list[_Part]:
-    if groups is None:
-        scores = flat.scores.reshape(*rows, flat.scores.shape[-1])
-        lists = ClassLists(scores, flat.target.reshape(rows), flat.weight.reshape(rows))
-        return [(lists, torch.arange(rows[0], device=scores.device))]
+def _reshaped(flat: ClassLists, rows: tuple[int, int]) -> _Part:
+    scores = flat.scores.reshape(*rows, flat.scores.shape[-1])
+    lists = ClassLists(scores, flat.target.reshape(rows), flat.weight.reshape(rows))
+    return lists, torch.arange(rows[0], device=scores.device)
+
+
+def _by_group(flat: ClassLists, groups: Tensor, target: Tensor) -> list[_Part]:
     require_same_shape("groups", groups, "target", target)
     if groups.dim() != 1 or groups.is_floating_point() or groups.dtype == torch.bool:
         raise ValueError(

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_shape
-
 
 class EmbeddingScores(NamedTuple):
     """Arguments of an objective, one list for every query: ``loss(scores, target, mask=mask)``.
@@ -87,8 +85,16 @@ def normalized(embeddings: Tensor, normalize: bool) -> Tensor:
     return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
 
 
+def require_matrix(name: str, embeddings: Tensor) -> None:
+    """Raise on embeddings that are not one row for every item."""
+    if embeddings.dim() != 2:
+        raise ValueError(
+            f"{name} must have shape (items, dimension), got {tuple(embeddings.shape)}"
+        )
+
+
 def _check(name: str, embeddings: Tensor, labels_name: str, labels: Tensor) -> None:
-    require_shape(name, embeddings, "items", "dimension")
+    require_matrix(name, embeddings)
     if labels.shape != embeddings.shape[:1]:
         raise ValueError(
             f"{labels_name} must have one class per item, shape ({len(embeddings)},), "

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from rankwise.checks import require_count, require_finite, require_floating, require_shape
+from rankwise.checks import require_count, require_finite, require_floating
 from rankwise.extras import require
 
 
 def embeddings_of(name: str, given: object, unit: bool) -> Tensor:
     """Return (items, dimension) in float32 on the CPU, as unit vectors with ``unit``."""
     values = torch.as_tensor(given).detach()
-    require_shape(name, values, "items", "dimension")
+    if values.dim() != 2:
+        raise ValueError(f"{name} must have shape (items, dimension), got {tuple(values.shape)}")
     require_floating(name, values)
     values = values.to("cpu", torch.float32)
     require_finite(name, values, "look for an overflow in the model")

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rankwise.checks import require_count, require_each
+from rankwise.checks import require_count
 from rankwise.samplers.base import EpochBatches, Groups, Ints, count_up, read_ids, read_target
 
 
@@ -46,7 +46,8 @@ class BalancedBatches(EpochBatches):
         rank: int | None = None,
         world_size: int | None = None,
     ) -> None:
-        require_each(require_count, positives=positives, negatives=negatives)
+        require_count("positives", positives)
+        require_count("negatives", negatives)
         positive = read_target(target)
         self._positives, self._negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
         _require_enough("positives", positives, self._positives)
@@ -116,7 +117,8 @@ class ClassBatches(EpochBatches):
         rank: int | None = None,
         world_size: int | None = None,
     ) -> None:
-        require_each(require_count, classes=classes, per_class=per_class)
+        require_count("classes", classes)
+        require_count("per_class", per_class)
         if classes * per_class == 1:
             raise ValueError("classes * per_class must be at least 2, got a batch of one item")
         self._groups = Groups(read_ids("labels", labels))

@@ -174,11 +174,7 @@ class DetectionLoss(nn.Module):
                 "previous_logits are for objectives that use them, such as stable_ap, got them for "
                 f"{getattr(self.ranked, 'objective', self.ranked)}; leave them out"
             )
-        images, number = len(cls_logits), len(anchors)
-        require_shape("cls_logits", cls_logits, "images", number, "classes")
-        require_shape("box_regression", box_regression, images, number, 4)
-        if len(targets) != images:
-            raise ValueError(f"targets must be one per image, {images}, got {len(targets)}")
+        _check_shapes(cls_logits, box_regression, anchors, targets)
         anchors = anchors.to(cls_logits.device)
         matches = match(anchors, targets, cls_logits.shape[-1], self.assign)
         deltas = box_regression[matches.images, matches.anchors]
@@ -222,3 +218,17 @@ def _as_printed(ranked: nn.Module, bias_form: str) -> ClassificationLoss:
         )
     made = _PrintedStableAP(**{**known.options, "gain": "fixed"})  # type: ignore[arg-type]
     return ClassificationLoss(made, pooled=pooled)
+
+
+def _check_shapes(
+    cls_logits: Tensor, box_regression: Tensor, anchors: Anchors, targets: Sequence[Target]
+) -> None:
+    if cls_logits.dim() != 3 or cls_logits.shape[1] != len(anchors):
+        raise ValueError(
+            f"cls_logits must have shape (images, {len(anchors)} anchors, classes), "
+            f"got {tuple(cls_logits.shape)}"
+        )
+    images = len(cls_logits)
+    require_shape("box_regression", box_regression, images, len(anchors), 4)
+    if len(targets) != images:
+        raise ValueError(f"targets must be one per image, {images}, got {len(targets)}")

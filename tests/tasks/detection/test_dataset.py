@@ -105,14 +105,13 @@ def test_images_are_kept_or_not():
 
 def test_views_of_evaluation():
     picture = torch.full((3, 60, 90), 255, dtype=torch.uint8)
-    ((image, stretch),) = evaluation_images([picture], Augmentations(height=64, width=32))
-    assert image.shape == (3, 64, 32)
-    assert stretch == (32 / 90, 64 / 60)
-    chosen = Augmentations(height=64, width=32, test_side=40)
-    ((padded, _),) = evaluation_images([picture], chosen)
-    assert padded.shape == (3, 64, 64)  # 40 × 60 pixels, and nothing
-    assert float(padded[:, :40, :60].min()) == 1.0
-    assert float(padded[:, 40:].max()) == 0.0
+    (stretched,) = evaluation_images([picture], Augmentations(height=64, width=32))
+    assert stretched.image.shape == (3, 64, 32)
+    assert stretched.stretch == (32 / 90, 64 / 60)
+    (padded,) = evaluation_images([picture], Augmentations(height=64, width=32, test_side=40))
+    assert padded.image.shape == (3, 64, 64)  # 40 × 60 pixels, and nothing
+    assert float(padded.image[:, :40, :60].min()) == 1.0
+    assert float(padded.image[:, 40:].max()) == 0.0
 
 
 FROZEN = {"network": {"frozen": 5}, "augmentations": {"expand": 1, "colors": False}}

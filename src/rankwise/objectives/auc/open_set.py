@@ -13,7 +13,6 @@ from rankwise.checks import (
     require_positive,
     require_same_device,
     require_same_shape,
-    require_shape,
 )
 from rankwise.eager import eager_only
 from rankwise.lists import split_by_target
@@ -151,7 +150,8 @@ def open_auc(
     given = None if open_scores is None else to_tensor(open_scores)
     weights = None if weight is None else to_tensor(weight)
     require_one_of("ties", ties, ("standard", "against"))
-    require_shape("logits", z, "items", "classes")
+    if z.dim() != 2:
+        raise ValueError(f"logits must have shape (items, classes), got {tuple(z.shape)}")
     items, _ = read_classes(_with_open_scores(z, classes, given), classes, None, weights)
     known, r = _known_weight(items).double(), items.scores[..., -1]
     share = _hits(items)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_number, require_positive
+from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
@@ -69,12 +69,15 @@ class GlobalContrastive(Objective):
     ) -> None:
         super().__init__(reduction=reduction)
         require_positive("temperature", temperature)
-        require_number("epsilon", epsilon, minimum=0)
+        if not (math.isfinite(epsilon) and epsilon >= 0):
+            raise ValueError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
         self.temperature, self.epsilon = temperature, epsilon
+        self.average = (
+            None if num_lists is None else FCCOAverage(num_lists, ema_rate=ema_rate, log=True)
+        )
         if num_lists is None:
-            self.average = self.memory_by = None
+            self.memory_by = None
         else:
-            self.average = FCCOAverage(num_lists, ema_rate=ema_rate, log=True)
             self.memory_size = num_lists
 
     def risk(self, lists: Lists) -> Risk:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_number, require_positive
+from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
 from rankwise.objectives.base import Reduction, Risk
@@ -106,7 +106,8 @@ class IndividualTemperatures(GlobalContrastive):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate, reduction=reduction)
-        require_number("rho", rho, minimum=0)
+        if not (math.isfinite(rho) and rho >= 0):
+            raise ValueError(f"rho must be a finite number >= 0, got {rho!r}")
         require_positive("step", step)
         if not 0 < temperature_ema_rate <= 1:
             raise ValueError(

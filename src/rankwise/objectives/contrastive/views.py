@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_ids, require_shape
-from rankwise.objectives.embeddings import normalized
+from rankwise.objectives.embeddings import normalized, require_matrix
 
 
 class ContrastiveLists(NamedTuple):
@@ -158,7 +158,7 @@ def _more(name: str, embeddings: Tensor, like: Tensor) -> Tensor:
 
 
 def _check(names: tuple[str, str], first: Tensor, second: Tensor, item_ids: Tensor | None) -> None:
-    require_shape(names[0], first, "items", "dimension")
+    require_matrix(names[0], first)
     if second.shape != first.shape:
         raise ValueError(
             f"{names[1]} must have the shape {tuple(first.shape)} of the other view, "

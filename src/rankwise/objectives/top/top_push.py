@@ -5,11 +5,11 @@ from __future__ import annotations
 from torch import Tensor, inf
 
 from rankwise.lists import Lists
-from rankwise.objectives.auc.pairwise import PairwiseAUC
-from rankwise.pairs import pair_sum
+from rankwise.objectives.base import Objective, Reduction
+from rankwise.pairs import SquaredHinge, Surrogate, as_surrogate, pair_sum
 
 
-class TopPush(PairwiseAUC):
+class TopPush(Objective):
     """Loss of every positive against the highest negative.
 
     The loss is mean_{i∈P} ℓ(s_i − max_{j∈N} s_j). For ℓ ≥ ℓ₀₁ it is an upper bound of the share of
@@ -30,6 +30,15 @@ class TopPush(PairwiseAUC):
     Reference:
         Li, Jin and Zhou 2014, "Top Rank Optimization in Linear Time".
     """
+
+    def __init__(
+        self,
+        surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
+        *,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.surrogate = as_surrogate(surrogate)
 
     def risk(self, lists: Lists) -> Tensor:
         present = lists.negatives.masked_fill(lists.negative_weight == 0, -inf)

@@ -34,6 +34,13 @@ class DetectionBatch(NamedTuple):
     targets: list[Target]
 
 
+class EvaluationImage(NamedTuple):
+    """Image for evaluation, and the factors of its resizing (across, down)."""
+
+    image: Tensor
+    stretch: tuple[float, float]
+
+
 class DetectionDataset(Dataset[tuple[Tensor, Target]]):
     """Resized images of a set with their boxes, by row and by the number of their augmentation.
 
@@ -136,9 +143,7 @@ def _order(rows: int, seed: int, epoch: int) -> NDArray[np.int64]:
     return np.random.default_rng(words).permutation(rows)
 
 
-def evaluation_images(
-    images: Sequence[Tensor], how: Augmentations
-) -> list[tuple[Tensor, tuple[float, float]]]:
+def evaluation_images(images: Sequence[Tensor], how: Augmentations) -> list[EvaluationImage]:
     """Return images, uint8 of any size, as evaluation needs them: in [0, 1], nothing random.
 
     Stretched as in training, or with ``test_side`` in their own shape, the shorter side at most
@@ -155,7 +160,7 @@ def evaluation_images(
         if how.test_side is not None:
             down, right = (-side % _MULTIPLE for side in size)
             small = torch.nn.functional.pad(small, (0, right, 0, down))
-        found.append((small, (size[1] / width, size[0] / height)))
+        found.append(EvaluationImage(small, (size[1] / width, size[0] / height)))
     return found
 
 

@@ -115,8 +115,8 @@ def detect(
     with network.evaluation():
         for start in range(0, len(shown), block):
             some = slice(start, start + block)
-            views, stretches = zip(*shown[some], strict=True)
-            pixels = torch.stack(views).to(network.mean.device)
+            pixels = torch.stack([view.image for view in shown[some]]).to(network.mean.device)
+            stretches = [view.stretch for view in shown[some]]
             results += _in_pixels(network(pixels), sizes[some], stretches, selection)
     return results
 

@@ -172,11 +172,15 @@ class Settings(TaskSettings):
     training: Training = Training()
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _rank_per_class(self) -> Self:
         if not self.objective.pooled:
             # With a list for each class a constant on the scores of one class changes nothing in
             # training: scores of two classes are not to be compared.
             object.__setattr__(self, "selection", self.selection.replace(per_class=True))
+        return self
+
+    @model_validator(mode="after")
+    def _regions_of_two_stages(self) -> Self:
         if self.network.stages == 1 and self.objective.regions is not None:
             raise UsageError(
                 f"objective.regions is for network.stages: 2, got {self.objective.regions} with "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -137,17 +137,7 @@ class DetectionTask(ImageTask[DetectionBatch]):
             with moment.autocast():
                 earlier = self._gathered(self.previous.train()(images, at=found))
         targets = batch.targets if self.place.world_size == 1 else _joined(batch.targets)
-        joined = self._gathered(found)
-        warm = moment.step < self.settings.objective.warm_start
-        loss, earlier = (self.warm, None) if warm else (self.loss, earlier)
-        losses: DetectionLosses
-        if isinstance(loss, TwoStageLoss):
-            losses = loss(joined, targets, earlier)
-        else:
-            dense = joined.logits, joined.regression, joined.anchors
-            before = None if earlier is None else earlier.logits
-            losses = loss(*dense, targets, previous_logits=before)
-        return losses
+        return self.loss_of(self._gathered(found), targets, moment, earlier)
 
     def _gathered(self, found: Any) -> Dense:
         """Join an output with those of other processes, by rank."""
@@ -156,6 +146,25 @@ class DetectionTask(ImageTask[DetectionBatch]):
         rows = {n: gather_with_gradient(v) for n, v in vars(found).items() if n != "anchors"}
         joined: Dense = replace(found, **rows)
         return joined
+
+    def loss_of(
+        self,
+        found: Dense,
+        targets: Sequence[Target],
+        moment: Moment,
+        previous: Dense | None = None,
+    ) -> DetectionLosses:
+        """Compute the parts of the loss of an output; ``previous`` is by the last parameters."""
+        warm = moment.step < self.settings.objective.warm_start
+        loss, previous = (self.warm, None) if warm else (self.loss, previous)
+        losses: DetectionLosses
+        if isinstance(loss, TwoStageLoss):
+            losses = loss(found, targets, previous)
+        else:
+            earlier = None if previous is None else previous.logits
+            dense = found.logits, found.regression, found.anchors
+            losses = loss(*dense, targets, previous_logits=earlier)
+        return losses
 
     def validate(self) -> dict[str, float]:
         self.detections = detect_all(self.network, self.validation, self.settings, cache=self.cache)
