@@ -11,27 +11,20 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import polars
 import torch
 from benchmarks.page import write_between
 from rich.progress import Progress
 from scipy import stats
-from torch import Tensor, nn
 
 from rankwise.baselines import ClassBalanced, CrossEntropy, Focal, SmoothAP
-from rankwise.metrics import average_precision
-from rankwise.objectives import SOAP, SOPRC, Objective, StableAP
+from rankwise.objectives import SOAP, SOPRC, StableAP
+from reproductions.outer.tables import RATES, SETS, Maker, Split, load, train
 
-SETS = {"mammography": "target", "aloi": "target", "campaign": "target"}
-SEEDS, EPOCHS, WARM_UP, BATCH, RATES = 5, 40, 5, 512, (1e-3, 3e-3)
+SEEDS, EPOCHS, WARM_UP = 5, 40, 5
 RESULTS = Path(__file__).parent / "learning.json"
-
-Split = tuple[Tensor, Tensor]
-Maker = Callable[[Tensor], Objective]
 
 LOSSES: dict[str, Maker] = {
     "cross-entropy": lambda y: CrossEntropy(),
@@ -42,50 +35,6 @@ LOSSES: dict[str, Maker] = {
     "SOPRC": lambda y: SOPRC(float(y.float().mean())),
     "StableAP": lambda y: StableAP(float(y.float().mean())),
 }
-
-
-def load(folder: Path, name: str, seed: int) -> list[Split]:
-    """Train, validation and test, 60:20:20 within each class, columns standardized."""
-    table = polars.read_parquet(folder / "tabular" / f"{name}.parquet")
-    y = torch.tensor(table[SETS[name]].to_numpy()).long()
-    x = torch.tensor(table.drop(SETS[name]).to_numpy()).float()
-    generator = torch.Generator().manual_seed(seed)
-    parts: list[list[Tensor]] = [[], [], []]
-    for value in (0, 1):
-        rows = (y == value).nonzero().squeeze(1)
-        rows = rows[torch.randperm(len(rows), generator=generator)]
-        cuts = [int(0.6 * len(rows)), int(0.8 * len(rows))]
-        for part, some in zip(parts, torch.tensor_split(rows, cuts), strict=True):
-            part.append(some)
-    chosen = [torch.cat(part) for part in parts]
-    mean, deviation = x[chosen[0]].mean(0), x[chosen[0]].std(0).clamp_min(1e-6)
-    x = ((x - mean) / deviation).clamp(-10, 10)
-    return [(x[rows], y[rows]) for rows in chosen]
-
-
-def train(splits: list[Split], make: Maker, rate: float, seed: int) -> tuple[float, float]:
-    """Best validation AP over the epochs and the test AP of that epoch."""
-    (x, y), validation, test = splits
-    torch.manual_seed(seed)
-    sizes = (x.shape[1], 64, 64)
-    layers = [m for i in range(2) for m in (nn.Linear(sizes[i], sizes[i + 1]), nn.ReLU())]
-    network = nn.Sequential(*layers, nn.Linear(64, 1), nn.Flatten(0))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-4)
-    loss, warm = make(y), CrossEntropy()
-    best = (-1.0, -1.0)
-    for epoch in range(EPOCHS):
-        for rows in torch.randperm(len(y)).split(BATCH):
-            optimizer.zero_grad()
-            scores = network(x[rows])
-            value = (
-                warm(scores, y[rows]) if epoch < WARM_UP else loss(scores, y[rows], item_ids=rows)
-            )
-            value.backward()
-            optimizer.step()
-        with torch.no_grad():
-            seen = [float(average_precision(network(a), b)) for a, b in (validation, test)]
-        best = max(best, (seen[0], seen[1]))
-    return best
 
 
 def main(folder: Path, wanted: list[str]) -> None:
@@ -113,7 +62,8 @@ def main(folder: Path, wanted: list[str]) -> None:
 
 
 def _run(splits: list[Split], make: Maker, seed: int, rate: float) -> tuple[float, float]:
-    return train(splits, make, rate, seed)
+    validation, test = train(splits, make, rate, seed, epochs=EPOCHS, warm_up=WARM_UP)
+    return validation, test
 
 
 def interval(values: list[float]) -> str:

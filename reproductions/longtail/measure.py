@@ -129,7 +129,7 @@ def measure(plan: Plan, setting: Setting) -> tuple[list[Tuned], list[Cell]]:
         choice = chosen[problem.data_set, method.name]
         name = f"{problem.data_set}/{problem.name}/{choice.words}/{repeat}"
         split = split_of(setting.seed, repeat)
-        one = partial(_run, plan, problem, split, method, choice, seed=repeat, test=True)
+        one = partial(run_one, plan, problem, split, method, choice, seed=repeat, test=True)
         found = runs.get(name, one)
         cells.append(Cell(problem.data_set, problem.name, method.name, repeat, **found))
     return tuned, cells
@@ -148,14 +148,14 @@ def _tune(plan: Plan, runs: Runs, data_set: str, method: Method, seed: int) -> T
         seen = []
         for number in range(problem.tunings):
             name = f"{data_set}/{problem.name}/{choice.words}/tuning{number or ''}"
-            one = partial(_run, plan, problem, seed, method, choice, seed=_TUNING_SEED + number)
+            one = partial(run_one, plan, problem, seed, method, choice, seed=_TUNING_SEED + number)
             seen.append(runs.get(name, one)["validation"])
         values[choice.words] = sum(seen) / len(seen)
     best = max(choices, key=lambda choice: values[choice.words])
     return Tuned(data_set, method.name, best, values)
 
 
-def _run(
+def run_one(
     plan: Plan,
     problem: Problem,
     split: int,
@@ -165,6 +165,7 @@ def _run(
     seed: int,
     test: bool = False,
 ) -> dict[str, float]:
+    """Train with a choice; the test images are only read with ``test``."""
     splits = problem.open(split)
     settings = settings_of(plan, splits, method, choice, seed)
     trained = train(splits, settings)

@@ -75,7 +75,7 @@ def test_a_setting_is_chosen_by_the_mean_of_several_trainings(monkeypatch):
             other if test else {}
         )
 
-    monkeypatch.setattr(module, "_run", run)
+    monkeypatch.setattr(module, "run_one", run)
     (tuned,), _ = measure(plan, Setting())
     assert list(tuned.values.values()) == pytest.approx([0.5, 0.6, 0.2, 0.3])
     assert tuned.choice == plan.methods[0].choices(plan.rates)[1]
@@ -133,7 +133,7 @@ def test_the_same_run_is_the_same():
     problem = plan.problems[0]
     choice = METHODS[-1].choices(plan.rates)[0]
     found = [
-        module._run(plan, problem, 1, METHODS[-1], choice, seed=5, test=True) for _ in range(2)
+        module.run_one(plan, problem, 1, METHODS[-1], choice, seed=5, test=True) for _ in range(2)
     ]
     assert found[0] == found[1]
     assert torch.tensor([0 <= found[0][k] <= 1 for k in ("ap", "auroc", "last_ap")]).all()
@@ -148,6 +148,6 @@ def test_every_repeat_has_its_own_split_and_the_settings_another(monkeypatch):
         names = ("ap", "auroc", "partial_auroc", "last_ap", "last_auroc")
         return {"best_step": 1, "validation": 0.5} | (dict.fromkeys(names, 0.5) if test else {})
 
-    monkeypatch.setattr(module, "_run", run)
+    monkeypatch.setattr(module, "run_one", run)
     measure(plan, Setting(seed=7))
     assert seen == {"tuning": {7}, "test": {(8, 0), (9, 1), (10, 2)}}  # all methods share them
