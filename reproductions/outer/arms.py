@@ -127,17 +127,15 @@ def _long_tail() -> list[Arm]:
         Arm("huber, log, cosine head", "huber", _ap("huber", "log"), head="cosine"),
     ]
     focal = [Arm(name, REFERENCE, name) for name in ("focal", "class_balanced")]
-    return [*focal, *cosine, *arms]
+    return [*arms[:1], *focal, *cosine, *arms[1:]]
 
 
 def _tables() -> list[Arm]:
     focal = [Arm("focal", REFERENCE, "focal")]
     wide = _precision("auto").replace("exponential", "exponential(2)")
-    return [
-        *focal,
-        *_classification("logits"),
-        Arm("−log precision, auto / 2", "exponential", wide),
-    ]
+    own = [*focal, Arm("−log precision, auto / 2", "exponential", wide)]
+    arms = _classification("logits")
+    return [*arms[:1], *own, *arms[1:]]
 
 
 def _ranking() -> list[Arm]:

@@ -9,6 +9,7 @@ import pytest
 from tests.reproductions.detection import tiny as small_detection
 from tests.reproductions.generalization.small import small_plan
 from tests.reproductions.longtail.generated import tiny_plan
+from tests.reproductions.outer import tiny as small_outer
 from tests.reproductions.papk_table3.generated import generated_ratings
 from tests.reproductions.retrieval import tiny as small_retrieval
 
@@ -20,6 +21,7 @@ from reproductions.frame import STUDIES, Setting, UnknownStudyError, run_study
 from reproductions.generalization import plan as generalization
 from reproductions.list_stability import measure as list_stability
 from reproductions.longtail import measure as longtail
+from reproductions.outer import plan as outer
 from reproductions.papk_figure1 import study as papk_figure1
 from reproductions.papk_table2 import measure as papk_table2
 from reproductions.papk_table3 import measure as papk_table3
@@ -81,6 +83,7 @@ TINY = {
         ),
     ),
     "longtail": (longtail.Plan, tiny_plan()),
+    "outer": (outer.Plan, small_outer.plan()),
     "papk-figure1": (papk_figure1.Plan, papk_figure1.Plan(20, 60, 4, 3, steps=6, looks=4)),
     "papk-table2": (papk_table2.Plan, papk_table2.Plan(runs=4, steps=5)),
     "papk-table3": (
