@@ -59,10 +59,9 @@ def choose(task: str, arms: Sequence[Arm], values: Values) -> Choice:
     families: set[str] = {REFERENCE}
     for arm in ranked:
         waiting = [name for name in published if name not in chosen and name != arm.name]
-        if arm.family in families or len(chosen) + len(waiting) >= MOST:
-            continue
+        if arm.family not in families and len(chosen) + len(waiting) < MOST:
+            chosen[arm.name] = f"best validation of the family {arm.family}"
         families.add(arm.family)
-        chosen[arm.name] = f"best validation of the family {arm.family}"
     for name in published:
         chosen.setdefault(name, "published form")
     plain = {name: dict(row) for name, row in values.items()}
