@@ -29,7 +29,7 @@ def values(**of: float) -> dict[str, dict[str, float]]:
 def test_the_best_of_the_best_families_and_the_published_forms():
     found = choose("t", ALL, values(reference_2=0.5, a_2=0.4, a_1=0.3, c_1=0.2, SOPRC_log=0.15))
     assert found.reference == "reference.2"
-    assert found.finalists == ("a.2", "c.1", "SOPRC", "StableAP")
+    assert found.finalists == ("a.2", "c.1", "StableAP", "SOPRC")
     assert len(found.finalists) == MOST
     assert found.why["a.2"] == "best validation of the family a"
     assert found.why["SOPRC"] == "published form"
