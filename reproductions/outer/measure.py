@@ -74,7 +74,10 @@ class Work:
 def measure(plan: Plan, setting: Setting) -> Measured:
     """Train what the plan asks for and return all that is kept, of other calls as well."""
     session = Session(plan, setting)
-    for task in (task for task in plan.arms if task in plan.tasks and plan.of_task(task)):
+    tasks = [task for task in plan.arms if task in plan.tasks and plan.of_task(task)]
+    if plan.stage == "final":
+        session.require_choices(tasks)
+    for task in tasks:
         if plan.stage != "final":
             session.screen(task)
         if plan.stage != "screen":
@@ -115,11 +118,16 @@ class Session:
         if choice is not None:
             work = final_work(self.plan, choice, self.setting.seed)
             self._train(work, f"{task}, finalists")
-        elif self.plan.stage == "final":
-            raise DataError(
-                f"stage final needs {self.choices.path(task) or 'the finalists of ' + task}, which "
-                "the screen writes; run --stage screen first, to its end"
-            )
+
+    def require_choices(self, tasks: Sequence[str]) -> None:
+        """Raise where the finalists of a task have not been chosen."""
+        for task in tasks:
+            if self.choices.get(task) is None:
+                where = self.choices.path(task) or f"the finalists of {task}"
+                raise DataError(
+                    f"stage final needs {where}, which the screen writes; run --stage screen "
+                    "first, to its end, or leave the task out of --tasks"
+                )
 
     def _is_kept(self, one: Work) -> bool:
         return one.name in self.runs.known

@@ -69,11 +69,12 @@ def query_problems(read: Callable[[], Queries], epochs: int) -> list[Problem]:
 def folds(count: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Queries to train, validate and test on: 3, 1 and 1 of 5 folds.
 
-    Five seeds in a row, the first a multiple of 5, test on every query once.
+    Seeds 1 to 5, 6 to 10, … test on every query once.
     """
-    generator = torch.Generator().manual_seed(seed // FOLDS)
+    block, test = divmod(seed - 1, FOLDS)
+    generator = torch.Generator().manual_seed(block + 1)
     fold = torch.randperm(count, generator=generator) % FOLDS
-    test, validation = seed % FOLDS, (seed + 1) % FOLDS
+    validation = (test + 1) % FOLDS
     known = (fold != test) & (fold != validation)
     return (
         known.nonzero().squeeze(1),
