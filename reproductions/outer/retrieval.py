@@ -20,16 +20,14 @@ from reproductions.outer.problem import Problem as Task
 from reproductions.retrieval.benches import Bench, Pretrained, Scratch, Trial
 from reproductions.retrieval.features import Features, Part, features_of
 from reproductions.retrieval.methods import Method
-from reproductions.retrieval.plan import Plan
+from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.problem import Problem
 
 SHARE = 0.2  # of the training classes, for validation
 
-Views = Augmentations
-
 
 def scratch_problem(
-    name: str, read: Callable[[int], RetrievalSplits], views: Views, plan: Plan
+    name: str, read: Callable[[int], RetrievalSplits], views: Augmentations, plan: Plan
 ) -> Task:
     """A small network on the images; ``read`` gives the split of a seed."""
 
@@ -42,7 +40,7 @@ def scratch_problem(
 def head_problem(
     name: str,
     read: Callable[[int], RetrievalSplits],
-    views: Views,
+    views: Augmentations,
     plan: Plan,
     kept: Path | None = None,
 ) -> Task:
@@ -105,8 +103,6 @@ def _runner(
 
 def bench_plan(scratch_steps: int, head_steps: int, width: int, weights: str | None) -> Plan:
     """Plan of the benches of the study ``retrieval``, without a warm start."""
-    from reproductions.retrieval.plan import Budget  # noqa: PLC0415
-
     scratch = Budget(
         scratch_steps, (1e-3,), (1,), 0, validations=5, milestone=0.7, precision="bfloat16"
     )
