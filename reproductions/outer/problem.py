@@ -32,7 +32,7 @@ class Arm:
         )
 
     def objective_of(self, steps: int) -> str:
-        """Return the objective of a training of so many steps."""
+        """Return the objective of a training of that number of steps."""
         return self.objective.format(steps=max(1, steps // 2))
 
 
