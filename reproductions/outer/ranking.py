@@ -47,7 +47,7 @@ def read_queries(folder: Path) -> Queries:
     features, relevance = [], []
     for file in files:
         columns = file.columns(width)
-        x = torch.tensor(columns.toarray() if sparse.issparse(columns) else np.asarray(columns))
+        x = torch.tensor(sparse.csr_array(columns).toarray())
         sizes = np.bincount(file.groups).tolist()
         parts = zip(
             x.float().split(sizes), torch.tensor(file.target).float().split(sizes), strict=True
@@ -138,11 +138,11 @@ def _train(  # noqa: PLR0917  (one call)
 def _loss(arm: Arm, queries: Queries, known: Tensor, epochs: int) -> Objective:
     """Make the objective; one with a memory by query gets the share of relevant documents."""
     name = arm.objective_of(epochs * -(-len(known) // BATCH))
-    facts: dict[str, object] = {}
+    prior, lists = None, None
     if "num_lists" in find_objective(parse(name)).facts:
         relevant = (queries.y[known] > 0).sum(1) / queries.mask[known].sum(1)
-        facts = {"prior": relevant.double().clamp(1e-3, 1 - 1e-3), "num_lists": len(known)}
-    made = by_name(name, **facts)
+        prior, lists = relevant.double().clamp(1e-3, 1 - 1e-3), len(known)
+    made = by_name(name, prior=prior, num_lists=lists)
     assert isinstance(made, Objective)
     return made
 

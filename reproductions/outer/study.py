@@ -82,8 +82,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         f"{setting} Every training starts from nothing, without a warm start by another loss. "
         "Surrogate, outer function, scale of the scores and weighting are varied; everything else "
         f"is the same for all arms of a task. Arms: {counts}.",
-        "Screen: one seed, validation only, no test value is computed. The reference is the best of "
-        f"the task's usual losses on validation; finalists, at most {MOST}, are the best arm of "
+        "Screen: one seed, validation only, no test value is computed. The reference is the best "
+        f"of the task's usual losses on validation; finalists, at most {MOST}, are the best arm of "
         "the best families and the published forms of SOPRC and StableAP. The choice is written "
         "into the folder of the run before any test value is computed.",
         f"Finalists: {plan.repeats} seeds that the screen does not have, each with a split of its "
