@@ -63,6 +63,9 @@ def _published(soprc: str, stable: str) -> list[Arm]:
     ]
 
 
+# NDCG by exponentials, every relevant item with a list of its own.
+_NDCG = "ndcg(surrogate=exponential, competitors=negatives{})"
+
 PUBLISHED = ("SOPRC", "StableAP")
 """Arms that are always among the finalists."""
 
@@ -76,16 +79,14 @@ _LOGITS = _published("soprc(tau_fpr=1, gain=fixed)", "stable_ap(tau=.5, gain=fix
 
 def _recommendation() -> list[Arm]:
     softmax, own = "softmax", _precision("1")
-    arms = [Arm(f"softmax, τ = {t:g}", REFERENCE, softmax, t) for t in (0.15, 0.2, 0.25, 0.3)]
+    arms = [Arm(f"softmax, τ = {t:g}", REFERENCE, softmax, t) for t in (0.2, 0.25, 0.3)]
     arms += [Arm("softmax, users, τ = 0.2", REFERENCE, softmax, 0.2, "users")]
-    arms += [
-        Arm(f"−log precision, τ = {t:g}", "exponential", own, t) for t in (0.15, 0.2, 0.25, 0.3)
-    ]
+    arms += [Arm(f"−log precision, τ = {t:g}", "exponential", own, t) for t in (0.2, 0.25, 0.3)]
     arms += [Arm("−log precision, users, τ = 0.2", "exponential", own, 0.2, "users")]
     for outer in ("ap", "log_to_ap"):
         arms += [Arm(f"exponential, {outer}, τ = 0.2", "exponential", _precision("1", outer), 0.2)]
-    arms += [Arm("huber, log, cosines", "huber", _ap("one_sided_huber(.1)", "log", "1"))]
-    arms += [Arm("logistic, log, τ = 0.2", "logistic", _ap("logistic", "log", "1"), 0.2)]
+    arms += [Arm(f"NDCG, τ = {t:g}", "ndcg", _NDCG.format(""), t) for t in (0.2, 0.25, 0.3)]
+    arms += [Arm("NDCG, log, τ = 0.25", "ndcg", _NDCG.format(", outer=log"), 0.25)]
     return [*arms, *_grid(), *_COSINES]
 
 
@@ -141,14 +142,16 @@ def _tables() -> list[Arm]:
 def _ranking() -> list[Arm]:
     names = ("listnet", "lambda_loss", "lambda_loss@10", "listmle")
     arms = [Arm(name, REFERENCE, name) for name in names]
-    uniform = "listnet(target_distribution=uniform, denominator=negatives)"
+    uniform = "listnet(target_distribution=uniform, competitors=negatives)"
     arms += [Arm("softmax over negatives", REFERENCE, uniform)]
     ndcg = {
         "ndcg": "ndcg",
         "ndcg@10": "ndcg@10",
-        "ndcg@10, soft": "ndcg@10(softness=.3)",
         "ndcg, squared hinge": "ndcg(surrogate=squared_hinge(1))",
-        "ndcg, sigmoid": "ndcg(surrogate=sigmoid(1))",
+        "ndcg, exponential": "ndcg(surrogate=exponential)",
+        "ndcg, exponential, log": "ndcg(surrogate=exponential, outer=log)",
+        "ndcg, exponential, negatives": _NDCG.format(""),
+        "ndcg, exponential, negatives, log": _NDCG.format(", outer=log"),
     }
     arms += [Arm(name, "ndcg", text) for name, text in ndcg.items()]
     arms += [Arm("−log precision, scores", "exponential", _precision("1"))]
