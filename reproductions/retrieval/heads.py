@@ -14,7 +14,7 @@ from rankwise.retrieval import evaluate
 from rankwise.samplers import ClassBatches
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.training import make_optimizer, milestone_rate
+from rankwise.training import make_optimizer, milestone_rate, parameter_groups, set_rate
 from rankwise.vision.augmentations import draw_mixing, mix_features
 from reproductions.retrieval.features import Features, Part
 
@@ -56,10 +56,15 @@ class HeadLearner:
         self.head = start_of(self.part, settings.network.dimension)
         self.loss = RetrievalLoss(settings, self.part.labels)
         self.previous = PreviousModel(self.head) if settings.objective.previous else None
-        parameters = [*self.head.parameters(), *self.loss.parameters()]
-        self.optimizer = make_optimizer(parameters, settings.optimizer)
+        groups = parameter_groups(self.head, self.loss)
+        self.optimizer = make_optimizer(groups, settings.optimizer)
         self.dropout = float(str(settings.network.options.get("dropout", 0.0)))
         self.done = 0
+
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        chosen = self.settings.optimizer
+        return milestone_rate(chosen.learning_rate, self.done, chosen.milestones, chosen.factor)
 
     def step(self, rows: Tensor) -> None:
         """One step on a batch, class after class."""
@@ -70,11 +75,7 @@ class HeadLearner:
         mixing = draw_mixing(len(rows) // per_class, per_class, mixup.stages, features)
         labels = self.part.labels[rows][::per_class]
         labels = labels.repeat_interleave(per_class * 2**mixup.stages)
-        chosen = self.settings.optimizer
-        for group in self.optimizer.param_groups:
-            group["lr"] = milestone_rate(
-                chosen.learning_rate, self.done, chosen.milestones, chosen.factor
-            )
+        set_rate(self.optimizer, self.rate())
         before = None if self.previous is None else self.previous(features, mixing, mixup.u)
         embeddings = self.head(features, mixing, mixup.u)
         known = rows if self.loss.needs_rows else None
@@ -100,7 +101,7 @@ def train_head(features: Features, settings: Settings) -> tuple[Head, list[dict[
                 learner.step(torch.as_tensor(rows))
                 step = learner.done
                 if step % training.validate_every == 0 or step == training.steps:
-                    value = _map(learner.head, features)
+                    value = validation_map(learner.head, features)
                     history.append({"step": step, "map": value})
                     if value > best:
                         state = learner.head.state_dict()
@@ -112,6 +113,7 @@ def train_head(features: Features, settings: Settings) -> tuple[Head, list[dict[
 
 
 @torch.no_grad()
-def _map(head: Head, features: Features) -> float:
+def validation_map(head: Head, features: Features) -> float:
+    """The mAP of the validation images."""
     part = features.validation
     return evaluate(head(part.features, []), part.labels, hits=(1,)).map

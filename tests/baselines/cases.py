@@ -21,6 +21,8 @@ from rankwise.baselines import (
     HistogramAP,
     MultiClassAUC,
     MultiSimilarity,
+    NormalizedSoftmax,
+    ProxyAnchor,
     SmoothAP,
     SoDeepAP,
     Triplet,
@@ -215,6 +217,50 @@ def multi_class_auc(softmax):
     return dense
 
 
+PROXIES = torch.tensor(
+    [[2.0, 0.3, 0.0, -0.1], [0.0, 0.5, 0.1, 0.0], [0.2, 0.0, 1.0, 0.1], [-0.3, 0.0, 0.2, 1.5]]
+)
+
+
+def with_proxies(make, **options):
+    """A loss of embeddings of dimension 4 and the 4 proxies above."""
+
+    def made():
+        loss = make(4, 4, **options)
+        loss.proxies.data.copy_(PROXIES)
+        return loss
+
+    return made
+
+
+def proxy_cosine(embedding, proxy):
+    proxy = proxy.to(embedding.dtype)
+    return (embedding * proxy).sum() / (embedding.square().sum() * proxy.square().sum()).sqrt()
+
+
+def proxy_anchor(embeddings, labels):
+    pulls, pushes = [], []
+    for number, proxy in enumerate(PROXIES):
+        near, far = [], []
+        for embedding, label in zip(embeddings, labels, strict=True):
+            cosine = proxy_cosine(embedding, proxy)
+            if label == number:
+                near.append(torch.exp(-32 * (cosine - 0.1)))
+            else:
+                far.append(torch.exp(32 * (cosine + 0.1)))
+        pulls += [torch.log(1 + sum(near))] if near else []
+        pushes += [torch.log(1 + sum(far)) if far else torch.zeros((), dtype=embeddings.dtype)]
+    return sum(pulls) / len(pulls) + sum(pushes) / 4
+
+
+def normalized_softmax(embeddings, labels):
+    losses = []
+    for embedding, label in zip(embeddings, labels, strict=True):
+        logits = [proxy_cosine(embedding, proxy) / 0.05 for proxy in PROXIES]
+        losses.append(torch.log(sum(logit.exp() for logit in logits)) - logits[int(label)])
+    return sum(losses) / len(losses)
+
+
 CASES = [
     Case("SmoothAP", SmoothAP, smooth_ap, tolerance=1e-6),
     Case("FastAP", FastAP, histogram_ap(11)),
@@ -238,6 +284,22 @@ CASES = [
     Case("Focal", lambda: Focal(alpha=0.25), item_losses(focal), one_class_counts=True),
     Case("LDAM", lambda: LDAM(COUNTS), ldam(False), classes=4, one_class_counts=True),
     Case("LDAM, DRW", deferred, ldam(True), classes=4, one_class_counts=True),
+    Case(
+        "ProxyAnchor",
+        with_proxies(ProxyAnchor),
+        proxy_anchor,
+        classes=4,
+        one_class_counts=True,
+        tolerance=1e-6,
+    ),
+    Case(
+        "NormalizedSoftmax",
+        with_proxies(NormalizedSoftmax),
+        normalized_softmax,
+        classes=4,
+        one_class_counts=True,
+        tolerance=1e-6,
+    ),
     Case("MultiClassAUC", MultiClassAUC, multi_class_auc(True), classes=4),
     Case(
         "MultiClassAUC, logits",

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from rankwise.training import MomentumSGD, make_optimizer
+from rankwise.baselines import ProxyAnchor
+from rankwise.training import MomentumSGD, make_optimizer, parameter_groups, set_rate
 
 
 def run(optimizer: torch.optim.Optimizer, model: nn.Module, steps: int = 6) -> torch.Tensor:
@@ -69,3 +70,23 @@ def test_optimizers_by_name_and_only_what_learns():
         assert type(made) is kind
         assert len(made.param_groups[0]["params"]) == 1
         assert made.param_groups[0]["weight_decay"] == 0.1
+
+
+def test_a_part_of_the_loss_with_a_factor_has_a_rate_of_its_own():
+    loss = nn.ModuleList([nn.Linear(2, 2), ProxyAnchor(3, 2, rate_factor=10.0)])
+    groups = parameter_groups(model(), loss)
+    asked = SimpleNamespace(name="sgd", learning_rate=0.1, weight_decay=0.1, momentum=0.9, s=1.0)
+    assert [len(group["params"]) for group in groups] == [4, 1]
+    optimizer = make_optimizer(groups, asked)
+    set_rate(optimizer, 0.5)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.5, 5.0]
+    fresh = make_optimizer(groups, asked)
+    fresh.load_state_dict(optimizer.state_dict())  # the factor is in a checkpoint
+    assert [group["rate_factor"] for group in fresh.param_groups] == [1.0, 10.0]
+
+
+def test_a_loss_without_a_factor_shares_the_group_of_the_network():
+    layer = model()
+    layer.bias.requires_grad_(False)
+    (group,) = parameter_groups(layer, nn.Linear(1, 1))
+    assert [tuple(p.shape) for p in group["params"]] == [(2, 3), (1, 1), (1,)]

@@ -11,6 +11,7 @@ from rankwise.baselines.metric_learning import (
 )
 from rankwise.baselines.pairwise_auc import AUCHuber, AUCSigmoid
 from rankwise.baselines.pointwise import CrossEntropy, Focal
+from rankwise.baselines.proxies import NormalizedSoftmax, ProxyAnchor
 from rankwise.baselines.sodeep import SoDeepAP
 from rankwise.objectives.auc import MultiClassAUC, PairwiseAUC
 
@@ -32,6 +33,8 @@ __all__ = [
     "NTXent",
     "SupCon",
     "CrossBatchMemory",
+    "ProxyAnchor",
+    "NormalizedSoftmax",
     "ListMLE",
     "ApproxNDCG",
     "LambdaLoss",

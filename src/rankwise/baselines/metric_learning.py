@@ -156,12 +156,12 @@ class MultiSimilarity(Objective):
         pulled = -self.alpha * (lists.positives - self.base)
         pushed = self.beta * (lists.negatives - self.base)
         return (
-            _log_one_plus_sum(pulled, lists.positive_weight, hard_positive) / self.alpha
-            + _log_one_plus_sum(pushed, lists.negative_weight, hard_negative) / self.beta
+            log_one_plus_sum(pulled, lists.positive_weight, hard_positive) / self.alpha
+            + log_one_plus_sum(pushed, lists.negative_weight, hard_negative) / self.beta
         )
 
 
-def _log_one_plus_sum(exponent: Tensor, weight: Tensor, chosen: Tensor) -> Tensor:
+def log_one_plus_sum(exponent: Tensor, weight: Tensor, chosen: Tensor) -> Tensor:
     """Return log(1 + Σ weight · e^exponent) over the chosen ones, in the log domain."""
     terms = (exponent + torch.where(chosen, weight, 1).log()).masked_fill(~chosen, -torch.inf)
     one = terms.new_zeros(len(terms), 1)

@@ -162,6 +162,10 @@ NTXent | nt_xent | hit@1 | Chen et al. 2020 | cost n
     Two views of each item.
 SupCon | sup_con | ap | Khosla et al. 2020 | cost n
     Embeddings with labels.
+ProxyAnchor | proxy_anchor | ap | Kim et al. 2020 | cost n · classes
+    Embeddings against learned proxies of classes, by proxy.
+NormalizedSoftmax | normalized_softmax norm_face | ap | Zhai & Wu 2019 | cost n · classes
+    The same by embedding: a classifier of cosines.
 ListMLE | listmle | ndcg | Xia et al. 2008
     Graded relevances, by likelihood.
 ApproxNDCG | approx_ndcg | ndcg | Qin et al. 2010

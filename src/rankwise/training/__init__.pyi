@@ -6,6 +6,8 @@ from rankwise.training.optimizers import (
     cosine_rate,
     make_optimizer,
     milestone_rate,
+    parameter_groups,
+    set_rate,
 )
 from rankwise.training.run_folder import (
     RunFolder,
@@ -51,7 +53,9 @@ __all__ = [
     "make_optimizer",
     "milestone_rate",
     "open_folder",
+    "parameter_groups",
     "previous_outputs",
     "require_free",
     "require_unchanged",
+    "set_rate",
 ]

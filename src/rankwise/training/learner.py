@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.training.devices import Devices
+from rankwise.training.optimizers import set_rate
 from rankwise.training.task import Moment, StateDict, Task
 
 Batch = TypeVar("Batch")
@@ -71,9 +72,7 @@ class Learner(Generic[Batch]):
         task = self.task
         task.network.train()
         task.loss.train()
-        rate = task.rate(self.done)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        set_rate(self.optimizer, task.rate(self.done))
         self.optimizer.zero_grad()
         values = []
         own = task.seed is not None  # else the draws of this step lead on to those of the next

@@ -39,7 +39,7 @@ class MomentumSGD(torch.optim.Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[nn.Parameter],
+        parameters: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
         lr: float,
         *,
         momentum: float = 0.9,
@@ -73,13 +73,70 @@ class MomentumSGD(torch.optim.Optimizer):
         return loss
 
 
+def parameter_groups(network: nn.Module, loss: nn.Module) -> list[dict[str, Any]]:
+    """Return the parameters of network and loss that require a gradient, as groups by rate.
+
+    A part of the loss with a ``rate_factor`` other than 1, such as
+    :class:`~rankwise.baselines.ProxyAnchor`, has a group of its own; :func:`set_rate` multiplies
+    the learning rate of that group by it.
+
+    Args:
+        network: Network that is trained.
+        loss: Loss, whose parameters are trained with it.
+
+    Returns:
+        Groups for an optimizer; one unless a part of the loss has a factor.
+
+    Example:
+        >>> from torch import nn
+        >>> from rankwise.baselines import ProxyAnchor
+        >>> from rankwise.training import parameter_groups
+        >>> loss = ProxyAnchor(num_classes=5, dimension=2)
+        >>> [group["rate_factor"] for group in parameter_groups(nn.Linear(3, 2), loss)]
+        [1.0, 100.0]
+    """
+    by_factor: dict[float, list[nn.Parameter]] = {1.0: []}
+    factors = {
+        parameter: float(getattr(module, "rate_factor", 1.0))
+        for module in loss.modules()
+        for parameter in module.parameters(recurse=False)
+    }
+    for parameter in [*network.parameters(), *loss.parameters()]:
+        if parameter.requires_grad:
+            by_factor.setdefault(factors.get(parameter, 1.0), []).append(parameter)
+    if len(by_factor) == 1:
+        return [{"params": by_factor[1.0]}]
+    return [{"params": some, "rate_factor": factor} for factor, some in by_factor.items() if some]
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate of every group, times the ``rate_factor`` of the group if it has one.
+
+    Args:
+        optimizer: Optimizer, such as that of :func:`parameter_groups`.
+        rate: Learning rate.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.training import set_rate
+        >>> slow, fast = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))
+        >>> groups = [{"params": [slow]}, {"params": [fast], "rate_factor": 100.0}]
+        >>> optimizer = torch.optim.SGD(groups, lr=1.0)
+        >>> set_rate(optimizer, 0.5)
+        >>> [group["lr"] for group in optimizer.param_groups]
+        [0.5, 50.0]
+    """
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group.get("rate_factor", 1.0)
+
+
 def make_optimizer(
-    parameters: Iterable[nn.Parameter], settings: Optimizer
+    parameters: Iterable[nn.Parameter] | Sequence[dict[str, Any]], settings: Optimizer
 ) -> torch.optim.Optimizer:
     """Return the optimizer of a settings section, for the parameters that require a gradient.
 
     Args:
-        parameters: Parameters of network and loss.
+        parameters: Parameters of network and loss, or groups of them (:func:`parameter_groups`).
         settings: ``name`` (sgd, adam or adamw), ``learning_rate``, ``weight_decay``, ``momentum``
             and ``s``.
 
@@ -94,7 +151,9 @@ def make_optimizer(
         >>> type(make_optimizer(nn.Linear(2, 1).parameters(), adam)).__name__
         'Adam'
     """
-    learning = [parameter for parameter in parameters if parameter.requires_grad]
+    learning: list[Any] = [
+        each for each in parameters if isinstance(each, dict) or each.requires_grad
+    ]
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.name == "sgd":
         return MomentumSGD(

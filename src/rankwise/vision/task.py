@@ -24,6 +24,7 @@ from rankwise.training import (
     Task,
     make_optimizer,
     milestone_rate,
+    parameter_groups,
     previous_outputs,
 )
 from rankwise.training.settings import EarlyStoppedTraining, Optimizer, Training
@@ -87,7 +88,7 @@ class ImageTask(Task[Batch]):
         return parts if self.previous is None else {**parts, "previous": self.previous}
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        return make_optimizer([*self.network.parameters(), *self.loss.parameters()], self.chosen)
+        return make_optimizer(parameter_groups(self.network, self.loss), self.chosen)
 
     def rate(self, step: int) -> float:
         chosen = self.chosen

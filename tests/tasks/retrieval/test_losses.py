@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.baselines import CrossBatchMemory, SupCon
+from rankwise.baselines import CrossBatchMemory, ProxyAnchor, SupCon
 from rankwise.errors import UsageError
 from rankwise.naming.table import ENTRIES
 from rankwise.objectives import SOPRC, embedding_scores
@@ -88,6 +88,17 @@ def test_a_memory_by_anchor_is_of_the_image():
     assert seen.flatten().nonzero().flatten().tolist() == ROWS.tolist()
 
 
+def test_a_loss_with_proxies_has_one_for_every_class():
+    found, e = loss("proxy_anchor(margin=.2)", warm_start=1), vectors()
+    assert found.objective.proxies.shape == (3, 4)
+    oracle = ProxyAnchor(3, 4, margin=0.2)
+    oracle.load_state_dict(found.objective.state_dict())
+    torch.testing.assert_close(found(e, BATCH, step=1), oracle(e, BATCH))
+    lists = embedding_scores(e, BATCH)
+    first = SupCon()(lists.scores, lists.target, mask=lists.mask)
+    torch.testing.assert_close(found(e, BATCH, step=0), first)
+
+
 def test_an_objective_without_lists_has_the_mean_prior():
     expected = (3 * 2 / 9 + 4 * 3 / 9 + 3 * 2 / 9) / 10
     assert float(loss("ap").objective.prior) == pytest.approx(expected)
@@ -149,6 +160,10 @@ def test_embeddings_of_the_last_parameters_reach_stable_ap():
     [
         (lambda: loss("soprk"), "objective.name: .*soprc"),
         (lambda: loss("xbm(ap, size=3, dimension=4)"), "xbm is not an objective but the setting"),
+        (
+            lambda: loss("proxy_anchor", Memory(size=4)),
+            "goes neither with memory.size nor with obj",
+        ),
         (lambda: loss("ovr(ap)"), r"ovr\(ap\) is a loss of logits"),
         (lambda: loss("ap", previous=True), "objective.previous is for stable_ap, got ap"),
         (lambda: loss("soap", Memory(size=4)), "goes neither with memory.size nor with mixup"),

@@ -48,7 +48,9 @@ def _double(views):
     return lambda pictures, device: views(pictures, device).double()
 
 
-@pytest.mark.parametrize("objective", ["ap", "soprc", "stable_ap", "sup_con", "blackbox_ap"])
+@pytest.mark.parametrize(
+    "objective", ["ap", "soprc", "stable_ap", "sup_con", "blackbox_ap", "proxy_anchor"]
+)
 @pytest.mark.parametrize("more", [(), ("mixup.stages=2",)], ids=["plain", "mixup"])
 def test_a_batch_in_parts_gives_the_gradient_of_the_whole(objective, more):
     """Views, mixing and loss are those of the big batch, whatever its parts."""

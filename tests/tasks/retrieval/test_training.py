@@ -53,8 +53,12 @@ def stop(step: Step) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "kill"),
-    [(EVERYTHING, True), (("objective.name=soprc", "memory.size=8", "memory.start=2"), False)],
-    ids=["killed", "stopped, with memory"],
+    [
+        (EVERYTHING, True),
+        (("objective.name=soprc", "memory.size=8", "memory.start=2"), False),
+        (("objective.name=proxy_anchor",), False),
+    ],
+    ids=["killed", "stopped, with memory", "stopped, with proxies"],
 )
 def test_a_run_that_was_killed_ends_as_if_it_was_not(tmp_path, changes, kill):
     if kill:

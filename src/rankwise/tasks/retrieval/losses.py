@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
 from rankwise._grammar import parse
 from rankwise.baselines import CrossBatchMemory, SupCon
+from rankwise.baselines.proxies import ProxyObjective
 from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
+from rankwise.naming.entry import load
 from rankwise.naming.table import find_objective
 from rankwise.objectives import Objective, embedding_scores
 from rankwise.tasks.retrieval.settings import Settings
@@ -22,7 +27,7 @@ class RetrievalLoss(nn.Module):
     π of a query is the share of its class among the other images of the data set, and an objective
     with a memory by list has one list for every class. One with a memory by item remembers every
     pair of images, which needs few of them, and one by anchor every image; both want their
-    ``rows`` in the call.
+    ``rows`` in the call. A loss with proxies has one for every class.
     """
 
     def __init__(self, settings: Settings, labels: Tensor) -> None:
@@ -30,6 +35,7 @@ class RetrievalLoss(nn.Module):
         super().__init__()
         chosen, memory = settings.objective, settings.memory
         self.images, self.chosen = len(labels), chosen
+        self.dimension = settings.network.dimension
         try:
             self.objective: nn.Module = self._made(labels)
         except (ValueError, RuntimeError) as error:
@@ -39,6 +45,16 @@ class RetrievalLoss(nn.Module):
                 "objective.name: xbm is not an objective but the setting memory.size; "
                 "name the objective that goes over the memory, such as contrastive"
             )
+        self.by_pair = self.by_image = self.by_class = False
+        self.warm = SupCon() if chosen.warm_start else None
+        self.memory: CrossBatchMemory | None = None
+        if isinstance(self.objective, ProxyObjective):
+            if memory.size or chosen.previous:
+                raise UsageError(
+                    f"objective.name: {chosen.name} compares images with proxies of classes, and "
+                    "goes neither with memory.size nor with objective.previous"
+                )
+            return
         if not isinstance(self.objective, Objective):
             raise UsageError(
                 f"objective.name: {chosen.name} is a loss of logits, not of one ranked list"
@@ -54,17 +70,19 @@ class RetrievalLoss(nn.Module):
             )
         if chosen.previous and not self.objective.uses_previous_scores:
             raise UsageError(f"objective.previous is for stable_ap, got {chosen.name}")
-        self.memory: CrossBatchMemory | None = None
         if memory.size:
-            size = memory.size, settings.network.dimension
+            size = memory.size, self.dimension
             self.memory = CrossBatchMemory(self.objective, *size, start=memory.start)
-        self.warm = SupCon() if chosen.warm_start else None
 
     def _made(self, labels: Tensor) -> nn.Module:
         """Make the objective; its prior and the sizes of its memory follow from the data."""
-        entry = find_objective(parse(self.chosen.name))
+        spec = parse(self.chosen.name)
+        entry = find_objective(spec)
         self._by_anchor = entry.memory == "by anchor"
         counts = torch.bincount(labels).double()
+        if issubclass(cast(type, load(entry)), ProxyObjective):
+            known = {"num_classes": len(counts), "dimension": self.dimension}
+            return by_name(str(replace(spec, options=known | dict(spec.options))))
         prior = (counts - 1).clamp_min(1) / max(1, self.images - 1)
         if "num_lists" not in entry.facts:  # one number for all: that of the mean query
             prior = (prior * counts).sum() / self.images
@@ -96,8 +114,12 @@ class RetrievalLoss(nn.Module):
         previous: Tensor | None = None,
     ) -> Tensor:
         """Return the loss of a step; ``previous`` are the embeddings by the last parameters."""
+        warming = self.warm is not None and step < self.chosen.warm_start
+        if isinstance(self.objective, ProxyObjective) and not warming:
+            against: Tensor = self.objective(embeddings, labels)
+            return against
         lists = embedding_scores(embeddings, labels, normalize=False)
-        if self.warm is not None and step < self.chosen.warm_start:
+        if self.warm is not None and warming:
             warm: Tensor = self.warm(lists.scores, lists.target, mask=lists.mask)
             return warm
         if self.memory is not None:
