@@ -45,7 +45,7 @@ class Plan(BasePlan):
     max_minutes: float = 0.0  # no training starts after that; 0: no limit
     seeds: int = 5
     rates: tuple[float, ...] = (1e-3, 3e-3)
-    feature_seconds: float = 10.0  # of processor time, of every training on features
+    feature_seconds: float = 12.0  # of processor time, of every training on features
     scratch_seconds: float = 40.0  # the same of a whole network
     least_steps: int = 80  # that the seconds must be enough for
     memory_mb: int = 1024  # that a step may add to the process
