@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from benchmarks.memory import peak_bytes_of
+
 from rankwise.checks import require_one_of
 from rankwise.data import DataError
 from rankwise.tasks.retrieval.settings import Network
@@ -57,6 +59,7 @@ class Plan(BasePlan):
     dropout: float = 0.5  # of the features
     width: int = 32  # of the network from scratch
     clock: Callable[[], float] = time.process_time
+    peak_bytes: Callable[[Callable[[], object]], int] = peak_bytes_of
 
     def __post_init__(self) -> None:
         require_one_of("stage", self.stage, STAGES)

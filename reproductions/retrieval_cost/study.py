@@ -17,7 +17,8 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     """Make the tables, figures and words of the report."""
     benches = by_bench(measured.cells)
     figures: dict[str, Figure] = {
-        f"batch_{name.replace('-', '_')}": batch_figure(benches, name) for name in benches
+        f"figure_{number}" if number > 1 else "figure": batch_figure(benches, name)
+        for number, name in enumerate(benches, 1)
     }
     tables = [main_table(cells) for cells in benches.values()]
     costs, found = cost_table(measured.costs), duels(plan, measured)

@@ -9,7 +9,6 @@ from statistics import median
 from typing import Any
 
 import torch
-from benchmarks.memory import peak_bytes_of
 
 from rankwise.retrieval import evaluate
 from reproductions.retrieval_cost.benches import Bench, Trial
@@ -65,7 +64,7 @@ def cost(bench: Bench, trial: Trial) -> dict[str, float]:
         learner.step()  # the first one warms up
         times = [_spent(clock, learner.step) for _ in range(bench.plan.timed)]
         _release()
-        peak = peak_bytes_of(learner.step)
+        peak = bench.plan.peak_bytes(learner.step)
     return {"seconds": median(times), "megabytes": peak / 2**20}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,15 +31,16 @@ class Duel:
         return self.gap.value > self.gap.half_width()
 
     def __str__(self) -> str:
-        side = "0 is in the interval" if self._open else "0 is not in the interval"
+        half = self.gap.half_width()
+        side = "0 is not in the interval"
+        if math.isnan(half):
+            side = "of one seed no interval is known"
+        elif abs(self.gap.value) <= half:
+            side = "0 is in the interval"
         return (
             f"{self.bench}: {self.own} (the best of ours by validation) less {self.other} (the "
             f"highest test mAP of the others) is {with_interval(self.gap, sign=True)}; {side}."
         )
-
-    @property
-    def _open(self) -> bool:
-        return not abs(self.gap.value) > self.gap.half_width()
 
 
 def duel(cells: Sequence[Cell], ours: Sequence[str]) -> Duel | None:

@@ -12,6 +12,7 @@ from tests.reproductions.longtail.generated import tiny_plan
 from tests.reproductions.outer import tiny as small_outer
 from tests.reproductions.papk_table3.generated import generated_ratings
 from tests.reproductions.retrieval import tiny as small_retrieval
+from tests.reproductions.retrieval_cost.small import small_plan as small_plan_of_cost
 
 from reproductions.convergence import plan as convergence
 from reproductions.detection import plan as detection
@@ -27,6 +28,7 @@ from reproductions.papk_table2 import measure as papk_table2
 from reproductions.papk_table3 import measure as papk_table3
 from reproductions.papk_table3.movielens import movielens
 from reproductions.retrieval import plan as retrieval
+from reproductions.retrieval_cost import plan as retrieval_cost
 from reproductions.saturation import study as saturation
 from reproductions.stability import measure as stability
 from reproductions.why_the_metric_matters import measure as why
@@ -98,6 +100,7 @@ TINY = {
         ),
     ),
     "retrieval": (retrieval.Plan, small_retrieval.plan()),
+    "retrieval-cost": (retrieval_cost.Plan, small_plan_of_cost()),
     "saturation": (
         saturation.Plan,
         saturation.Plan(items=400, batch=100, steps=4, every=2, repeats=2),
