@@ -105,7 +105,7 @@ class ProxyAnchor(ProxyObjective):
         >>> from rankwise.baselines import ProxyAnchor
         >>> loss = ProxyAnchor(num_classes=2, dimension=2, margin=0.5, alpha=2.0)
         >>> _ = loss.proxies.data.copy_(torch.eye(2))
-        >>> loss(torch.eye(2), torch.tensor([0, 1]))  # log(1 + e^−1) + log(1 + e)
+        >>> loss(torch.eye(2), torch.tensor([0, 1])).detach()  # log(1 + e^−1) + log(1 + e)
         tensor(1.6265)
 
     Reference:
@@ -163,7 +163,7 @@ class NormalizedSoftmax(ProxyObjective):
         >>> from rankwise.baselines import NormalizedSoftmax
         >>> loss = NormalizedSoftmax(num_classes=2, dimension=2, temperature=1.0)
         >>> _ = loss.proxies.data.copy_(torch.eye(2))
-        >>> loss(torch.eye(2), torch.tensor([0, 1]))  # log(1 + e^−1)
+        >>> loss(torch.eye(2), torch.tensor([0, 1])).detach()  # log(1 + e^−1)
         tensor(0.3133)
 
     Reference:
