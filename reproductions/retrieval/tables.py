@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 from rankwise.report import Table
 from rankwise.theory import Mean, mean_of
@@ -12,18 +13,34 @@ from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.timing import Time
 
 
-def of_method(cells: Sequence[Cell], method: str) -> list[Cell]:
+class Tested(Protocol):
+    """One training with its validation and test, of this study or another."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def validation(self) -> float: ...
+    @property
+    def map(self) -> float: ...
+
+
+_Tested = TypeVar("_Tested", bound=Tested)
+
+
+def of_method(cells: Sequence[_Tested], method: str) -> list[_Tested]:
     """Its cells by seed."""
     return sorted((c for c in cells if c.method == method), key=lambda c: c.seed)
 
 
-def best_of(cells: Sequence[Cell], methods: Sequence[str]) -> str:
+def best_of(cells: Sequence[Tested], methods: Sequence[str]) -> str:
     """The best of some methods by the mean mAP of validation."""
     there = [m for m in methods if of_method(cells, m)]
     return max(there, key=lambda m: mean_of([c.validation for c in of_method(cells, m)]).value)
 
 
-def paired(cells: Sequence[Cell], one: str, other: str) -> Mean:
+def paired(cells: Sequence[Tested], one: str, other: str) -> Mean:
     """Test mAP of one method less that of another, on the same seeds."""
     pairs = zip(of_method(cells, one), of_method(cells, other), strict=True)
     return mean_of([a.map - b.map for a, b in pairs])

@@ -29,9 +29,11 @@ class Plan(BasePlan):
     """What is measured."""
 
     QUICK: ClassVar = {
-        "sets": SETS[:1],
+        "sets": SETS[2:3],
         "only": ("SOPRC", "SupCon", "normalized softmax"),
-        "feature_seconds": 2.0,
+        "scratch_seconds": 3.0,
+        "least_steps": 10,
+        "validations": 2,
         "seeds": 2,
         "rates": (1e-3,),
     }

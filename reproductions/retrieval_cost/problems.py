@@ -58,11 +58,12 @@ class Pool:
 
     def splits(self, seed: int) -> RetrievalSplits:
         """The three parts of a seed."""
-        parts = {
-            name: self.images.subset(rows, f"{self.images.name} {name}", renumber=True)
-            for name, rows in rows_of(self.images, seed).items()
-        }
-        return RetrievalSplits(**parts)
+        rows = rows_of(self.images, seed)
+        train, validation, test = (
+            self.images.subset(rows[name], f"{self.images.name} {name}", renumber=True)
+            for name in _PARTS
+        )
+        return RetrievalSplits(train, validation, test)
 
 
 def pool_of(problem: Problem) -> Pool:
