@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from rankwise.data import DataError
 from rankwise.data.images.image_set import fingerprint
 from reproductions.frame import Runs, Setting
 from reproductions.retrieval.methods import Method
@@ -162,8 +163,14 @@ class Measurer:
         best = max(worth, key=lambda trial: worth[trial])
         words = {"objective": best.objective, "rate": best.rate, "batch": batch}
         # In the run folder before any test class is read; a later run must choose the same.
-        kept = self.runs.get(f"{self.bench.name} / {method.name} / chosen", lambda: words)
-        return replace(best, **kept)
+        name = f"{self.bench.name} / {method.name} / chosen"
+        kept = self.runs.get(name, lambda: words)
+        if kept != words:
+            raise DataError(
+                f"out must be a new folder: {name} is {kept} in runs.json, and validation now "
+                f"chooses {words}"
+            )
+        return best
 
     def _tested(self, trial: Trial) -> Cell:
         make = partial(train, self.bench, trial, test=True)

@@ -27,7 +27,7 @@ METHODS = (
     Method("Proxy-Anchor", ("proxy_anchor", "proxy_anchor(rate_factor=10)")),
     Method(
         "normalized softmax",
-        ("normalized_softmax(temperature=.05)", "normalized_softmax(temperature=.1)"),
+        ("normalized_softmax", "normalized_softmax(rate_factor=10)"),
     ),
 )
 """The first setting of each is the published one."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.reproductions.retrieval_cost.small import small_plan
@@ -86,6 +87,13 @@ def test_a_study_is_resumed_and_its_choice_is_in_the_folder(trained, tmp_path):
     assert not trained
     with pytest.raises(DataError, match="out must be a new folder or that of the same study"):
         collect(cheap(feature_seconds=5.0), Setting(folder=tmp_path))
+
+
+def test_another_choice_than_the_one_kept_is_refused(trained, tmp_path):
+    collect(cheap(stage="choose"), Setting(folder=tmp_path))
+    methods = tuple(replace(m, tries=m.tries[:1]) for m in cheap().methods)
+    with pytest.raises(DataError, match=r"SOPRC / chosen is .*outer=log.* validation now chooses"):
+        collect(cheap(methods=methods), Setting(folder=tmp_path))
 
 
 def test_no_training_starts_after_the_last_minute(trained, tmp_path, monkeypatch):
