@@ -100,8 +100,9 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         f"Every loss has the largest batch of {listed([str(b) for b in plan.batches])} images "
         f"whose step takes at most 1/{plan.least_steps} of that time and adds at most "
         f"{plan.memory_mb} MB to the process. Batches hold 4 images a class, or more where there "
-        "are too few classes, and at most all training images. A network sees "
-        f"{plan.chunk} images at a time (gradient caching).",
+        "are too few classes, and at most all training images. The batch follows from cost alone, "
+        "not from what suits a loss best: --batches 112 in another folder gives all losses one "
+        f"small batch. A network sees {plan.chunk} images at a time (gradient caching).",
         f"Of the classes of a data set {VALIDATION:.0%} are for validation, the same for all "
         f"seeds; each seed divides the others into {TEST:.0%} for the test and the rest for "
         "training. No class is in two parts. mAP is over the images of the test classes, each of "
