@@ -27,7 +27,7 @@ bench: $(READY) ## measure speed and memory as ratios in one run, write benchmar
 bench-peers: $(READY) ## build the peers' own environment and measure against their losses
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'torch==2.13.0' \
-		scikit-learn pytorch-metric-learning==2.9.0
+		scikit-learn pytorch-metric-learning==2.9.0 catboost==1.2.10
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1
 	@$(BIN)/python -m benchmarks.run objectives.peers twins
 

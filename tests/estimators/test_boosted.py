@@ -292,3 +292,61 @@ def test_feature_importances_are_loaded_and_zero_without_a_split(engine, tmp_pat
     np.testing.assert_array_equal(loaded.feature_importances_, ranker.feature_importances_)
     constant = BoostedRanker(engine=engine, **SMALL).fit(np.ones((300, 3)), y)
     np.testing.assert_array_equal(constant.feature_importances_, np.zeros(3))
+
+
+def graded(n: int = 300):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3))
+    relevance = np.clip(np.round(X[:, 0] + 0.5 * rng.normal(size=n)), 0, 3)
+    return X, relevance, np.arange(n) // 15
+
+
+@ENGINES
+def test_noise_is_seeded(engine) -> None:
+    X, y, groups = graded()
+
+    def scores(**options):
+        options = {**SMALL, "blend": 1.0, "engine": engine, **options}
+        return BoostedRanker("ndcg@5", **options).fit(X, y, groups=groups).decision_function(X)
+
+    noisy = scores(noise=1.0)
+    np.testing.assert_array_equal(noisy, scores(noise=1.0))
+    assert not np.array_equal(noisy, scores(noise=1.0, random_state=1, early_stopping_rounds=None))
+    assert not np.array_equal(noisy, scores())
+    np.testing.assert_array_equal(scores(), scores(noise=0.0, samples=9))
+
+
+def test_the_share_in_the_gradient_goes_from_log_loss_to_the_objective() -> None:
+    X, y, groups = graded()
+    options = {**SMALL, "early_stopping_rounds": None}
+
+    def scores(**more):
+        ranker = BoostedRanker("ndcg@5", **options, **more).fit(X, y, groups=groups)
+        return ranker.decision_function(X)
+
+    np.testing.assert_allclose(scores(blend=1.0, gradient_blend=0.0), scores(blend=0.0))
+    half = scores(blend=1.0, gradient_blend=0.5)
+    assert not np.allclose(half, scores(blend=1.0))
+    assert not np.allclose(half, scores(blend=0.0))
+
+
+def test_log_loss_beside_a_graded_objective_fits_the_relevances() -> None:
+    X, y, groups = graded()
+    options = {**SMALL, "early_stopping_rounds": None, "n_estimators": 100, "num_leaves": 15}
+    model = BoostedRanker("ndcg@5", **options, blend=0.0).fit(X, y, groups=groups)
+    share = 1 / (1 + np.exp(-model.decision_function(X) - model.threshold_))
+    by_relevance = [share[y == relevance].mean() for relevance in range(4)]
+    np.testing.assert_allclose(by_relevance, [0, 1 / 3, 2 / 3, 1], atol=0.12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise": -0.5}, "noise must be a finite number >= 0"),
+        ({"samples": 0}, "samples must be"),
+        ({"gradient_blend": 1.2}, r"gradient_blend must be in \[0, 1\], got 1\.2"),
+    ],
+)
+def test_options_of_the_gradient_are_checked(rows, options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        fitted(rows, **options)

@@ -75,6 +75,7 @@ def stopped_after(saves, monkeypatch):
         (BoostedRanker("ap", **TREES), 1),
         (BoostedRanker("ap", **TREES, subsample=0.7, colsample=0.7), 1),
         (BoostedRanker("ap", **TREES, engine="xgboost", subsample=0.7), 1),
+        (BoostedRanker("ap", **TREES, noise=0.5, samples=2, gradient_blend=0.5), 1),
         (LinearRanker("ap"), 1),
         (LinearRanker("auc", start="zero"), 3),
     ],

@@ -33,11 +33,18 @@ class Rows:
     weight: Floats | None = None  # None: every row counts once
     groups: NDArray[np.int64] | None = None  # None: all rows are one list
     X: Matrix = None  # where trees are grown on the rows
+    round: int = 0  # number of trees so far, by which noise is drawn
 
     @property
     def positive(self) -> NDArray[np.bool_]:
         """Whether a row is relevant."""
         return self.target > 0
+
+    @property
+    def share(self) -> Floats | NDArray[np.bool_]:
+        """The probability of being relevant that log-loss fits: y/max y of graded relevances."""
+        highest = self.target.max(initial=0.0)
+        return self.positive if highest <= 1 else self.target / highest
 
 
 class BoosterData(Protocol):
@@ -175,17 +182,29 @@ class ObjectiveGradient:
     def derivatives(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
         """Return the gradient of the risk, and its curvature before scaling, which may be 0."""
         merged = merge(scores, rows, graded=self.objective.graded)
-        with _one_thread():
-            parts = self._of(torch.tensor(merged.scores, requires_grad=True), merged.rows)
-        gradient, curvature = (part.numpy() for part in parts)
-        curvature = curvature.clip(0)
-        if self.curvature == "expected" and not isinstance(self.objective, PointwiseObjective):
-            curvature = expected(merged.scores, curvature, merged.rows.weight)
+        gradient, curvature = self.of_items(merged)
+        curvature = self.smoothed(merged.scores, curvature, merged.rows.weight)
         gradient, curvature = (merged.spread_out(p, rows.weight) for p in (gradient, curvature))
         return gradient, curvature
 
+    def of_items(self, items: Merged) -> tuple[Floats, Floats]:
+        """Return the gradient, and each item's own curvature."""
+        with _one_thread():
+            parts = self._of(torch.tensor(items.scores, requires_grad=True), items.rows)
+        gradient, curvature = (part.numpy() for part in parts)
+        return gradient, curvature.clip(0)
+
+    def smoothed(self, scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
+        """Return the curvature that boosters get: each item's own, or that of its scores."""
+        if self.curvature == "expected" and not isinstance(self.objective, PointwiseObjective):
+            return expected(scores, curvature, mass)
+        return curvature
+
     def _of(self, scores: Tensor, rows: Rows) -> tuple[Tensor, Tensor]:
-        given = {"groups": rows.groups, "weight": rows.weight}
+        groups = rows.groups
+        if groups is not None and len(groups) and (groups == groups[0]).all():
+            groups = None  # one list need not be gathered
+        given = {"groups": groups, "weight": rows.weight}
         options = {name: None if v is None else torch.from_numpy(v) for name, v in given.items()}
         target = torch.from_numpy(rows.target)
 
@@ -197,7 +216,10 @@ class ObjectiveGradient:
             # In log-loss: gradient p_y − 1 toward the right answer, curvature p_y (1 − p_y).
             right = torch.where(target > 0, logits, -logits).sigmoid()
             return gradient, gradient.abs() * right
-        _, scale = self.objective.rescale(read_batch(logits, target, CallArguments(**options)))
+        scale: Tensor | float = 1.0
+        if type(self.objective).rescale is not Objective.rescale:
+            batches = read_batch(logits, target, CallArguments(**options))
+            _, scale = self.objective.rescale(batches)
         # The chain rule divides a second derivative by the scale twice, the backward pass did once.
         bent = gradient if self.curved is None else gradient_of(self.curved)
         return gradient, bent.abs() / torch.as_tensor(scale)
@@ -215,9 +237,12 @@ def _one_thread() -> Iterator[None]:
 
 
 def log_loss_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
-    """Return gradient and curvature of Σ weight · log-loss, which boosters have built in."""
+    """Return gradient and curvature of Σ weight · log-loss, which boosters have built in.
+
+    Of graded relevances it is the cross-entropy with y/max y as the probability.
+    """
     p = 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
-    gradient, curvature = p - rows.positive, p * (1 - p)
+    gradient, curvature = p - rows.share, p * (1 - p)
     if rows.weight is not None:
         gradient, curvature = gradient * rows.weight, curvature * rows.weight
     return gradient, np.maximum(curvature, 1e-16)
@@ -283,10 +308,11 @@ def expected(scores: Floats, curvature: Floats, mass: Floats | None) -> Floats:
     the given ``mass``.
     """
     mass = np.ones_like(scores) if mass is None else mass
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)  # any order of ties: all of them are in the cell of the first
     descending = scores[order]
-    above = np.concatenate([[0.0], np.cumsum(mass[order])])
-    above = above[np.searchsorted(-descending, -descending, side="left")]
+    above = np.concatenate([[0.0], np.cumsum(mass[order])[:-1]])
+    tied = np.concatenate([[False], descending[1:] == descending[:-1]])
+    above = above[np.maximum.accumulate(np.where(tied, 0, np.arange(len(scores))))]
     growth = np.log1p(above * (_GROWTH - 1) / _TOP_CELL) / np.log(_GROWTH)
     cell = np.empty(len(scores), dtype=np.int64)
     cell[order] = growth.astype(np.int64)

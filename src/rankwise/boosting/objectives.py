@@ -22,6 +22,7 @@ from rankwise.boosting.gradient import (
     log_loss_gradient,
     rows_of,
 )
+from rankwise.boosting.noise import SAMPLES, NoisyGradient, check_noise
 from rankwise.checks import require_count
 from rankwise.naming import canonical_metric, metric_of
 from rankwise.naming import metric as named_metric
@@ -71,10 +72,10 @@ class BoosterObjective:
 
     def __call__(self, scores: ArrayLike, data: BoosterData) -> tuple[Floats, Floats]:
         """Return gradient and curvature of every row, for the next tree."""
-        rows = rows_of(data)
-        logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
         done = self._rounds.get(data, 0)
         self._rounds[data] = done + 1
+        rows = replace(rows_of(data), round=done)
+        logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
         return (log_loss_gradient if done < self.warm_rounds else self.mixed)(logits, rows)
 
     def mixed(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
@@ -103,6 +104,9 @@ def lightgbm_objective(
     blend: float = 1.0,
     curvature: Curvature = "expected",
     prior: float | None = None,
+    noise: float = 0.0,
+    samples: int = SAMPLES,
+    seed: int = 0,
 ) -> BoosterObjective:
     """Return an objective for ``lightgbm.train(params={"objective": …})``.
 
@@ -121,6 +125,10 @@ def lightgbm_objective(
             same sum of absolute gradients.
         curvature: See :class:`~rankwise.boosting.gradient.ObjectiveGradient`.
         prior: Share of positives where it is not that of the data set.
+        noise: Scale of the noise of the scores in every round, in units of the scores; 0 for none.
+            See :class:`~rankwise.boosting.noise.NoisyGradient`.
+        samples: Number of noisy orders a round, over which the gradient is averaged.
+        seed: Random seed of the noise. Each round draws its own.
 
     Returns:
         The objective, a function of (scores, data set) that counts its rounds: make a new one for
@@ -139,7 +147,9 @@ def lightgbm_objective(
     require_count("warm_rounds", warm_rounds, minimum=0)
     if not 0 <= blend <= 1:
         raise ValueError(f"blend must be in [0, 1], got {blend!r}")
-    gradient = gradient_of(name, curvature=curvature, prior=prior)
+    gradient = gradient_of(
+        name, curvature=curvature, prior=prior, noise=noise, samples=samples, seed=seed
+    )
     return BoosterObjective(name, warm_rounds, gradient, blend)
 
 
@@ -147,10 +157,20 @@ xgboost_objective = lightgbm_objective
 
 
 def gradient_of(
-    name: str, *, curvature: Curvature = "expected", prior: float | None = None
+    name: str,
+    *,
+    curvature: Curvature = "expected",
+    prior: float | None = None,
+    noise: float = 0.0,
+    samples: int = SAMPLES,
+    seed: int = 0,
 ) -> ObjectiveGradient:
-    """Return gradient and curvature of an objective by its name."""
-    return ObjectiveGradient(stateless_objective(name, prior=prior), curvature)
+    """Return gradient and curvature of an objective by its name, averaged over noise if any."""
+    check_noise(noise, samples)
+    objective = stateless_objective(name, prior=prior)
+    if noise == 0:
+        return ObjectiveGradient(objective, curvature)
+    return NoisyGradient(objective, curvature, noise=noise, samples=samples, seed=seed)
 
 
 def stateless_objective(name: str, *, prior: float | None = None, logits: bool = True) -> Objective:

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.engines import EngineName, Stage, Trees, boost, engine_of
 from rankwise.boosting.gradient import Rows, first_score, log_loss_gradient
-from rankwise.boosting.objectives import gradient_of, stateless_objective
+from rankwise.boosting.noise import SAMPLES, check_noise
+from rankwise.boosting.objectives import BoosterObjective, gradient_of, stateless_objective
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.estimators._holdout import clearly_better
 from rankwise.estimators.base import Ranker
@@ -46,9 +47,14 @@ class BoostedRanker(Ranker):
             stage ends. None: all ``n_estimators`` trees are grown and kept.
         blend: Weight of the objective's trees in the mean; log-loss has the rest. None: a half, or
             0 where that is clearly worse on the rows held out; 1 for a loss of single items such
-            as ``"focal"``. Of graded relevances, log-loss takes those above 0 as positive.
+            as ``"focal"``. Of graded relevances y, log-loss takes y/max y as the probability.
         warm_rounds: Number of the objective's trees that are grown on log-loss first. None: as many
             as early stopping finds best, or half of all without it.
+        gradient_blend: Share of the objective in the gradient of its trees; log-loss has the rest.
+            For learning to rank, ``blend=1, gradient_blend=0.2`` was best (docs/ranking.md).
+        noise: Scale of the noise that is added to the scores before the objective's gradient, in
+            units of the scores (log-odds): stochastic smoothing, as in YetiRank. 0 for none.
+        samples: Number of noisy orders a tree, over which the gradient is averaged.
         engine: ``"lightgbm"`` or ``"xgboost"``. Both take missing values and categories. A value
             that a sparse row does not hold is 0 for LightGBM and missing for XGBoost.
         n_jobs: Threads; −1 for all.
@@ -83,6 +89,9 @@ class BoostedRanker(Ranker):
     early_stopping_rounds: int | None = 50
     blend: float | None = None
     warm_rounds: int | None = 0
+    gradient_blend: float = 1.0
+    noise: float = 0.0
+    samples: int = SAMPLES
     engine: EngineName = "lightgbm"
     n_jobs: int = -1
 
@@ -105,8 +114,11 @@ class BoostedRanker(Ranker):
         require_number("reg", self.reg, minimum=0)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must be -1 or a number of threads >= 1, got 0")
-        if self.blend is not None and not 0 <= self.blend <= 1:
-            raise ValueError(f"blend must be in [0, 1], got {self.blend!r}")
+        for name in ("blend", "gradient_blend"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"{name} must be in [0, 1], got {value!r}")
+        check_noise(self.noise, self.samples)
         self._stages(True)  # refuses an objective with a memory
         super()._check_options()
 
@@ -120,7 +132,7 @@ class BoostedRanker(Ranker):
         pointwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
         return 1.0 if pointwise else 0.5
 
-    def _stages(self, stops: bool) -> dict[str, list[Stage]]:
+    def _stages(self, stops: bool, seed: int = 0) -> dict[str, list[Stage]]:
         """Return the gradients of each set of trees, with the number of trees each ends at."""
         total, warm = self.n_estimators, self.warm_rounds
         plain: Stage = log_loss_gradient, total
@@ -128,14 +140,16 @@ class BoostedRanker(Ranker):
             return {"trees": [plain]}
         if warm is None:
             warm = total if stops else total // 2
-        metric: Stage = gradient_of(self.objective), total
+        own = gradient_of(self.objective, noise=self.noise, samples=self.samples, seed=seed)
+        mixed = BoosterObjective(self.objective, 0, own, self.gradient_blend).mixed
+        metric: Stage = mixed, total
         first: list[Stage] = [(log_loss_gradient, min(warm, total))] if warm else []
         found = {"trees": [*first, metric], "log_loss_trees": [plain]}
         return {name: found[name] for name in _weights(self._share)}
 
     def _fit_scores(self, data: Training) -> None:
         objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
-        self._start = first_score(objective, data.prior)
+        self._start = first_score(objective, _prior(data))
         stops = self.early_stopping_rounds is not None and data.splits
         held_out = _rows(data.held_out) if stops else None
         evaluate = data.evaluate if stops else None
@@ -150,7 +164,7 @@ class BoostedRanker(Ranker):
             seed=data.seed,
             categories=tuple(self.preparation_.categories),
         )
-        engine, growing = None, self._stages(stops)
+        engine, growing = None, self._stages(stops, data.seed)
         for name, stages in growing.items():
             if name in rounds:
                 continue
@@ -232,6 +246,14 @@ class BoostedRanker(Ranker):
 def _weights(share: float) -> dict[str, float]:
     """Return the weights above 0 of the sets of trees, given that of the objective's."""
     return {n: w for n, w in {"trees": share, "log_loss_trees": 1 - share}.items() if w > 0}
+
+
+def _prior(data: Training) -> float:
+    """Return the share of positives, or the mean of y/max y of graded relevances."""
+    share = _rows(data.train).share
+    if share.dtype == np.bool_:
+        return data.prior
+    return float(np.average(share, weights=data.train.weight))
 
 
 def _rows(part: Part) -> Rows:

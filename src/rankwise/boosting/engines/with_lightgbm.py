@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import lightgbm as lgb
 import numpy as np
@@ -56,8 +57,9 @@ class LightGBM(Engine):
         return self._rounds
 
     def grow(self, gradient: Gradient) -> bool:
+        rows = replace(self.rows, round=self._rounds)
         try:
-            finished = self.booster.update(fobj=lambda scores, _: gradient(scores, self.rows))
+            finished = self.booster.update(fobj=lambda scores, _: gradient(scores, rows))
         except lgb.basic.LightGBMError as error:
             if _NOTHING in str(error):
                 return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import xgboost as xgb
@@ -50,7 +51,7 @@ class XGBoost(Engine):
 
     def grow(self, gradient: Gradient) -> bool:
         scores = self.booster.predict(self.data, output_margin=True, training=True)
-        values = gradient(scores.astype(np.float64), self.rows)
+        values = gradient(scores.astype(np.float64), replace(self.rows, round=self.rounds))
         slope, curvature = (part.astype(np.float32) for part in values)
         self.booster.boost(self.data, self.rounds, grad=slope, hess=curvature)
         return True  # a tree that is only a leaf changes no ranking: patience ends it

@@ -145,6 +145,10 @@ class NDCG(Objective):
             self.average = FCCOAverage(num_items, 2, ema_rate=ema_rate)
 
     def risk(self, lists: Lists) -> Risk:
+        plain = self.outer == "ndcg" and self.competitors == "all" and not self.in_logarithms
+        whole = self.softness is None and self.average is None and self.length is None
+        if self.k is not None and plain and whole:
+            return Risk(self._value_at_the_top(lists, self.k))
         share = torch.ones_like(lists.positive_weight)
         updates: list[MemoryUpdate] = []
         times = torch.ones_like(lists.n_positives)  # how many items each one stands for
@@ -182,6 +186,15 @@ class NDCG(Objective):
         total = gains.sum(-1)  # Σ gain/Z
         return ((gains * discount.log()).sum(-1) / total - total.log()).to(gains.dtype)
 
+    def _value_at_the_top(self, lists: Lists, k: int) -> Tensor:
+        """The value by the ranks where they count, at k items rather than at all."""
+        share = share_at_the_top(lists, k)
+        share, at = share.topk(max(1, int((share > 0).sum(-1).max())), dim=-1)
+        rank = surrogate_rank(self.surrogate, lists, self.itself, at=at)
+        gains = normalized_gains(lists, self.gain, k)[:, : lists.positives.shape[-1]]
+        gains = (lists.positive_weight * gains).gather(-1, at)
+        return 1 - (share.to(rank.dtype) * gains / torch.log2(1 + rank)).sum(-1).to(gains.dtype)
+
     def _log_rank(self, lists: Lists) -> Tensor:
         """log(1 + g) of every relevant item, for exponentials."""
         assert isinstance(self.surrogate, Exponential)
@@ -218,20 +231,29 @@ def _repeated(lists: Lists, times: Tensor) -> Lists:
 
 
 def surrogate_rank(
-    surrogate: Surrogate, lists: Lists, itself: float = 1.0, competitors: Competitors = "all"
+    surrogate: Surrogate,
+    lists: Lists,
+    itself: float = 1.0,
+    competitors: Competitors = "all",
+    *,
+    at: Tensor | None = None,
 ) -> Tensor:
     """g_i = 1 + Σ_{j≠i} ℓ(s_i − s_j) at every relevant item, (lists, positives)   (EXM 2.3.4).
 
     The sum is over the whole list, or its negatives. The item itself counts as exactly 1 whatever
     ℓ(0) is, so that g ≥ 1 for every ℓ ≥ 0 and g is at least the rank where ℓ ≥ ℓ₀₁. Another
-    ``itself`` replaces 1.
+    ``itself`` replaces 1. ``at`` are places of relevant items, (lists, places), for the ranks of
+    these alone.
     """
     if competitors == "negatives":
         weight = lists.negative_weight
         return pair_sum(surrogate, lists.positives, lists.negatives, weight=weight) + itself
+    upper, weight = lists.positives, lists.positive_weight
+    if at is not None:
+        upper, weight = upper.gather(-1, at), weight.gather(-1, at)
     # Of an item of weight w the sum has w·ℓ(0): one of them is the item, the others its copies.
-    own = itself - value_at_tie(surrogate) * lists.positive_weight.clamp_max(1)
-    return pair_sum(surrogate, lists.positives, lists.scores, weight=lists.weight) + own
+    own = itself - value_at_tie(surrogate) * weight.clamp_max(1)
+    return pair_sum(surrogate, upper, lists.scores, weight=lists.weight) + own
 
 
 def value_at_tie(surrogate: Surrogate) -> float:
