@@ -51,7 +51,7 @@ class BoostedRanker(Ranker):
         warm_rounds: Number of the objective's trees that are grown on log-loss first. None: as many
             as early stopping finds best, or half of all without it.
         gradient_blend: Share of the objective in the gradient of its trees; log-loss has the rest.
-            For learning to rank, ``blend=1, gradient_blend=0.2`` was best (docs/ranking.md).
+            Graded lists: try ``blend=1, gradient_blend=0.2`` (docs/ranking.md).
         noise: Scale of the noise that is added to the scores before the objective's gradient, in
             units of the scores (log-odds): stochastic smoothing, as in YetiRank. 0 for none.
         samples: Number of noisy orders a tree, over which the gradient is averaged.

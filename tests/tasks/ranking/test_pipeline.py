@@ -39,6 +39,27 @@ def test_every_scorer_learns_by_every_objective(tmp_path, model, objective):
     assert found.mean > chance.mean + 0.1
 
 
+def test_noise_is_an_option_of_boosted_runs_and_resumes(tmp_path, monkeypatch):
+    options = {**QUICK["boosted"], "noise": 1.0, "samples": 2, "gradient_blend": 0.5, "n_jobs": 1}
+    settings = Settings(objective="ndcg@3", model="boosted", metric="ndcg@3", options=options)
+    train = read_letor(written(tmp_path / "train.txt"))
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    run(settings, whole, train)
+    save = Checkpoint.save
+
+    def killed(self, state):
+        save(self, state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(settings, stopped, train)
+    run(settings, stopped, train, resume=True)
+    one, other = (scores_of(load_run(folder)[1], train) for folder in (whole, stopped))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_a_validation_file_is_what_is_held_out(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     other = read_letor(written(tmp_path / "other.txt", queries=5, seed=2))

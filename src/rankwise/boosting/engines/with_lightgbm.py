@@ -44,13 +44,18 @@ class LightGBM(Engine):
             categorical_feature=list(trees.categories),
             params=params,
         )
-        self.booster = lgb.Booster(params, data)
-        self._rounds = 0  # a first tree that is only a leaf, of value 0, LightGBM counts but keeps
+        self.params, self.data, self.held_out = params, data, None
         if held_out is not None:
             # The constant start does not change how rows are ranked.
             others = _matrix(held_out.X)
-            valid = lgb.Dataset(others, held_out.target, reference=data, params=params)
-            self.booster.add_valid(valid, "held out")
+            self.held_out = lgb.Dataset(others, held_out.target, reference=data, params=params)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.booster = lgb.Booster(self.params, self.data)
+        self._rounds = 0  # a first tree that is only a leaf, of value 0, LightGBM counts but keeps
+        if self.held_out is not None:
+            self.booster.add_valid(self.held_out, "held out")
 
     @property
     def rounds(self) -> int:
@@ -72,6 +77,8 @@ class LightGBM(Engine):
         return float(found[0][2])
 
     def cut(self, rounds: int) -> None:
+        if rounds == 0 and self._rounds:
+            self._begin()  # rolling back would leave rounding errors in the scores
         for _ in range(self._rounds - rounds):
             self.booster.rollback_one_iter()
         self._rounds = min(self._rounds, rounds)

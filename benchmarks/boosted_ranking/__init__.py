@@ -1,0 +1,1 @@
+"""Boosted learning to rank: ours against LightGBM, XGBoost, CatBoost and regression."""
