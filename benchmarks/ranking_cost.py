@@ -41,7 +41,7 @@ def documents(size: int) -> tuple[Any, Any, Any]:
 def lightgbm_round(size: int, objective: str, truncation: int = 30) -> Round:
     """A round of lambdarank, or of one of our objectives."""
     x, y, sizes = documents(size)
-    own = None if objective == "lambdarank" else lightgbm_objective(objective)
+    own: Any = None if objective == "lambdarank" else lightgbm_objective(objective)
     params = {"objective": "none" if own else objective, "num_threads": 1, "verbosity": -1}
     params |= {"num_leaves": 31, "force_row_wise": True}
     params |= {"lambdarank_truncation_level": truncation}
@@ -55,7 +55,7 @@ def xgboost_round(size: int, method: str, pairs: int) -> Round:
     data = xgb.DMatrix(x, y, nthread=1)
     data.set_group(sizes)
     params = {"objective": "rank:ndcg", "tree_method": "hist", "grow_policy": "lossguide"}
-    options = {"max_depth": 0, "max_leaves": 31, "nthread": 1, "verbosity": 0}
+    options: dict[str, Any] = {"max_depth": 0, "max_leaves": 31, "nthread": 1, "verbosity": 0}
     options |= {"lambdarank_pair_method": method, "lambdarank_num_pair_per_sample": pairs}
     booster = xgb.Booster({**params, **options}, cache=[data])
     done = iter(range(10**6))

@@ -19,8 +19,9 @@ from typing import TypedDict
 import numpy as np
 import torch
 from benchmarks.boosted_ranking.folds import FOLDS, SEEDS, Split, load, split
-from benchmarks.boosted_ranking.methods import METHODS, PEERS, Fit
+from benchmarks.boosted_ranking.methods import METHODS, Fit
 from benchmarks.boosted_ranking.table import tables
+from benchmarks.objectives import PEERS
 from benchmarks.page import write_between, write_safely
 
 RESULTS = Path(__file__).parent.parent / "boosted_ranking.json"

@@ -52,7 +52,7 @@ def _lightgbm(
 ) -> Fit:
     train, held_out, test, seed = parts
     rate, leaves = setting
-    own = lightgbm_objective(**ours, seed=seed) if ours else None
+    own: Any = lightgbm_objective(**ours, seed=seed) if ours else None
     params = {"objective": "none", "metric": "none", **params, "seed": seed, "num_threads": 1}
     params |= {"learning_rate": rate, "num_leaves": leaves, "verbosity": -1}
     params |= {"deterministic": True, "force_row_wise": True}
@@ -72,7 +72,9 @@ def _lightgbm(
         return float(found[0][2])
 
     best, rounds = _stopped(grow, value)
-    scores = (booster.predict(p.x, num_iteration=rounds, raw_score=True) for p in (held_out, test))
+    scores: list[Any] = [
+        booster.predict(p.x, num_iteration=rounds, raw_score=True) for p in (held_out, test)
+    ]
     return Fit(best, rounds, f"rate {rate}, {leaves} leaves", *scores)
 
 
