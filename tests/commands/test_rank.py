@@ -7,7 +7,7 @@ import pytest
 from tests.tasks.ranking.cases import written
 from typer.testing import CliRunner
 
-from rankwise.commands.rank import app
+from rankwise.commands.rank import _options, app
 from rankwise.training import RunFolder
 
 RUN = CliRunner()
@@ -196,3 +196,12 @@ def test_a_seed_that_is_too_large_leaves_nothing(tmp_path):
     assert done.exit_code == 2
     assert "seed must be a whole number" in done.output
     assert not out.exists()
+
+
+def test_options_are_numbers_lists_or_words():
+    given = ["a=.2", "b=50", "c=1e-3", "d=[64, 32]", "e=xgboost", "f=null", "g = true"]
+    found = _options(given)
+    assert found == {"a": 0.2, "b": 50, "c": 0.001, "d": [64, 32], "e": "xgboost", "f": None} | {
+        "g": True
+    }
+    assert type(found["b"]) is int

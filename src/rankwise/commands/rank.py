@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -196,16 +197,16 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
 
 
 def _options(given: list[str]) -> dict[str, object]:
-    """``name=value`` pairs, the values as JSON or else as words."""
+    """``name=value`` pairs, the values as JSON, as numbers such as .2, or else as words."""
     found: dict[str, object] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"--set must be name=value, such as epochs=50, got {text!r}")
-        try:
-            found[name.strip()] = json.loads(value)
-        except json.JSONDecodeError:
-            found[name.strip()] = value
+        found[name.strip()] = value
+        for parse in (float, json.loads):  # JSON last: 50 is an int there
+            with suppress(ValueError):
+                found[name.strip()] = parse(value)
     return found
 
 
