@@ -1,10 +1,11 @@
-"""``python -m benchmarks.tabular DIR linear|boosted|neural ap|opauc [--sets A …] [--losses B …]``.
+"""``python -m benchmarks.tabular DIR linear|boosted|bagged|neural ap|opauc [--sets A …]``.
 
 DIR is the folder of the shared data sets (it is not part of this repository). Every loss gets the
 same splits, 60:20:20 within each class, the same model and the same number of trees or epochs, and
 stops by the metric of the validation part. Results go to ``MODEL_METRIC.json`` fit by fit; what is
 there is not measured again unless it is named after ``--again``. ``--print`` only shows the table.
 ``--choose`` evaluates on rows other than the test rows: the other 80 % are split 60:20:20 again.
+``--losses B …`` measures some losses only.
 
 How the form of BoostedRanker was chosen: on such rows, AP less that of log-loss on thyroid,
 waveform and pendigits (5 seeds), mammography and aloi (3), campaign (1), where there are as many
@@ -31,7 +32,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.page import write_safely
-from benchmarks.tabular import boosted, linear, neural
+from benchmarks.tabular import bagged, boosted, linear, neural
 from benchmarks.tabular.fits import Fit
 from benchmarks.tabular.sets import SETS, inner, load
 from benchmarks.tabular.table import table
@@ -44,6 +45,7 @@ LOSSES: dict[tuple[str, str], dict[str, Fit]] = {
     ("linear", "opauc"): linear.PARTIAL,
     ("boosted", "ap"): boosted.AP,
     ("boosted", "opauc"): boosted.PARTIAL,
+    ("bagged", "ap"): bagged.AP,
     ("neural", "ap"): neural.AP,
     ("neural", "opauc"): neural.PARTIAL,
 }
@@ -79,7 +81,7 @@ def measure(asked: argparse.Namespace, losses: dict[str, Fit], out: Path) -> Any
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.tabular", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("model", choices=["linear", "boosted", "neural"])
+    parser.add_argument("model", choices=["linear", "boosted", "bagged", "neural"])
     parser.add_argument("metric", choices=list(METRICS))
     parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--losses", nargs="+")
@@ -91,7 +93,11 @@ def main() -> None:
     if not (asked.folder / "tabular").is_dir():
         parser.error(f"{asked.folder} must hold the folder tabular")
     torch.set_num_threads(1)
+    if (asked.model, asked.metric) not in LOSSES:
+        parser.error(f"{asked.model} is measured by ap only, got {asked.metric}")
     losses = LOSSES[asked.model, asked.metric]
+    if asked.choose and asked.model == "bagged":
+        losses = bagged.TRIALS
     ending = "_choice.json" if asked.choose else ".json"
     out = Path(__file__).parent / f"{asked.model}_{asked.metric}{ending}"
     known = json.loads(out.read_text()) if asked.only else measure(asked, losses, out)
