@@ -96,6 +96,40 @@ def test_log_loss_stays_alone_where_it_is_clearly_better(rows, tmp_path, monkeyp
         )
 
 
+@ENGINES
+def test_bagged_it_is_the_mean_of_all_sets_with_and_without_drawing(rows, engine, tmp_path) -> None:
+    options = {"engine": engine, "early_stopping_rounds": 5, "metric": "ap"}
+    drawing = {"subsample": 0.8, "colsample": 0.8}
+
+    def scores(**more):
+        model = fitted(rows, **options, **more)
+        return model._scores(np.asarray(rows[0])), model
+
+    whole, drawn = (scores(blend=0.5, **more)[0] for more in ({}, drawing))
+    assert (whole != drawn).any()
+    both, model = scores(blend=0.5, bagged=True)
+    np.testing.assert_allclose(both, (whole + drawn) / 2, atol=1e-5)
+    names = ["trees", "log_loss_trees", "bagged_trees", "bagged_log_loss_trees"]
+    assert list(model.texts_) == names
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    again = Ranker.load(model.save(tmp_path / "model"))
+    assert (again.decision_function(rows[0]) == model.decision_function(rows[0])).all()
+    plain, bag = (scores(objective="log_loss", **more)[0] for more in ({}, drawing))
+    two, model = scores(objective="log_loss", bagged=True)
+    np.testing.assert_allclose(two, (plain + bag) / 2, atol=1e-5)
+    assert list(model.texts_) == ["trees", "bagged_trees"]
+
+
+def test_bagged_log_losses_stay_alone_where_they_are_clearly_better(rows, monkeypatch) -> None:
+    monkeypatch.setattr("rankwise.estimators.boosted.clearly_better", lambda *_: True)
+    chosen = fitted(rows, early_stopping_rounds=5, bagged=True)
+    plain = fitted(rows, early_stopping_rounds=5, bagged=True, blend=0.0)
+    assert list(chosen.texts_) == ["log_loss_trees", "bagged_log_loss_trees"]
+    assert (chosen.blend_, chosen.n_trees_) == (0.0, plain.n_trees_)
+    X = np.asarray(rows[0])
+    np.testing.assert_array_equal(chosen._scores(X), plain._scores(X))
+
+
 @pytest.mark.parametrize("objective", ["focal", "log_loss"])
 def test_a_loss_of_items_is_not_joined_with_log_loss(rows, objective) -> None:
     assert list(fitted(rows, objective=objective).texts_) == ["trees"]
