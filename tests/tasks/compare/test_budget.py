@@ -65,6 +65,15 @@ def test_another_budget_decides_upon_candidates_again_but_not_upon_splits(tmp_pa
     assert json.loads((tmp_path / TIMING).read_text())["budget"] == 1000.0
 
 
+def test_the_second_fit_of_a_control_is_never_the_log_loss_that_is_kept(tmp_path, monkeypatch):
+    second = Candidate("linear", "log_loss", second=True)
+    costs = {PLAIN.key: 4.0, second.key: 2.0}
+    monkeypatch.setattr(module, "measure", lambda each, *_: Cost(costs[each.key], 0.0, 0.0))
+    monkeypatch.setattr(module, "_timed", lambda *_: (500, 0.0, 0.0))
+    found = open_budget(tmp_path, problem(tmp_path, budget=1.0), [PLAIN, second])
+    assert list(found.left_out) == [second.name]
+
+
 def test_a_damaged_record_is_measured_again(tmp_path, monkeypatch):
     (tmp_path / TIMING).write_text("{")
     found, _ = opened(tmp_path, monkeypatch, {PLAIN.key: 1.0}, budget=100.0)

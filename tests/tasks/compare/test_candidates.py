@@ -21,19 +21,35 @@ def names(metric, words):
     return [each.name for each in candidates(metric, words)]
 
 
-def test_three_of_each_kind():
+def test_four_of_each_kind_and_the_second_fit_of_the_control():
     found = candidates("ap", "linear,boosted")
     assert [each.name for each in found] == [
         "linear, log-loss",
         "linear, ap",
         "linear, log-loss + ap",
+        "linear, log-loss, second fit",
+        "linear, two log-losses",
         "boosted, log-loss",
         "boosted, ap",
         "boosted, log-loss + ap",
+        "boosted, log-loss, second fit",
+        "boosted, two log-losses",
     ]
-    assert [each.is_log_loss for each in found[:3]] == [True, False, False]
+    assert [each.is_log_loss for each in found[:5]] == [True, False, False, True, False]
+    assert [each.is_control for each in found[:5]] == [False, False, False, False, True]
+    assert [each.second for each in found[:5]] == [False, False, False, True, False]
     assert found[2].parts == ("linear, log-loss", "linear, ap")
-    assert len({each.key for each in found}) == 6
+    assert found[4].parts == ("linear, log-loss", "linear, log-loss, second fit")
+    assert len({each.key for each in found}) == 10
+
+
+def test_a_second_fit_draws_its_rows_where_the_estimator_can():
+    first, second = (Candidate("boosted", "log_loss", second=second) for second in (False, True))
+    assert ranker_of(first, {}, 100).subsample == 1.0
+    assert ranker_of(second, {}, 100).subsample == 0.8
+    assert second.space() == first.space()
+    linear = ranker_of(Candidate("linear", "log_loss", second=True), {}, 100)
+    assert linear.get_params() == ranker_of(Candidate("linear", "log_loss"), {}, 100).get_params()
 
 
 def test_one_alone_and_none_twice():
@@ -46,9 +62,11 @@ def test_one_alone_and_none_twice():
 
 
 def test_keys_are_good_names_of_folders():
-    (_, metrical, both) = candidates("opauc(max_fpr=0.05)", "boosted")
+    (_, metrical, both, second, control) = candidates("opauc(max_fpr=0.05)", "boosted")
     assert metrical.key == "boosted-opauc-max-fpr=0.05"
     assert both.key == "boosted-log-loss-opauc-max-fpr=0.05"
+    assert second.key == "boosted-log-loss-second-fit"
+    assert control.key == "boosted-two-log-losses"
 
 
 @pytest.mark.parametrize(

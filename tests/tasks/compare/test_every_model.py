@@ -30,7 +30,7 @@ def test_words_gaps_times_and_lists(tmp_path, model, options):
     asked = settings(tmp_path, candidates=model, trials=1, **options)
     found = run(asked, tmp_path / "run").results
     assert not found["left_out"]
-    assert [row["model"] for row in found["candidates"]] == [model] * 3
+    assert [row["model"] for row in found["candidates"]] == [model] * 4
     table(rows=40, seed=3).write_csv(tmp_path / "new.csv")
     predicted = predict_file(tmp_path / "run", tmp_path / "new.csv").frame
     assert predicted.shape == (40, 2)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 
 import numpy as np
@@ -29,6 +30,7 @@ from rankwise.tasks.compare.search import Search, Tuned
 
 __all__ = ["stubbed"]
 
+TWO = "linear:log_loss,linear:ap"  # without their mean, and so without its control
 PLAIN, FREE = Candidate("linear", "log_loss"), Cost(0.0, 0.0, 0.0)
 pytestmark = pytest.mark.usefixtures("stubbed")
 
@@ -45,11 +47,13 @@ def test_a_run_is_written_whole(tmp_path):
     assert found.results == results(out)
     assert not found.results["left_out"]
     rows = found.results["candidates"]
-    assert [row["name"] for row in rows][:3] == [
+    assert [row["name"] for row in rows][:4] == [
         "linear, log-loss",
         "linear, ap",
         "linear, log-loss + ap",
+        "linear, two log-losses",
     ]
+    assert len(rows) == 8
     arrays = np.load(out / "predictions.npz")
     frame = pl.read_csv(asked.data)
     np.testing.assert_array_equal(frame["y"].to_numpy()[arrays["row"]], arrays["target"])
@@ -114,6 +118,54 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     assert run(asked, out, resume=True).results["candidates"]
 
 
+def test_a_run_of_a_version_without_controls_is_resumed_without_them(tmp_path, monkeypatch):
+    asked, out = settings(tmp_path, trials=1), tmp_path / "run"
+    whole = run(asked, out).results
+    shutil.rmtree(out / pipeline.CANDIDATES / "linear-log-loss-second-fit")
+    timing = json.loads((out / "timing.json").read_text())
+    for known in ("costs", "seconds", "shares"):
+        del timing[known]["linear-log-loss-second-fit"]
+    (out / "timing.json").write_text(json.dumps(timing))
+    monkeypatch.setattr(StubRanker, "_fit_scores", None)  # nothing is trained
+    said = []
+    again = run(asked, out, resume=True, on_warning=said.append).results
+    assert said == [
+        "not in this run, which an earlier rankwise began: linear, log-loss, second fit; "
+        "pass another --out to train them"
+    ]
+    kept = ("name", "test", "validation")
+    rows = [[{key: row[key] for key in kept} for row in r["candidates"]] for r in (whole, again)]
+    assert rows[1] == rows[0][:3]
+    assert not any(row["against_control"] for row in again["candidates"])
+
+
+def test_the_control_averages_two_fits_of_log_loss_that_differ(tmp_path, monkeypatch):
+    real, seen = StubRanker._fit_scores, []
+
+    def watched(self, data):
+        seen.append((self.objective, self.random_state))
+        real(self, data)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", watched)
+    out = tmp_path / "run"
+    found = run(settings(tmp_path, trials=1, seeds=2, seed=5), out).results
+    assert {state for objective, state in seen if objective == "ap"} == {5, 6}
+    assert {state for objective, state in seen if objective == "log_loss"} == {5, 6, 7, 8}
+    control = found["candidates"][3]
+    parts = [np.load(out / pipeline.CANDIDATES / f"linear-log-loss{which}" / "scores.npz")
+             for which in ("", "-second-fit")]  # fmt: skip
+    ranked = [each["test_ranked"] for each in parts]
+    assert not np.array_equal(*ranked)
+    scores = np.load(out / "predictions.npz")["score_3"]
+    np.testing.assert_allclose(scores, (ranked[0] + ranked[1]) / 2)
+    assert control["objective"] == "two log-losses"
+    compared = [row["name"] for row in found["candidates"] if row["against_control"]]
+    assert len(compared) == 1
+    (row,) = [row for row in found["candidates"] if row["against_control"]]
+    expected = row["test"]["value"] - control["test"]["value"]
+    assert row["against_control"]["value"] == pytest.approx(expected)
+
+
 def test_with_time_the_choice_rests_on_folds_twice_and_nothing_is_cut_short(tmp_path):
     said = []
     found = run(settings(tmp_path, trials=1), tmp_path / "run", on_warning=said.append).results
@@ -153,9 +205,9 @@ def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_p
     found = run(settings(tmp_path, budget=budget), out).results
     timing = json.loads((out / "timing.json").read_text())
     assert sum(timing["seconds"].values()) + timing["pilot_seconds"] <= 1.15 * budget
-    assert [row["trials"] for row in found["candidates"]] == [1, 1, 2]
+    assert [row["trials"] for row in found["candidates"]] == [1, 1, 2, 2]
     assert all(row["cut_short"] for row in found["candidates"])
-    names = "linear, log-loss; linear, ap"
+    names = "linear, log-loss; linear, ap; linear, two log-losses"
     assert f"cut short by --budget, and maybe better with more of it: {names}" in found["remarks"]
 
 
@@ -179,7 +231,7 @@ def test_a_candidate_longer_than_the_budget_is_announced_before_and_left_out(tmp
     def told(event):
         events.append((event.name, len(said)))
 
-    asked = settings(tmp_path, budget=1.5)
+    asked = settings(tmp_path, budget=1.5, candidates=TWO)
     found = run(asked, tmp_path / "run", on_warning=said.append, on_event=told).results
     assert [row["name"] for row in found["candidates"]] == ["linear, log-loss"]
     (why,) = found["left_out"].values()
@@ -208,7 +260,7 @@ def test_a_budget_too_short_for_anything_announces_its_only_trial_as_longer(tmp_
 
 def test_what_was_decided_by_timing_is_the_same_when_resumed(tmp_path, monkeypatch):
     busy(monkeypatch, 2e-3)
-    asked, out = settings(tmp_path, budget=1.5), tmp_path / "run"
+    asked, out = settings(tmp_path, budget=1.5, candidates=TWO), tmp_path / "run"
     slowed, fits = StubRanker._fit_scores, []
 
     def stop(self, data):
@@ -231,16 +283,16 @@ def test_what_was_decided_by_timing_is_the_same_when_resumed(tmp_path, monkeypat
         assert after[name] == before[name]
     for name, share in before["shares"].items():
         assert after["shares"][name] == share
-    more = run(settings(tmp_path, budget=500.0), out, resume=True).results
+    more = run(settings(tmp_path, budget=500.0, candidates=TWO), out, resume=True).results
     assert not more["left_out"]  # with more time they are all trained
-    assert len(more["candidates"]) == 3
+    assert len(more["candidates"]) == 2
 
 
 def test_seeds_are_averaged_and_saved_together(tmp_path):
     out = tmp_path / "run"
     run(settings(tmp_path, seeds=2, trials=1), out)
     name = results(out)["candidates"][results(out)["recommended"]]["name"]
-    assert len(load_model(out).members) == (4 if "+" in name else 2)
+    assert len(load_model(out).members) == (4 if "+" in name or "two" in name else 2)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +309,7 @@ def test_other_splits_and_metrics(tmp_path, options):
     found = run(settings(tmp_path, trials=1, **options), out).results
     assert found["metric"] == options.get("metric", "ap")
     assert not found["left_out"]
-    assert len(found["candidates"]) == 3
+    assert len(found["candidates"]) == 4
     arrays = np.load(out / "predictions.npz")
     assert ("group" in arrays) == ("group" in options)
     assert found["metric"] not in found["other_metrics"]
@@ -288,7 +340,8 @@ def test_one_that_fails_is_left_out_and_named(tmp_path, monkeypatch):
     monkeypatch.setattr(StubRanker, "_fit_scores", fail)
     found = run(settings(tmp_path, trials=1), tmp_path / "run")
     assert found.results["left_out"] == {"linear, ap": "linear, ap: no"}
-    assert [row["name"] for row in found.results["candidates"]] == ["linear, log-loss"]
+    rest = ["linear, log-loss", "linear, two log-losses"]
+    assert [row["name"] for row in found.results["candidates"]] == rest
     assert found.results["remarks"] == ["left out, it failed: linear, ap: no"]
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
     with pytest.raises(RuntimeError, match="no log-loss model could be fitted"):

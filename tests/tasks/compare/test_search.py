@@ -50,11 +50,12 @@ def test_the_defaults_are_tried_first_and_the_best_is_kept(tmp_path):
     assert found.curve[-1][0] == pytest.approx(found.seconds)
 
 
-def test_a_metric_tries_what_was_best_for_log_loss_first_and_then_the_defaults(tmp_path):
+@pytest.mark.parametrize("other", [METRIC, replace(PLAIN, second=True)])
+def test_others_try_what_was_best_for_log_loss_first_and_then_the_defaults(tmp_path, other):
     plain = tuned(tmp_path, trials=4)
     assert plain.params != {"alpha": 1.0}
-    tuned(tmp_path, candidate=METRIC, trials=3)
-    tried = [trial.params for trial in trials(tmp_path, candidate=METRIC)]
+    tuned(tmp_path, candidate=other, trials=3)
+    tried = [trial.params for trial in trials(tmp_path, candidate=other)]
     assert tried[:2] == [plain.params, {"alpha": 1.0}]
     assert tried[2] not in tried[:2]
 

@@ -75,6 +75,8 @@ class Candidate:
     validation: Estimated = Estimate()
     test: Estimated = Estimate()
     difference: Estimated | None = None  # against the baseline; None for the baseline itself
+    # Against the average of two log-loss fits of the same model, where that was measured.
+    against_control: Estimated | None = None
     seconds: Number = math.nan
     trials: Integer = None
     params: Objects = Field(default_factory=dict)

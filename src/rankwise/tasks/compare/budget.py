@@ -154,7 +154,8 @@ def open_budget(
     """Estimate the cost of every candidate and decide, or read what was decided before.
 
     ``rounds`` is the number of times all candidates are trained. With another budget than before
-    the candidates are decided again, but not the splits: finished work used these.
+    the candidates are decided again, but not the splits: finished work used these. A candidate
+    that an earlier version did not have is not part of its runs, and has no cost.
     """
     path, seconds = folder / TIMING, problem.settings.budget
     try:
@@ -174,7 +175,7 @@ def open_budget(
         slow = {key: Cost(*(busy * each for each in cost)) for key, cost in costs.items()}
         found = Budget(path=path, pilot_seconds=taken, costs=slow)
     if found.budget != seconds:
-        _decide(found, problem, trained, rounds)
+        _decide(found, problem, [each for each in trained if each.key in found.costs], rounds)
         found.budget, found.shares = seconds, {}
         found.write()
     return found
@@ -199,7 +200,7 @@ def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], roun
         )
         plan = plan.single_split()
     by_cost = sorted(trained, key=needed)
-    first = min(by_cost, key=lambda each: not each.is_log_loss)
+    first = min(by_cost, key=lambda each: each.second or not each.is_log_loss)
     total, kept = needed(first), {first.name}
     if total > available:
         budget.announced.append(

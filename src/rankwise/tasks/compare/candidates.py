@@ -21,6 +21,7 @@ from rankwise.naming import objective as named_objective
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
 LOG_LOSS = "log_loss"
 BOTH = "both"  # the mean of the ranks of the log-loss and the metric model
+CONTROL = "two log-losses"  # the same mean of two models that are both trained on log-loss
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,18 @@ class Candidate:
     model: str
     objective: str
     parts: tuple[str, ...] = ()  # names of the candidates whose ranks are averaged
+    second: bool = False  # a fit that differs by chance alone: part of a control, not compared
 
     @property
     def name(self) -> str:
         """The name in tables: ``boosted, log-loss``."""
         words = self.objective.replace(LOG_LOSS, "log-loss")
-        return f"{self.model}, {words}"
+        return f"{self.model}, {words}{', second fit' if self.second else ''}"
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it averages two log-loss fits."""
+        return self.objective == CONTROL
 
     @property
     def is_log_loss(self) -> bool:
@@ -63,10 +70,11 @@ class Candidate:
 def candidates(metric: str, words: str) -> list[Candidate]:
     """Return the candidates for a metric, as ``--candidates`` lists them.
 
-    ``linear``, ``boosted`` and ``neural`` stand for three each: trained on log-loss, on the metric,
-    and both together. ``boosted:ap`` is one alone: of any objective, ``log_loss`` or ``both``.
-    At least one is trained on log-loss, since that is what the others are compared with; the
-    parts of an ensemble are candidates, too.
+    ``linear``, ``boosted`` and ``neural`` stand for four each: trained on log-loss, on the metric,
+    both together, and as a control of that two fits of log-loss together. ``boosted:ap`` is one
+    alone: of any objective, or ``log_loss``; ``both`` stands for the four. At least one is trained
+    on log-loss, since that is what the others are compared with; the parts of an ensemble are
+    candidates, too, the second fit of log-loss only for the control.
     """
     against = objective_for(metric)
     found: dict[str, Candidate] = {}
@@ -82,8 +90,10 @@ def candidates(metric: str, words: str) -> list[Candidate]:
             )
         plain, metrical = Candidate(model, LOG_LOSS), Candidate(model, against)
         both = Candidate(model, f"{LOG_LOSS} + {against}", (plain.name, metrical.name))
+        second = Candidate(model, LOG_LOSS, second=True)
+        control = Candidate(model, CONTROL, (plain.name, second.name))
         if objective in ("", BOTH):
-            chosen = [plain, metrical, both]
+            chosen = [plain, metrical, both, second, control]
         else:
             chosen = [Candidate(model, _known(objective))]
         found |= {each.name: each for each in chosen}
@@ -141,6 +151,9 @@ SPACES: dict[str, Space] = {
 METRIC_SPACES: dict[str, Space] = {"linear": {"proximity": FloatDistribution(1e-4, 1.0, log=True)}}
 """Further options of a kind of model when it is trained on a metric."""
 
+
+SECOND = {"subsample": 0.8}
+"""Options of a second fit beside its seed, where an estimator has them."""
 
 SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
 """The length of a training below which a model has hardly begun to learn."""

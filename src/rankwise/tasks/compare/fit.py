@@ -16,7 +16,15 @@ from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time
 from rankwise.files import read_npz, write_npz
 from rankwise.report import write_json
-from rankwise.tasks.compare.candidates import CLASSES, SHORTEST, Candidate, Params, length_of
+from rankwise.settings import MAX_SEED
+from rankwise.tasks.compare.candidates import (
+    CLASSES,
+    SECOND,
+    SHORTEST,
+    Candidate,
+    Params,
+    length_of,
+)
 from rankwise.tasks.compare.metrics import Floats
 from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
 from rankwise.tasks.compare.problem import Problem, Rows
@@ -70,6 +78,8 @@ def ranker_of(
     kind = getattr(rankwise.estimators, CLASSES[candidate.model])
     made: Ranker = kind(objective=candidate.objective, **options, **params)
     known = made.get_params()
+    if candidate.second:
+        made.set_params(**{name: value for name, value in SECOND.items() if name in known})
     length = {n: SHORTEST[n] for n in SHORTEST if n in known} if short else length_of(known, rows)
     made.set_params(**length)
     if "n_jobs" in known and rows < SMALL:
@@ -94,8 +104,12 @@ def fit_members(
     y = target.astype(np.float64 if table.graded else np.int64)
     shared = {"metric": problem.metric, "text": table.reading.text or None}
     made = []
+    if candidate.second:  # the seeds after those of the first fits
+        seeds = range(seeds.start + problem.settings.seeds, seeds.stop + problem.settings.seeds)
     for place, seed in enumerate(seeds):
-        ranker = ranker_of(candidate, params, len(rows), short=short, random_state=seed, **shared)
+        ranker = ranker_of(
+            candidate, params, len(rows), short=short, random_state=seed % (MAX_SEED + 1), **shared
+        )
         with part_of_time(len(seeds) - place), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
             ranker.fit(features, y, groups=truth.groups, sample_weight=truth.weight)

@@ -82,7 +82,12 @@ def run(
             on_warning(words)
         if budget.one_part:
             rounds = [(prefix, replace(at, plan=at.plan.single_split())) for prefix, at in rounds]
-        alone = [each for each in alone if each.name not in budget.left_out]
+        if later := [each.name for each in alone if each.key not in budget.costs]:
+            on_warning(
+                f"not in this run, which an earlier rankwise began: {'; '.join(later)}; "
+                "pass another --out to train them"
+            )
+        alone = [e for e in alone if e.key in budget.costs and e.name not in budget.left_out]
         trained, failed = _train(out, alone, rounds, budget, on_event)
         on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
         fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
@@ -214,7 +219,8 @@ def _evaluate(
 ) -> tuple[list[Fitted], Evaluation]:
     """Return those done in every round, with the ensembles of them, and their evaluation."""
     names = set.intersection(*(set(fitted) for _, fitted in trained))
-    known = [each for each in chosen if names.issuperset(each.parts or (each.name,))]
+    shown = [each for each in chosen if not each.second]
+    known = [each for each in shown if names.issuperset(each.parts or (each.name,))]
     rounds = []
     for problem, fitted in trained:
         for each in known:

@@ -13,6 +13,7 @@ import numpy as np
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
 from rankwise.tasks.compare.budget import Budget
+from rankwise.tasks.compare.control import Controlled, controlled, explain
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
 from rankwise.tasks.compare.problem import Problem
@@ -48,14 +49,22 @@ class Outcome:
         return [None if n == base else self.evaluation.difference(n, base) for n in numbers]
 
     @cached_property
+    def controls(self) -> list[Controlled]:
+        """The candidates trained on the metric against the average of two log-loss fits."""
+        return controlled(self.fitted, self.choice, self.evaluation)
+
+    @cached_property
     def _estimates(self) -> list[dict[str, Numbers | None]]:
+        against = {pair.candidate: pair.difference for pair in self.controls}
+        found = enumerate(zip(self.fitted, self.tests, self.gains, strict=True))
         return [
             {
                 "validation": _numbers(validation_of(each, self.problem), "mean"),
                 "test": _numbers(test),
-                "difference": None if gain is None else {**_numbers(gain), "p": finite(gain.p)},
+                "difference": _with_p(gain),
+                "against_control": _with_p(against.get(number)),
             }
-            for each, test, gain in zip(self.fitted, self.tests, self.gains, strict=True)
+            for number, (each, test, gain) in found
         ]
 
     def results(self, left_out: Mapping[str, str]) -> dict[str, object]:
@@ -112,7 +121,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """What the tested rows say of the recommended candidate against the baseline."""
+        """What the tested rows say of the recommended candidate: is it better, and by what."""
         few, base = self.evaluation.undecided, self.fitted[self.choice.baseline].candidate
         said = [] if few is None else [few]
         gain = self.gains[self.choice.recommended]
@@ -130,6 +139,12 @@ class Outcome:
                 said.append(f"{worse}: keep the baseline, or look closer.")
             else:
                 said.append(f"{place} the difference to {base.name} is within chance.")
+            model = self.fitted[self.choice.recommended].candidate.model
+            said += [
+                explain(pair, self.fitted, self.choice, clear=gain.low > 0)
+                for pair in self.controls
+                if pair.model == model and not math.isnan(pair.difference.low)
+            ]
         return " ".join(said)
 
     def _why_zero(self) -> str:
@@ -167,7 +182,8 @@ class Outcome:
             remarks.append(f"left out, too long for --budget: {'; '.join(budget.left_out)}")
         remarks += [f"left out, it failed: {why}" for why in failed.values()]
         cut = [each.candidate for each in self.fitted if each.cut]
-        if short := "; ".join(each.name for each in cut if not each.parts):
+        # Of the second fit of log-loss there is only the control.
+        if short := "; ".join(each.name for each in cut if not each.parts or each.is_control):
             remarks.append(f"cut short by --budget, and maybe better with more of it: {short}")
         for each in self.fitted:  # next to one that did not learn, every other looks good
             splits = self.problem.plan.splits[: len(each.folds)]
@@ -215,3 +231,7 @@ class Outcome:
 
 def _numbers(found: Estimate, point: str = "value") -> Numbers:
     return {point: finite(found.mean), "low": finite(found.low), "high": finite(found.high)}
+
+
+def _with_p(found: Estimate | None) -> Numbers | None:
+    return None if found is None else {**_numbers(found), "p": finite(found.p)}

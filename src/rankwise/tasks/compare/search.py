@@ -168,8 +168,9 @@ class Search:
         trained on.
         """
         own = self.candidate.defaults()
-        plain = f"{self.prefix}{Candidate(self.candidate.model, LOG_LOSS).key}"
-        if self.candidate.is_log_loss or plain not in optuna.get_all_study_names(self.storage):
+        first = Candidate(self.candidate.model, LOG_LOSS)
+        plain = f"{self.prefix}{first.key}"
+        if self.candidate == first or plain not in optuna.get_all_study_names(self.storage):
             return [own]
         best = _best(optuna.load_study(study_name=plain, storage=self.storage))
         found = own if best is None else own | best.params

@@ -52,7 +52,7 @@ def choose(fitted: Sequence[Fitted], metric: str) -> Choice:
         return Choice(rival, baseline, why)
     why = (
         f"Log-loss won: {log_loss} has the best {metric} on validation, "
-        f"and nothing trained on the metric beat it; the nearest is {named}."
+        f"and no other candidate beat it; the nearest is {named}."
     )
     return Choice(baseline, baseline, why)
 

@@ -394,3 +394,17 @@ def test_remarks_are_shown_under_the_table_and_what_was_left_out_once():
     )
     said = [text_of(each) for each in tree(run).findall(".//p[@class='note']")]
     assert said[-2:] == ["neural was left out: neural: no", "cut short: a"]
+
+
+def test_candidates_on_the_metric_are_compared_with_two_log_losses():
+    run = small_run(pair(against_control=Estimate(0.0125, -0.005, 0.03, 0.21)))
+    shown = text_of(tree_of(results(run).body))
+    assert "The metric, or averaging?" in shown
+    assert "Against two log-losses of the same model, on the test part." in shown
+    assert "+0.013" in shown or "+0.012" in shown
+    assert "−0.005 to +0.030" in shown
+    assert "0.210" in shown
+
+
+def test_a_run_without_controls_says_nothing_of_them():
+    assert "averaging" not in text_of(tree_of(results(small_run()).body))

@@ -97,6 +97,7 @@ def results(run: Run) -> html.Section:
         html.scroll(fill(_TABLE, heads=heads, rows=rows), "Result table"),
         [html.note(element("strong", n), " was left out: ", why) for n, why in reasons.items()],
         [html.note(each) for each in run.remarks if not any(w in each for w in reasons.values())],
+        _controls(run),
         _other_metrics(run),
     ]
     return html.Section("results", "Results", body)
@@ -136,6 +137,30 @@ def _sure(gain: Estimate) -> Markup | None:
     if gain.low > 0 or gain.high < 0:
         word, class_ = ("better", "good") if gain.low > 0 else ("worse", "bad")
     return element("span", word, class_=f"sure {class_}")
+
+
+def _controls(run: Run) -> Markup | None:
+    """Return the candidates on the metric against two log-loss models; None in an older run."""
+    rows: list[list[Child]] = [
+        [each.name, fmt.signed(gain.value), fmt.between(gain, fmt.signed), fmt.p_value(gain.p)]
+        for each in run.candidates
+        if (gain := each.against_control) is not None
+    ]
+    if not rows:
+        return None
+    return html.details(
+        "The metric, or averaging?",
+        html.note(
+            "An average of two models often ranks better than one, whatever they are trained on. "
+            "“Two log-losses” is the average of two log-loss fits. A candidate that is better than "
+            "that has a gain by the metric itself."
+        ),
+        html.table(
+            f"Against two log-losses of the same model, on {run.evaluation}.",
+            ["Candidate", "Difference", "95\u202f% interval", "p"],
+            rows,
+        ),
+    )
 
 
 def _other_metrics(run: Run) -> Markup | None:
