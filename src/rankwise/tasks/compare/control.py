@@ -73,8 +73,8 @@ def explain(pair: Controlled, fitted: Sequence[Fitted], choice: Choice, *, clear
     how = {"metric": "clearly better", "averaging": "worse", "undecided": "within chance"}
     said = f"{number}, {how[pair.outcome]}"
     if choice.recommended == pair.control:
-        source = "The gain is that of averaging: b" if clear else "B"
-        return f"{source}oth of its models are trained on log-loss. {name} against it: {said}."
+        begin = "The gain is that of averaging: b" if clear else "B"
+        return f"{begin}oth of its models are trained on log-loss. {name} against it: {said}."
     against = f"against {control}, the average of two log-loss fits: {said}"
     if not clear:
         return f"A{against[1:]}."
