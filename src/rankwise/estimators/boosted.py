@@ -34,7 +34,7 @@ class BoostedRanker(Ranker):
     two, or that of log-loss alone where this clearly ranks the rows held out better. Trees of the
     objective alone, ``blend=1``, gain more on some tables and lose on others; benchmarks/README.md
     has both, and compares them with the mean of any two models. ``bagged=True`` takes about twice
-    the time and was above one log-loss model on more tables.
+    the time; it gains more, as the mean of more log-loss models does.
 
     Args:
         n_estimators: Maximum number of trees of either set.
