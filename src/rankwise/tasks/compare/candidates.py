@@ -153,7 +153,7 @@ METRIC_SPACES: dict[str, Space] = {"linear": {"proximity": FloatDistribution(1e-
 
 
 SECOND = {"subsample": 0.8}
-"""Options of a second fit beside its seed, where an estimator has them."""
+"""Options of a second fit, which also has another seed, where an estimator has them."""
 
 SHORTEST = {"max_iter": 10, "n_estimators": 20, "epochs": 2, "warm_start_epochs": 1}
 """The length of a training below which a model has hardly begun to learn."""
