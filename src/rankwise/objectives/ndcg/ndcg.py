@@ -72,7 +72,7 @@ class NDCG(Objective):
             − λ)/T), with λ such that k items count in all, and both have a gradient (Eq. 5 of
             K-SONG with λ found exactly and T for both of its temperatures). There is no bound then.
         competitors: Items j of g_i: ``"all"`` others of the list, or ``"negatives"``: those that
-            are not relevant. Z is then Σ gain, and there is no bound of 1 − NDCG.
+            are not relevant. Z is then Σ gain, and the loss does not bound 1 − NDCG.
         outer: ``"ndcg"``, or ``"log"`` for the bound of −log NDCG; it takes no ``k``.
         num_items: Number of items in the data set, one for each pair of query and document; the
             call then needs ``item_ids``. None keeps no averages.
