@@ -66,6 +66,9 @@ def _published(soprc: str, stable: str) -> list[Arm]:
 # NDCG by exponentials, every relevant item with a list of its own.
 _NDCG = "ndcg(surrogate=exponential, competitors=negatives{})"
 
+PLAIN = ("softmax", "SupCon", "cross-entropy", "listnet")
+"""How the names of the usual losses begin that the goal compares with, one for each task."""
+
 PUBLISHED = ("SOPRC", "StableAP")
 """Arms that are always among the finalists."""
 

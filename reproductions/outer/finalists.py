@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rankwise.data import DataError
 from rankwise.report import write_json
-from reproductions.outer.arms import PUBLISHED
+from reproductions.outer.arms import PLAIN, PUBLISHED
 from reproductions.outer.problem import REFERENCE, Arm
 
 MOST = 4
@@ -21,7 +21,11 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Choice:
-    """The reference and the finalists of a task, with the validation values that chose them."""
+    """The reference and the finalists of a task, with the validation values that chose them.
+
+    The reference is the best of the task's usual losses on validation, the plain loss the best
+    of those of the goal: softmax, SupCon or cross-entropy. Often they are one.
+    """
 
     task: str
     reference: str
@@ -31,9 +35,15 @@ class Choice:
     validation: dict[str, dict[str, float]]
 
     @property
+    def plain(self) -> str:
+        """The softmax, SupCon or cross-entropy with the best validation of the screen."""
+        own = [name for name in self.relative if name.startswith(PLAIN)]
+        return max(own, key=self.relative.__getitem__, default=self.reference)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The reference and the finalists."""
-        return (self.reference, *self.finalists)
+        """The reference, the plain loss and the finalists."""
+        return tuple(dict.fromkeys((self.reference, self.plain, *self.finalists)))
 
 
 def relative_values(arms: Sequence[Arm], values: Values) -> dict[str, float]:

@@ -18,11 +18,12 @@ LEAST_AHEAD = 3
 
 @dataclass(frozen=True)
 class Standing:
-    """A finalist on a task: mean relative difference to the reference, over problems and seeds."""
+    """A finalist on a task: mean relative difference to a base, over problems and seeds."""
 
     task: str
     arm: str
-    validation: Mean  # relative to the reference, of the same trainings
+    base: str  # the reference or the plain loss
+    validation: Mean  # relative to the base, of the same trainings
     test: Mean
 
     @property
@@ -33,7 +34,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Goal:
-    """Never behind the reference, ahead on at least three tasks; open while tasks are missing."""
+    """Never behind the plain loss, ahead on at least three tasks; open while tasks are missing."""
 
     ahead: tuple[str, ...]
     behind: tuple[str, ...]
@@ -70,8 +71,11 @@ def differences(cells: Sequence[Cell], arm: str, reference: str, problem: str) -
     return found
 
 
-def standings(measured: Measured, task: str) -> list[Standing]:
-    """Every finalist of a task; none before a seed has all its trainings."""
+def standings(measured: Measured, task: str, *, plain: bool = False) -> list[Standing]:
+    """Every finalist of a task against the reference; none before a seed has all its trainings.
+
+    ``plain``: against softmax, SupCon or cross-entropy, which the goal names.
+    """
     choice, cells = measured.choices.get(task), measured.of(task, "final")
     if choice is None:
         return []
@@ -79,6 +83,7 @@ def standings(measured: Measured, task: str) -> list[Standing]:
     seeds = whole_seeds(cells, choice, problems)
     if not seeds:
         return []
+    base = choice.plain if plain else choice.reference
     by = {(c.seed, c.problem, c.arm): c for c in cells}
 
     def relative(arm: str, part: str) -> Mean:
@@ -86,28 +91,34 @@ def standings(measured: Measured, task: str) -> list[Standing]:
         for seed in seeds:
             ratios = []
             for problem in problems:
-                own, base = by[seed, problem, arm], by[seed, problem, choice.reference]
-                ratios.append(getattr(own, part) / max(getattr(base, part), 1e-12) - 1)
+                own, other = (getattr(by[seed, problem, name], part) for name in (arm, base))
+                ratios.append(own / max(other, 1e-12) - 1)
             found.append(sum(ratios) / len(ratios))
         return mean_of(found)
 
     return [
-        Standing(task, arm, relative(arm, "validation"), relative(arm, "test"))
+        Standing(task, arm, base, relative(arm, "validation"), relative(arm, "test"))
         for arm in choice.finalists
     ]
 
 
-def recipe(measured: Measured, task: str) -> Standing | None:
+def recipe(measured: Measured, task: str, *, plain: bool = False) -> Standing | None:
     """The finalist with the best validation over the seeds; the test does not choose."""
-    found = standings(measured, task)
+    found = standings(measured, task, plain=plain)
     return max(found, key=lambda each: each.validation.value) if found else None
+
+
+def recipes(measured: Measured, task: str) -> list[Standing]:
+    """The recipe against the plain loss, and against the reference where this is another."""
+    found = (recipe(measured, task, plain=plain) for plain in (True, False))
+    return [one for one in dict.fromkeys(found) if one is not None]
 
 
 def goal_of(measured: Measured, tasks: Sequence[str]) -> Goal:
     """Where the recipes stand on all tasks."""
     words = {}
     for task in tasks:
-        one = recipe(measured, task)
+        one = recipe(measured, task, plain=True)
         words[task] = "open" if one is None or math.isnan(one.test.half_width()) else one.word
 
     def of(word: str) -> tuple[str, ...]:

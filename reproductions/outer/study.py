@@ -18,7 +18,7 @@ from reproductions.outer.pages import (
     time_table,
 )
 from reproductions.outer.plan import Plan
-from reproductions.outer.standing import LEAST_AHEAD, goal_of, recipe, standings
+from reproductions.outer.standing import LEAST_AHEAD, goal_of, recipe, recipes, standings
 from reproductions.sentences import listed
 
 
@@ -56,8 +56,8 @@ def _goal(measured: Measured, tasks: list[str]) -> str:
     goal = goal_of(measured, tasks)
     open_tasks = f"; open: {listed(goal.missing)}" if goal.missing else ""
     return (
-        f"Goal, never significantly behind the reference on any task and ahead on at least "
-        f"{LEAST_AHEAD}: {goal.word}. Ahead: {listed(goal.ahead)}; behind: "
+        "Goal, never significantly behind softmax, SupCon or cross-entropy on any task and ahead "
+        f"on at least {LEAST_AHEAD}: {goal.word}. Ahead: {listed(goal.ahead)}; behind: "
         f"{listed(goal.behind)}{open_tasks}."
     )
 
@@ -65,14 +65,10 @@ def _goal(measured: Measured, tasks: list[str]) -> str:
 def _recipes(measured: Measured, tasks: list[str]) -> list[str]:
     words = []
     for task in tasks:
-        one = recipe(measured, task)
-        if one is not None:
-            reference = measured.choices[task].reference
-            words.append(
-                f"{task}: {one.arm} is {one.word} to {reference}, {percent(one)} %."
-                if one.word == "level"
-                else f"{task}: {one.arm} against {reference}, {percent(one)} %: {one.word}."
-            )
+        words += [
+            f"{task}: {one.arm} against {one.base}, {percent(one)} %: {one.word}."
+            for one in recipes(measured, task)
+        ]
     return words
 
 
@@ -83,7 +79,8 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
         "Surrogate, outer function, scale of the scores and weighting are varied; everything else "
         f"is the same for all arms of a task. Arms: {counts}.",
         "Screen: one seed, validation only, no test value is computed. The reference is the best "
-        f"of the task's usual losses on validation; finalists, at most {MOST}, are the best arm of "
+        f"of the task's usual losses on validation; the best softmax, SupCon or cross-entropy is "
+        f"repeated beside it. Finalists, at most {MOST}, are the best arm of "
         "the best families and the published forms of SOPRC and StableAP. The choice is written "
         "into the folder of the run before any test value is computed.",
         f"Finalists: {plan.repeats} seeds that the screen does not have, each with a split of its "

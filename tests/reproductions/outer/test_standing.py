@@ -81,3 +81,18 @@ def test_a_task_that_is_missing_leaves_the_goal_open():
     assert goal == Goal(("a", "b", "c"), (), ("d", "e"))
     assert goal.word == "open"
     assert goal_of(measured(a=-0.1), TASKS).word == "not met"
+
+
+def test_the_goal_compares_with_the_plain_loss_and_the_recipe_is_the_same():
+    found = measured(a=0.1)
+    relative = {"base": 1.0, "listnet": 0.9, "listnet@10": 0.8, "own": 1.0}
+    choices = {"a": Choice("a", "base", ("own", "bad"), {}, relative, {})}
+    cells = [*found.cells, *(cell("a", "listnet", seed, 0.5, 0.8) for seed in range(3))]
+    both = Measured(cells, choices, {})
+    assert choices["a"].names == ("base", "listnet", "own", "bad")
+    against = [recipe(both, "a", plain=plain) for plain in (True, False)]
+    assert [(one.arm, one.base, one.word) for one in against if one] == [
+        ("own", "listnet", "behind"),
+        ("own", "base", "ahead"),
+    ]
+    assert goal_of(both, ("a",)).behind == ("a",)
