@@ -1,4 +1,4 @@
-"""``python -m benchmarks.tabular DIR linear|boosted|bagged|neural ap|opauc [--sets A …]``.
+"""``python -m benchmarks.tabular DIR linear|boosted|folds|neural ap|opauc [--sets A …]``.
 
 DIR is the folder of the shared data sets (it is not part of this repository). Every loss gets the
 same splits, 60:20:20 within each class, the same model and the same number of trees or epochs, and
@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.page import write_safely
-from benchmarks.tabular import bagged, boosted, linear, neural
+from benchmarks.tabular import boosted, folds, linear, neural
 from benchmarks.tabular.fits import Fit
 from benchmarks.tabular.sets import SETS, inner, load
 from benchmarks.tabular.table import table
@@ -45,7 +45,7 @@ LOSSES: dict[tuple[str, str], dict[str, Fit]] = {
     ("linear", "opauc"): linear.PARTIAL,
     ("boosted", "ap"): boosted.AP,
     ("boosted", "opauc"): boosted.PARTIAL,
-    ("bagged", "ap"): bagged.AP,
+    ("folds", "ap"): folds.AP,
     ("neural", "ap"): neural.AP,
     ("neural", "opauc"): neural.PARTIAL,
 }
@@ -81,7 +81,7 @@ def measure(asked: argparse.Namespace, losses: dict[str, Fit], out: Path) -> Any
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.tabular", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("model", choices=["linear", "boosted", "bagged", "neural"])
+    parser.add_argument("model", choices=["linear", "boosted", "folds", "neural"])
     parser.add_argument("metric", choices=list(METRICS))
     parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--losses", nargs="+")
@@ -96,8 +96,8 @@ def main() -> None:
     if (asked.model, asked.metric) not in LOSSES:
         parser.error(f"{asked.model} is measured by ap only, got {asked.metric}")
     losses = LOSSES[asked.model, asked.metric]
-    if asked.choose and asked.model == "bagged":
-        losses = bagged.TRIALS
+    if asked.choose and asked.model == "folds":
+        losses = folds.TRIALS
     ending = "_choice.json" if asked.choose else ".json"
     out = Path(__file__).parent / f"{asked.model}_{asked.metric}{ending}"
     known = json.loads(out.read_text()) if asked.only else measure(asked, losses, out)

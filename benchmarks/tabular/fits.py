@@ -14,7 +14,7 @@ from rankwise.estimators.data import Floats, Part, Training
 from rankwise.estimators.names import metric_value
 from rankwise.estimators.preparation import learn_preparation
 
-__all__ = ["Fit", "Remembered", "fitted", "mean", "together", "training", "weighted"]
+__all__ = ["Fit", "Remembered", "fitted", "joined", "mean", "together", "training", "weighted"]
 
 Fit = Callable[[Parts, str, int], Floats]
 """(parts, the metric to stop by, seed) → scores of the last part."""
@@ -23,7 +23,8 @@ Fit = Callable[[Parts, str, int], Floats]
 def fitted(make: Callable[[str], Ranker]) -> Fit:
     """An estimator as its ``fit`` trains it, but with the given rows held out.
 
-    ``make`` gets the name of the metric, which is also that of the objective.
+    ``make`` gets the name of the metric, which is also that of the objective. An estimator with
+    folds gets the rows of the first two parts.
     """
 
     def fit(parts: Parts, metric: str, seed: int) -> Floats:
@@ -33,10 +34,17 @@ def fitted(make: Callable[[str], Ranker]) -> Fit:
         ranker.preparation_ = learn_preparation(
             train.X, names, train.weight, takes_missing=True, takes_categories=True
         )
+        if getattr(ranker, "folds", 1) > 1:
+            train = valid = joined(train, valid)
         ranker._fit_scores(training(train, valid, metric, seed))
         return np.asarray(ranker._scores(test.X), dtype=np.float64)
 
     return fit
+
+
+def joined(*parts: Part) -> Part:
+    """All rows of some parts."""
+    return Part(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("X", "target")))
 
 
 def training(train: Part, valid: Part, metric: str, seed: int) -> Training:

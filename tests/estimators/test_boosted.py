@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rankwise.estimators import BoostedRanker, Ranker
+from rankwise.estimators._holdout import folds_of
+from rankwise.estimators.data import Part
 from rankwise.metrics import average_precision, ndcg
 
 SMALL = {"n_estimators": 25, "num_leaves": 7, "n_jobs": 1, "random_state": 0}
@@ -97,37 +100,59 @@ def test_log_loss_stays_alone_where_it_is_clearly_better(rows, tmp_path, monkeyp
 
 
 @ENGINES
-def test_bagged_it_is_the_mean_of_all_sets_with_and_without_drawing(rows, engine, tmp_path) -> None:
-    options = {"engine": engine, "early_stopping_rounds": 5, "metric": "ap"}
-    drawing = {"subsample": 0.8, "colsample": 0.8}
-
-    def scores(**more):
-        model = fitted(rows, **options, **more)
-        return model._scores(np.asarray(rows[0])), model
-
-    whole, drawn = (scores(blend=0.5, **more)[0] for more in ({}, drawing))
-    assert (whole != drawn).any()
-    both, model = scores(blend=0.5, bagged=True)
-    np.testing.assert_allclose(both, (whole + drawn) / 2, atol=1e-5)
-    names = ["trees", "log_loss_trees", "bagged_trees", "bagged_log_loss_trees"]
-    assert list(model.texts_) == names
+def test_folds_are_the_mean_of_models_that_each_hold_out_one_part(rows, engine, tmp_path) -> None:
+    X, y = np.asarray(rows[0]), np.asarray(rows[1])
+    options = {"engine": engine, "early_stopping_rounds": 5, "metric": "ap", "blend": 0.5}
+    model = fitted(rows, **options, folds=3)
+    data = model._training(Part(X, y.astype(float)))
+    of_row = folds_of(data.train, 3, data.seed)
+    assert sorted(set(of_row.tolist())) == [0, 1, 2]
+    each = []
+    for fold in range(3):
+        held = of_row == fold
+        one = BoostedRanker(**{**SMALL, **options})
+        one.preparation_ = model.preparation_
+        parts = data.train.rows(~held), data.train.rows(held)
+        one._fit_scores(replace(data, train=parts[0], held_out=parts[1], seed=data.seed + fold))
+        each.append(one._scores(X))
+    np.testing.assert_allclose(model._scores(X), np.mean(each, axis=0), atol=1e-5)
+    out_of_fold = np.choose(of_row, each)
+    np.testing.assert_allclose(model._scores_held_out(data), out_of_fold, atol=1e-5)
+    assert model.held_out_ == len(y)
+    assert model.best_value_ == pytest.approx(data.evaluate(model._scores_held_out(data)))
+    assert len(model.texts_) == 6
     assert model.feature_importances_.sum() == pytest.approx(1)
     again = Ranker.load(model.save(tmp_path / "model"))
     assert (again.decision_function(rows[0]) == model.decision_function(rows[0])).all()
-    plain, bag = (scores(objective="log_loss", **more)[0] for more in ({}, drawing))
-    two, model = scores(objective="log_loss", bagged=True)
-    np.testing.assert_allclose(two, (plain + bag) / 2, atol=1e-5)
-    assert list(model.texts_) == ["trees", "bagged_trees"]
 
 
-def test_bagged_log_losses_stay_alone_where_they_are_clearly_better(rows, monkeypatch) -> None:
+def test_log_loss_stays_alone_in_all_folds_where_it_is_clearly_better(rows, monkeypatch) -> None:
     monkeypatch.setattr("rankwise.estimators.boosted.clearly_better", lambda *_: True)
-    chosen = fitted(rows, early_stopping_rounds=5, bagged=True)
-    plain = fitted(rows, early_stopping_rounds=5, bagged=True, blend=0.0)
-    assert list(chosen.texts_) == ["log_loss_trees", "bagged_log_loss_trees"]
+    chosen = fitted(rows, early_stopping_rounds=5, folds=2)
+    plain = fitted(rows, early_stopping_rounds=5, folds=2, blend=0.0)
+    assert list(chosen.texts_) == ["fold_0_log_loss_trees", "fold_1_log_loss_trees"]
     assert (chosen.blend_, chosen.n_trees_) == (0.0, plain.n_trees_)
     X = np.asarray(rows[0])
     np.testing.assert_array_equal(chosen._scores(X), plain._scores(X))
+
+
+def test_calibration_of_folds_uses_scores_of_rows_held_out(rows) -> None:
+    X, y = rows
+    noise = np.random.default_rng(0).normal(size=np.shape(X))  # nothing to learn from
+    model = BoostedRanker(**SMALL, folds=3, early_stopping_rounds=None).fit(noise, y)
+    alone = BoostedRanker(**SMALL, validation_fraction=0, early_stopping_rounds=None).fit(noise, y)
+    # Scores of rows that were learned from look like knowledge; those held out do not.
+    assert np.ptp(model.predict_proba(noise)[:, 1]) < 0.5 * np.ptp(alone.predict_proba(noise)[:, 1])
+
+
+def test_folds_take_no_validation_and_need_enough_rows(rows) -> None:
+    X, y = rows
+    with pytest.raises(ValueError, match="folds=2 holds out every row of X once"):
+        BoostedRanker(**SMALL, folds=2).fit(X, y, validation=(X, y))
+    with pytest.raises(ValueError, match="folds must be at most the number of different positive"):
+        BoostedRanker(**SMALL, folds=int(np.sum(y)) + 1).fit(X, y)
+    with pytest.raises(ValueError, match="folds"):
+        BoostedRanker(**SMALL, folds=0).fit(X, y)
 
 
 @pytest.mark.parametrize("objective", ["focal", "log_loss"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rankwise.estimators._holdout import hold_out, row_keys
+from rankwise.estimators._holdout import folds_of, hold_out, row_keys
 from rankwise.estimators.data import Part
 
 
@@ -89,3 +89,28 @@ def test_a_list_to_rank_on_each_side_or_none() -> None:
     assert held[:2].all() != held[2:4].all()
     lonely = Part(np.zeros((6, 1)), np.array([0.0, 1, 0, 0, 0, 0]), groups=groups)
     assert not hold_out(lonely, 0.5, 0).any()
+
+
+def test_folds_have_equal_shares_of_each_class_and_keep_equal_rows_together() -> None:
+    part = _part()
+    fold = folds_of(part, 5, 0)
+    for kind in (0, 1):
+        counts = np.bincount(fold[part.target == kind], minlength=5)
+        assert np.ptp(counts) <= 1
+    twice = part.rows(np.repeat(np.arange(2000), 2))
+    np.testing.assert_array_equal(folds_of(twice, 5, 0), np.repeat(fold, 2))
+    assert (folds_of(part, 5, 1) != fold).any()
+
+
+def test_folds_keep_lists_together() -> None:
+    part = _part(groups=np.random.default_rng(1).integers(0, 60, 2000))
+    fold = folds_of(part, 4, 0)
+    for number in range(60):
+        assert len(np.unique(fold[part.groups == number])) == 1
+    assert np.ptp(np.bincount(fold[np.unique(part.groups, return_index=True)[1]])) <= 2
+
+
+def test_more_folds_than_lists_with_both_classes_are_refused() -> None:
+    part = Part(np.arange(6.0)[:, None], np.array([1.0, 0, 1, 0, 1, 1]), groups=np.arange(6) // 2)
+    with pytest.raises(ValueError, match="folds must be at most the number of lists with both"):
+        folds_of(part, 3, 0)

@@ -46,16 +46,49 @@ def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
     return held
 
 
-def _lists_held_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_] | None:
+def folds_of(part: Part, folds: int, seed: int) -> NDArray[np.int64]:
+    """Return the number 0, 1, … of the fold of every row: equal rows stay together.
+
+    Raises:
+        ValueError: A class has fewer different rows than folds, or there are fewer lists with both.
+    """
+    found = np.empty(len(part), dtype=np.int64)
+    if part.groups is not None:
+        complete = _complete(part)
+        _require_folds(folds, int(complete.sum()), "lists with both classes")
+        rng, of_list = np.random.default_rng(seed), np.empty(len(complete), dtype=np.int64)
+        for kind in (complete, ~complete):
+            of_list[rng.permutation(np.flatnonzero(kind))] = np.arange(kind.sum()) % folds
+        return of_list[part.groups]
+    keys = row_keys(part.X, seed)
+    for positive, name in ((True, "positive"), (False, "negative")):
+        members = np.flatnonzero((part.target > 0) == positive)
+        different, which = np.unique(keys[members], return_inverse=True)
+        _require_folds(folds, len(different), f"different {name} rows")
+        found[members] = which * folds // len(different)
+    return found
+
+
+def _require_folds(folds: int, most: int, of: str) -> None:
+    if folds > most:
+        raise ValueError(f"folds must be at most the number of {of}, {most}, got {folds}")
+
+
+def _complete(part: Part) -> NDArray[np.bool_]:
+    """Return which lists have rows of both classes, or of different relevances."""
     assert part.groups is not None
     count = int(part.groups.max()) + 1
     highest, lowest = np.full(count, -np.inf), np.full(count, np.inf)
     np.maximum.at(highest, part.groups, part.target)
     np.minimum.at(lowest, part.groups, part.target)
-    complete = highest > lowest
+    return highest > lowest
+
+
+def _lists_held_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_] | None:
+    complete = _complete(part)
     if complete.sum() < 2:
         return None
-    rng, held = np.random.default_rng(seed), np.zeros(count, dtype=bool)
+    rng, held = np.random.default_rng(seed), np.zeros(len(complete), dtype=bool)
     for kind in (complete, ~complete):
         order = rng.permutation(np.flatnonzero(kind))
         wanted = round(fraction * len(order))

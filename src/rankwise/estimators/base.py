@@ -27,7 +27,16 @@ from rankwise.estimators._inputs import (
     read_validation,
     read_weight,
 )
-from rankwise.estimators.data import Loaded, Matrix, Part, State, TableLike, Training, Vector
+from rankwise.estimators.data import (
+    Floats,
+    Loaded,
+    Matrix,
+    Part,
+    State,
+    TableLike,
+    Training,
+    Vector,
+)
 from rankwise.estimators.limits import threads_for
 from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
 from rankwise.estimators.preparation import Preparation
@@ -218,7 +227,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             data = replace(data, checkpoint=Checkpoint(Path(checkpoint), asked))
         with threads_for(self._work(data)):
             self._fit_scores(data)
-        scores = self._checked_scores(data.held_out.X)
+        scores = self._finite(self._scores_held_out(data))
         positive, weight = data.held_out.target > 0, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
         rule = parse_rule(self.threshold)
@@ -244,8 +253,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         held_out = train if held_out is None else held_out
         return Training(train, held_out, self.prior_, seed, metric)
 
-    def _checked_scores(self, X: Matrix) -> Vector:
-        scores = np.asarray(self._scores(X), dtype=np.float64)
+    def _scores_held_out(self, data: Training) -> Floats:
+        """Return scores of the rows held out, each by a model that did not learn from it."""
+        return self._scores(data.held_out.X)
+
+    def _finite(self, found: Floats) -> Vector:
+        scores = np.asarray(found, dtype=np.float64)
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"the scores of {type(self).__name__} are not finite: the training has diverged, "
@@ -255,7 +268,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _raw_scores(self, X: TableLike) -> Vector:
         check_is_fitted(self)
-        return self._checked_scores(read_features(self, X))
+        return self._finite(self._scores(read_features(self, X)))
 
     def decision_function(self, X: TableLike) -> Vector:
         """Return the score of every row, shifted so that those above 0 are called positive."""
