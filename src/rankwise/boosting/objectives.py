@@ -154,6 +154,7 @@ def lightgbm_objective(
 
 
 xgboost_objective = lightgbm_objective
+"""The same function as :func:`lightgbm_objective`, for ``xgboost.train(obj=…)``."""
 
 
 def gradient_of(

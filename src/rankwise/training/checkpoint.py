@@ -15,6 +15,7 @@ from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
 
 CHECKPOINT = "checkpoint.pt"
+"""Name of the checkpoint in a run folder."""
 _FORMAT = 1
 
 Batch = TypeVar("Batch")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 PRECISIONS = ("float32", "bfloat16", "float16", "32", "bf16", "16")
+"""Names of the precisions of a training run, the short forms of Lightning Fabric included."""
 _FABRIC = dict(zip(PRECISIONS, ("32-true", "bf16-mixed", "16-mixed") * 2, strict=True))
 
 

@@ -21,6 +21,7 @@ from rankwise.data.images.image_file import BrokenImage, describe_broken, image_
 
 _READERS: dict[str, Callable[[Path, str], ImageList]] = {"coco": coco, "voc": voc}
 KINDS = tuple(_READERS)
+"""Kinds of data sets that :func:`open_detection` reads."""
 
 
 def open_detection(

@@ -44,7 +44,9 @@ _CLASSIFICATION: dict[str, Callable[[Path], ClassListing]] = {
     "medmnist": medmnist,
 }
 KINDS = tuple(_RETRIEVAL)
+"""Kinds of data sets that :func:`open_images` reads."""
 CLASS_KINDS = (*_CLASSIFICATION, *_USER)
+"""Kinds of data sets that :func:`open_classes` reads."""
 
 
 def open_images(

@@ -168,6 +168,7 @@ def _named(path: Path, frame: pl.DataFrame, given: Mapping[str, str]) -> pl.Data
 Codes: TypeAlias = NDArray[np.int64]
 Duplicates = Literal["error", "last"]
 FORMATS = ("auto", "ml-100k", "ml-1m", "ml-20m", "recbole", "adjacency", "columns")
+"""Values of ``format`` in :func:`read_interactions`."""
 
 _FILES = {"u.data": "ml-100k", "ratings.dat": "ml-1m", "ratings.csv": "ml-20m"}
 _ML_20M = "userid,movieid,rating,timestamp"

@@ -1,0 +1,86 @@
+"""The built site: an anchor for every public name, text for every image, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.public_api import LIST
+
+pytest.importorskip("mkdocs")
+pytest.importorskip("mkdocstrings")
+
+ROOT = Path(__file__).parents[2]
+PUBLIC = [line.partition(":")[0] for line in LIST.read_text().splitlines()]
+pytestmark = pytest.mark.xdist_group("site")  # built once, not once per worker
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The HTML of every page by its path in the site."""
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", out]
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": paths, "NO_MKDOCS_2_WARNING": "1"}
+    made = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    return {page.relative_to(out).as_posix(): page.read_text() for page in out.rglob("*.html")}
+
+
+def without_anchor(names, pages):
+    """The names that no page of the reference has as an anchor."""
+    anchors = {
+        anchor
+        for path, text in pages.items()
+        if path.startswith("reference/")
+        for anchor in re.findall(r'\sid="([^"]+)"', text)
+    }
+    return [name for name in names if name not in anchors]
+
+
+def test_every_public_name_has_an_anchor(site):
+    assert without_anchor(PUBLIC, site) == []
+
+
+def test_a_name_without_an_anchor_is_reported(site):
+    pages = {
+        path: text.replace('id="rankwise.objectives.SOPRC"', "") for path, text in site.items()
+    }
+    assert without_anchor(PUBLIC, pages) == ["rankwise.objectives.SOPRC"]
+
+
+def test_every_name_is_described_with_its_signature_and_example(site):
+    page = site["reference/objectives/index.html"]
+    for part in (
+        "tau_fpr",
+        "Share of positives in the data set",
+        "&gt;&gt;&gt; ",
+        "Wen et al. 2022",
+    ):
+        assert part in page
+    # Roles of the docstrings are links by now.
+    assert not [path for path, text in site.items() if re.search(r":(class|func|mod|meth):", text)]
+
+
+@pytest.mark.parametrize("tag", ["img", "script", "link", "iframe"])
+def test_nothing_is_loaded_from_elsewhere(site, tag):
+    loads = re.compile(rf'<{tag}\b[^>]*\s(?:src|href)="(?:https?:)?//[^"]*"[^>]*>')
+    found = {path: loads.findall(text) for path, text in site.items()}
+    # <link rel="canonical"> and the like load nothing.
+    found = {
+        path: [each for each in loaded if tag != "link" or "stylesheet" in each or "icon" in each]
+        for path, loaded in found.items()
+    }
+    assert not {path: loaded for path, loaded in found.items() if loaded}
+
+
+def test_every_image_has_a_text_alternative(site):
+    for path, text in site.items():
+        for image in re.findall(r"<img\b[^>]*>", text):
+            assert re.search(r'\balt="[^"]{10,}"', image), f"{path}: {image}"
