@@ -1,0 +1,21 @@
+"""Figures as part of the page, in the text color of its theme, with their text alternative."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from docs.figures.frame import INK
+
+IMAGES = Path(__file__).parents[1] / "images"
+_IMAGE = re.compile(r'<img alt="([^"]*)" src="[^"]*images/([\w-]+)\.svg"[^>]*>')
+
+
+def with_figures(page: str) -> str:
+    """Replace the images of drawn figures in the HTML of a page by the drawings themselves."""
+    return _IMAGE.sub(_drawing, page)
+
+
+def _drawing(image: re.Match[str]) -> str:
+    text = (IMAGES / f"{image[2]}.svg").read_text().replace(INK, "currentColor")
+    return text.replace("<svg ", f'<svg class="figure" role="img" aria-label="{image[1]}" ', 1)
