@@ -1,8 +1,13 @@
-"""The code blocks of README and docs run, in order, one page after the other."""
+"""The code blocks of README and docs run, in order, one page after the other.
+
+A block ``text title="Output"`` below a block of code is what that block prints.
+"""
 
 from __future__ import annotations
 
+import io
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -10,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OUTPUT = re.compile(r'\n\n?```text title="Output"\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -20,7 +26,11 @@ def test_code_blocks_run(page):
     for match in BLOCK.finditer(text):
         line = text[: match.start()].count("\n") + 1
         code = compile("\n" * line + match.group(1), str(page), "exec")
-        exec(code, namespace)
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(code, namespace)
+        if shown := OUTPUT.match(text, match.end()):
+            assert printed.getvalue() == shown[1], f"line {line} prints something else"
 
 
 def test_there_are_blocks_to_run():

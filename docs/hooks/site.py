@@ -13,13 +13,21 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from docs.hooks.figures import with_figures
 from docs.hooks.reference import reference_pages
+from docs.hooks.results import with_results
+from docs.hooks.root_pages import root_pages
+from docs.hooks.screenshots import with_screenshots
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages of the API reference."""
-    for path, text in reference_pages():
+    """Add the pages that are generated: the API reference, and files of the project's root."""
+    for path, text in (*reference_pages(), *root_pages()):
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Fill in what is read from files: screenshots of reports, results of benchmarks."""
+    return with_results(with_screenshots(markdown))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

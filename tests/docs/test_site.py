@@ -84,3 +84,29 @@ def test_every_image_has_a_text_alternative(site):
     for path, text in site.items():
         for image in re.findall(r"<img\b[^>]*>", text):
             assert re.search(r'\balt="[^"]{10,}"', image), f"{path}: {image}"
+
+
+def test_every_drawing_has_a_text_alternative(site):
+    drawings = [
+        svg for text in site.values() for svg in re.findall(r"<svg [^>]*viewBox[^>]*>", text)
+    ]
+    figures = [svg for svg in drawings if 'role="img"' in svg]
+    assert len(figures) >= 20
+    assert all(re.search(r'aria-label="[^"]{40,}"', svg) for svg in figures)
+
+
+def test_results_and_root_pages_are_filled_in(site):
+    assert "fitted exponent" in site["benchmarks/speed/index.html"]
+    assert "<!-- results" not in site["benchmarks/speed/index.html"]
+    assert "One engine" in site["contributing/index.html"]
+
+
+def test_screenshots_that_exist_are_shown(tmp_path):
+    from docs.hooks.screenshots import with_screenshots
+
+    assert with_screenshots("a\n<!-- screenshots -->", tmp_path) == "a\n"
+    for name in ("compare.png", "compare-dark.png", "rank.png"):
+        (tmp_path / name).touch()
+    page = with_screenshots("<!-- screenshots -->", tmp_path)
+    assert page.index("## Compare") < page.index("compare-dark.png") < page.index("## Rank")
+    assert "![Screenshot of the report of compare, dark](images/reports/compare-dark.png)" in page

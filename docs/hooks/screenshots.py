@@ -1,0 +1,27 @@
+"""The gallery of reports: a section for every screenshot in docs/images/reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "images" / "reports"
+MARK = "<!-- screenshots -->"
+
+
+def with_screenshots(markdown: str, folder: Path = FOLDER) -> str:
+    """Replace the mark in a page by all screenshots, ``<kind>[-dark][-phone].png``, by kind."""
+    if MARK not in markdown:
+        return markdown
+    kinds: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*.png")):
+        kinds.setdefault(path.stem.split("-")[0], []).append(path)
+    return markdown.replace(MARK, "\n\n".join(_section(*each) for each in kinds.items()))
+
+
+def _section(kind: str, paths: list[Path]) -> str:
+    shots = [
+        f"![Screenshot of the report of {path.stem.replace('-', ', ')}]"
+        f"(images/reports/{path.name}){{ .shot loading=lazy }}"
+        for path in paths
+    ]
+    return "\n\n".join([f"## {kind.capitalize()}", *shots])
