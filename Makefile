@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench bench-peers docs study setup clean
+.PHONY: help demo test test-full lint bench bench-peers docs figures study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ study: $(READY) ## make study NAME=estimator-bias: run a study of the papers' cl
 
 docs: $(READY) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+figures: $(READY) ## draw the figures of the documentation again, into docs/images
+	@OMP_NUM_THREADS=1 $(BIN)/python -m docs.figures
 
 setup: $(READY) ## build .venv and nothing else
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from docs.figures.frame import INK, ORANGE, PURPLE, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from docs.figures.frame import INK, ORANGE, PURPLE, TEAL, figure, label, panels
 from rankwise.estimators import LinearRanker
 from rankwise.metrics import precision_recall_curve
 

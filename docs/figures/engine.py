@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from docs.figures.frame import BLUE, INK, ORANGE, PURPLE, SHADES, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 
+from docs.figures.frame import BLUE, INK, ORANGE, PURPLE, SHADES, TEAL, figure, label, panels
 from rankwise.pairs import Sigmoid, SquaredHinge, ZeroOne, pair_sum
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
@@ -26,11 +27,11 @@ SHADES = LinearSegmentedColormap.from_list("shades", [to_rgba(TEAL, 0.06), to_rg
 FIGURES: dict[str, Callable[[], Figure]] = {}
 """Every figure by the name of its file, in the order of definition."""
 
-_STYLE = {
+_STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.labelsize": 9,
-    "axes.prop_cycle": mpl.cycler(color=COLORS),
+    "axes.prop_cycle": cycler(color=COLORS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlecolor": INK,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import lightgbm
 import numpy as np
 import torch
-from docs.figures.frame import INK, ORANGE, SHADES, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 
+from docs.figures.frame import INK, ORANGE, SHADES, TEAL, figure, label, panels
 from rankwise.boosting import lightgbm_objective
 from rankwise.data.interactions import read_interactions
 from rankwise.estimators import LinearRanker
@@ -44,7 +45,7 @@ def boosted_gradient() -> Figure:
     rng = np.random.default_rng(0)
     target = np.arange(2_000) < 40
     scores = rng.normal(size=2_000) + 1.5 * target - 3.9
-    data = lightgbm.Dataset(scores[:, None], label=target.astype(float))
+    data: Any = lightgbm.Dataset(scores[:, None], label=target.astype(float))
     data.construct()
     canvas, both = panels(2, height=2.9, sharex=True)
     for axes, blend, name in zip(both, (0.0, 1.0), ("log-loss", "average precision"), strict=True):
@@ -75,7 +76,7 @@ def recommender() -> Figure:
             temperature=0.2,
             dimension=8,
             batch=64,
-            negatives=20,
+            negatives="20",
             epochs=20,
             warm_start=10,
             learning_rate=0.02,

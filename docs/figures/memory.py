@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import torch
-from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 
+from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 from rankwise.memory import MovingAverage, interpolate_quantiles
 from rankwise.objectives import SOPRC, GlobalContrastive
 

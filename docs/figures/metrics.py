@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from docs.figures.frame import INK, ORANGE, PURPLE, TEAL, figure, label, panels, whole_numbers
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from docs.figures.frame import INK, ORANGE, PURPLE, TEAL, figure, label, panels, whole_numbers
 from rankwise.metrics import (
     auroc,
     average_precision,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 
+from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 from rankwise.metrics import auprc, precision_recall_curve
 from rankwise.samplers import BalancedBatches
 from rankwise.theory import estimator_bias, simulate

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import torch
-from docs.figures.frame import INK, ORANGE, PURPLE, RED, TEAL, figure, label, panels
 from matplotlib.figure import Figure
 from torch import nn
 
+from docs.figures.frame import INK, ORANGE, PURPLE, RED, TEAL, figure, label, panels
 from rankwise.baselines import CrossEntropy, SupCon
 from rankwise.functional import precision_loss
 from rankwise.metrics import average_precision
 from rankwise.objectives import SOPRC, AveragePrecision
+
+Gain = Literal["annealed", "fixed"]
 
 
 @figure("outer-functions")
@@ -41,7 +45,7 @@ def gradient_by_rank() -> Figure:
     target = torch.zeros(500, dtype=torch.long)
     ranks = torch.tensor([1, 3, 8, 20, 50, 100, 180, 260, 340, 420, 490]) - 1
     target[ranks] = 1
-    smooth = {"false_positives": "logistic(scale=4.0)", "true_positives": "zero_one"}
+    smooth: Any = {"false_positives": "logistic(scale=4.0)", "true_positives": "zero_one"}
     losses = {
         "AP, x/(1+x)": AveragePrecision(gain="fixed", score_scale=1.0, **smooth),
         "AP, annealed gain": AveragePrecision(gain="annealed", score_scale=1.0, **smooth),
@@ -61,7 +65,7 @@ def gradient_by_rank() -> Figure:
     return canvas
 
 
-def _training(gain: str, steps: int) -> tuple[list[float], list[float]]:
+def _training(gain: Gain, steps: int) -> tuple[list[float], list[float]]:
     torch.manual_seed(0)
     x, y = torch.randn(6_000, 20), torch.rand(6_000) < 0.01
     x[y] += 0.45
@@ -87,7 +91,8 @@ def _training(gain: str, steps: int) -> tuple[list[float], list[float]]:
 @figure("annealed-gain")
 def annealed_gain() -> Figure:
     canvas, (left, right) = panels(2, height=2.9)
-    for gain, color in (("annealed", TEAL), ("fixed", ORANGE)):
+    gains_and_colors: tuple[tuple[Gain, str], ...] = (("annealed", TEAL), ("fixed", ORANGE))
+    for gain, color in gains_and_colors:
         gains, values = _training(gain, 150)
         left.semilogy(range(1, 151), gains, color=color, label=f'gain="{gain}"')
         right.plot(range(1, 151), values, color=color, label=f'gain="{gain}"')

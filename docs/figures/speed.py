@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 from matplotlib.figure import Figure
+
+from docs.figures.frame import COLORS, INK, ORANGE, TEAL, figure, label, panels
 
 _RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.json"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-from docs.figures.frame import COLORS, INK, figure, label, panels
 from matplotlib.figure import Figure
 
+from docs.figures.frame import COLORS, INK, figure, label, panels
 from rankwise import pairs
 from rankwise.pairs import Surrogate
 

@@ -6,6 +6,12 @@ from functools import cache
 
 import numpy as np
 import torch
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from sklearn.datasets import load_digits
+from torch import Tensor, nn
+
 from docs.figures.frame import (
     INK,
     ORANGE,
@@ -18,12 +24,6 @@ from docs.figures.frame import (
     panels,
     whole_numbers,
 )
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from sklearn.datasets import load_digits
-from torch import Tensor, nn
-
 from rankwise import embedding_scores
 from rankwise.baselines import CrossEntropy
 from rankwise.metrics import average_precision

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import griffe
+
 from docs.hooks.public_names import public_paths
 
 _ROLE = re.compile(r":(?:mod|class|func|meth|data):`(~?)\.?([^`]+)`")

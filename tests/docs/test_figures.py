@@ -59,7 +59,9 @@ def test_every_figure_is_on_a_page_with_a_text_alternative():
 
 def test_the_site_draws_a_figure_in_its_text_color():
     page = with_figures('<p><img alt="Curves of losses" src="../images/surrogates.svg" /></p>')
-    assert page.startswith('<p><span class="figure"><svg role="img" aria-label="Curves of losses" ')
+    assert page.startswith(
+        '<p><span class="figure" tabindex="0"><svg role="img" aria-label="Curves of losses" '
+    )
     assert "currentColor" in page
     assert "#7d8590" not in page
     assert "<img" not in page

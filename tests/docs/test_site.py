@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from tests.public_api import LIST
@@ -14,23 +10,8 @@ from tests.public_api import LIST
 pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 
-ROOT = Path(__file__).parents[2]
 PUBLIC = [line.partition(":")[0] for line in LIST.read_text().splitlines()]
 pytestmark = pytest.mark.xdist_group("site")  # built once, not once per worker
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The HTML of every page by its path in the site."""
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", out]
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    environment = {**os.environ, "PYTHONPATH": paths, "NO_MKDOCS_2_WARNING": "1"}
-    made = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert made.returncode == 0, made.stderr
-    return {page.relative_to(out).as_posix(): page.read_text() for page in out.rglob("*.html")}
 
 
 def without_anchor(names, pages):
