@@ -18,7 +18,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r'\n\n?```text title="Output"\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 @pytest.mark.filterwarnings("ignore:.*lists have only one class:RuntimeWarning")
 def test_code_blocks_run(page):
     namespace: dict[str, object] = {}
