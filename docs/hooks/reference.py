@@ -61,7 +61,8 @@ def _index() -> str:
     lines = [
         "# API reference",
         "",
-        "Every public name, by package. The search finds names, too.",
+        "Every public name, by package. The search finds names, too. The program has a page of its "
+        "own: [Command line](commands.md).",
         "",
     ]
     for page, packages in PAGES.items():

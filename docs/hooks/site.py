@@ -11,6 +11,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from docs.hooks.commands import command_page
 from docs.hooks.figures import with_figures
 from docs.hooks.reference import reference_pages
 from docs.hooks.results import with_results
@@ -19,8 +20,8 @@ from docs.hooks.screenshots import with_screenshots
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are generated: the API reference, and files of the project's root."""
-    for path, text in (*reference_pages(), *root_pages()):
+    """Add the pages that are generated: the reference, and files of the project's root."""
+    for path, text in (*reference_pages(), command_page(), *root_pages()):
         files.append(File.generated(config, path, content=text))
     return files
 

@@ -91,3 +91,10 @@ def test_screenshots_that_exist_are_shown(tmp_path):
     page = with_screenshots("<!-- screenshots -->", tmp_path)
     assert page.index("## Compare") < page.index("compare-dark.png") < page.index("## Rank")
     assert "![Screenshot of the report of compare, dark](images/reports/compare-dark.png)" in page
+
+
+def test_every_command_is_on_the_page_of_the_command_line(site):
+    page = site["reference/commands/index.html"]
+    for command in ("compare", "predict", "recommend topk", "rank compare", "retrieval search"):
+        assert f"rankwise {command}" in page
+    assert "Maximum number of tuning trials per candidate." in page
