@@ -1,4 +1,4 @@
-"""Pages of the site in a real browser: contrast, overflow, errors, requests."""
+"""The site in a real browser: contrast, overflow, errors, requests, and its search."""
 
 from __future__ import annotations
 
@@ -67,3 +67,15 @@ def test_pages_are_readable(browser, address, scheme, width):
         ]
     context.close()
     assert problems == []
+
+
+def test_the_search_finds_names(browser, address):
+    page = browser.new_page()
+    page.set_default_timeout(60_000)
+    page.goto(address)
+    page.click("[data-md-component=search-query]")
+    for name in ("pair_sum", "SOPRC", "partial_auroc", "BalancedBatches"):
+        page.keyboard.press("Control+A")
+        page.keyboard.type(name)
+        page.locator(f".md-search-result__link[href*='{name}']").first.wait_for()
+    page.close()
