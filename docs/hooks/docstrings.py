@@ -13,6 +13,7 @@ _ROLE = re.compile(r":(?:mod|class|func|meth|data):`(~?)\.?([^`]+)`")
 _TERM = re.compile(r"^(\w+)\n((?: {4}\S.*\n)+)", re.MULTILINE)
 _EXAMPLE = re.compile(r"^( *)Example:$", re.MULTILINE)
 _SUBSCRIPT = re.compile(r"_\[(\w+)\]\(")  # f_[k](i) is not a link
+_ACCENT = re.compile(r"(?<=[⁺⁻])_(?=\()")  # s⁺_(i) … s⁻_(j) is not emphasis
 _LITERAL = re.compile(r"::$", re.MULTILINE)
 
 
@@ -27,14 +28,14 @@ def _link(match: re.Match[str]) -> str:
     paths = public_paths()
     # A method is described at its class: `Objective.forward` leads to `Objective`.
     for candidate in (path, path.rpartition(".")[2], path.partition(".")[0]):
-        if candidate in paths:
+        if candidate in paths and candidate != "rankwise":
             return f"[`{shown}`][{paths[candidate]}]"
     return f"`{shown}`"
 
 
 def as_markdown(text: str) -> str:
     """Rewrite a docstring: roles, "Example:", definition lists and literal blocks."""
-    text = _SUBSCRIPT.sub(r"_\[\1\](", with_links(text))
+    text = _ACCENT.sub(r"\\_", _SUBSCRIPT.sub(r"_\[\1\](", with_links(text)))
     text = _EXAMPLE.sub(r"\1Examples:", _LITERAL.sub(":", text))
     return _TERM.sub(lambda term: f"{term[1]}\n:   {term[2].lstrip()}\n", text + "\n").rstrip()
 

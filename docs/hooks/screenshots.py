@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "images" / "reports"
 MARK = "<!-- screenshots -->"
+_WORDS = re.compile(r"[-_]")
 
 
 def with_screenshots(markdown: str, folder: Path = FOLDER) -> str:
@@ -14,13 +16,13 @@ def with_screenshots(markdown: str, folder: Path = FOLDER) -> str:
         return markdown
     kinds: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("*.png")):
-        kinds.setdefault(path.stem.split("-")[0], []).append(path)
+        kinds.setdefault(_WORDS.split(path.stem)[0], []).append(path)
     return markdown.replace(MARK, "\n\n".join(_section(*each) for each in kinds.items()))
 
 
 def _section(kind: str, paths: list[Path]) -> str:
     shots = [
-        f"![Screenshot of the report of {path.stem.replace('-', ', ')}]"
+        f"![Screenshot of the report of {', '.join(_WORDS.split(path.stem))}]"
         f"(images/reports/{path.name}){{ .shot loading=lazy }}"
         for path in paths
     ]
