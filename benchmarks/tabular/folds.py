@@ -24,12 +24,14 @@ test row was scored by it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.tabular.boosted import trees
 from benchmarks.tabular.fits import Fit, Remembered, mean
 
 __all__ = ["AP", "TRIALS"]
 
-DRAWN = {"subsample": 0.8, "colsample": 0.8}
+DRAWN: dict[str, Any] = {"subsample": 0.8, "colsample": 0.8}
 
 
 def drawn(number: int) -> Fit:
