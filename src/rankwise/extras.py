@@ -42,8 +42,8 @@ COMMANDS = {
     "detect": ("vision", (*_IMAGES, "pycocotools")),
     "demo": ("tabular,vision", ("lightgbm", "optuna", *_TABLES, *_IMAGES)),
 }
-"""The extra or extras of each command of ``rankwise``, and the modules it checks before it starts, so
-that no training ends with a report that cannot be drawn. Options may need more."""
+"""The extra or extras of each command of ``rankwise``, and the modules it checks before it starts,
+so that no training ends with a report that cannot be drawn. Options may need more."""
 
 _PACKAGES = {
     "rankwise.data.images": "vision",

@@ -52,7 +52,7 @@ def neighbor_figures(race: Race) -> list[Figure]:
     labels = race.splits.test.labels
     classes = len(race.splits.test.classes)
     chosen = (classes * (2 * np.arange(_QUERIES) + 1)) // (2 * _QUERIES)
-    first = [int((labels == number).nonzero()[0]) for number in chosen]
+    first = [labels.tolist().index(number) for number in chosen.tolist()]
     return [_neighbors(race, query) for query in first]
 
 

@@ -130,7 +130,7 @@ def run(
     began = time.process_time()
     # The caller's random numbers are not touched.
     with torch.random.fork_rng(devices=[]):
-        states = _trained(splits, size, seed, losses, on_step, on_look)
+        states = _trained(splits, size, seed, losses, on_step=on_step, on_look=on_look)
     return Race(splits, size, seed, states, time.process_time() - began)
 
 
@@ -139,6 +139,7 @@ def _trained(
     size: Size,
     seed: int,
     losses: Sequence[Loss],
+    *,
     on_step: Callable[[int, int], None],
     on_look: Callable[[int, list[float]], None],
 ) -> dict[str, list[State]]:

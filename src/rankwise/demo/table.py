@@ -10,7 +10,7 @@ from rankwise.tasks.compare.settings import Settings
 
 DATA = Path(__file__).with_name("flights.csv.gz")
 _ASKED = {"target": "late", "positive": "yes", "metric": "ap", "time": "date", "budget": "60s"}
-_QUICK = {"candidates": "linear:log_loss,linear:ap", "trials": 1}
+_QUICK: dict[str, str | int] = {"candidates": "linear:log_loss,linear:ap", "trials": 1}
 
 
 def options(quick: bool, seed: int) -> dict[str, str | int]:
