@@ -20,19 +20,20 @@ from rankwise.demo import race
 from rankwise.demo.characters import read_characters
 from rankwise.demo.race import Loss, Size
 
-_SOPRC = "soprc(score_scale=1, tau_fpr=.1, tau_tpr=.001{}, outer=log)"
+_SOPRC = "soprc(score_scale=1, tau_fpr={}, tau_tpr=.001{}, outer=log)"
+_VARIANCE = ", gain=fixed, semi_variance=[1, 5]"
+_PRECISION = (
+    "ap(false_positives=exponential, true_positives=zero_one, gain=fixed, outer=log, "
+    "score_scale={})"
+)
 TRIED = (
     *(Loss("triplet", f"triplet(margin={margin})") for margin in (".1", ".2", ".3")),
-    *(Loss("SupCon", f"sup_con(temperature={tau})") for tau in (".05", ".1", ".2")),
-    Loss("SOPRC", _SOPRC.format("")),
-    Loss("SOPRC", _SOPRC.format(", gain=fixed, semi_variance=[1, 5]")),
-    Loss(
-        "SOPRC",
-        "ap(false_positives=exponential, true_positives=zero_one, gain=fixed, outer=log, "
-        "score_scale=.1)",
-    ),
+    *(Loss("SupCon", f"sup_con(temperature={tau})") for tau in (".03", ".05", ".1", ".2")),
+    Loss("SOPRC", _SOPRC.format(".1", "")),
+    *(Loss("SOPRC", _SOPRC.format(tau, _VARIANCE)) for tau in (".05", ".1")),
+    *(Loss("SOPRC", _PRECISION.format(tau)) for tau in (".05", ".1")),
 )
-"""Three forms of each loss; those of ours all have the outer function log(1 + x)."""
+"""Forms of each loss; those of ours all have the outer function log(1 + x)."""
 
 HELD_OUT = (("Early_Aramaic", "Greek"), ("Balinese", "Early_Aramaic"))
 

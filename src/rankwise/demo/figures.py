@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
+from typing import TYPE_CHECKING
+
+import matplotlib.figure
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from rankwise.demo.race import LOSSES, Race, State
 from rankwise.report import Figure
-from rankwise.report.plots import COLORS, as_figure, new_axes
 
-_LOOKS = tuple(zip((COLORS[0], COLORS[3], COLORS[1]), ("s-", "^-", "o-"), strict=True))
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LOOKS = (("#9e9e9e", "s-"), ("#5e35b1", "^-"), ("#00796b", "o-"))  # of the three losses
 _QUERIES = 6
 _NEIGHBORS = 10
 _RIGHT, _WRONG = (0, 121, 107), (198, 40, 40)
@@ -21,19 +27,19 @@ Pixels = NDArray[np.uint8]
 
 def progress(race: Race) -> Figure:
     """Draw the mAP of the test images at some steps of every training."""
-    canvas, axes = new_axes("step", "mAP of unseen characters")
+    canvas, axes = _axes("step", "mAP of unseen characters")
     for loss, (color, marks) in zip(LOSSES, _LOOKS, strict=True):
         states = race.states[loss.name]
         steps, values = zip(*((state.step, state.result.map) for state in states), strict=True)
         axes.plot(steps, values, marks, color=color, markersize=4, linewidth=1.4, label=loss.name)
     axes.legend(fontsize=8, frameon=False)
     ends = ", ".join(f"{loss.name} {race.last(loss.name).map:.3f}" for loss in LOSSES)
-    return as_figure(canvas, f"mAP over {race.size.steps} steps, at the end: {ends}.")
+    return _figure(canvas, f"mAP over {race.size.steps} steps, at the end: {ends}.")
 
 
 def precision_recall(race: Race) -> Figure:
     """Draw the mean precision at each recall, after training and before it."""
-    canvas, axes = new_axes("recall", "mean precision")
+    canvas, axes = _axes("recall", "mean precision")
     start = race.states[race.ours][0].result
     axes.plot(start.recall, start.precision, ":", color="black", linewidth=1, label="before")
     for loss, (color, marks) in zip(LOSSES, _LOOKS, strict=True):
@@ -44,7 +50,7 @@ def precision_recall(race: Race) -> Figure:
     axes.legend(fontsize=8, frameon=False)
     half = ", ".join(f"{loss.name} {race.last(loss.name).precision[50]:.2f}" for loss in LOSSES)
     words = f"Mean precision at each recall. With half of the drawings found it is: {half}."
-    return as_figure(canvas, words)
+    return _figure(canvas, words)
 
 
 def neighbor_figures(race: Race) -> list[Figure]:
@@ -71,7 +77,7 @@ def _neighbors(race: Race, query: int) -> Figure:
             _tile(test.pixels[i, 0].numpy(), bool(ok)) for i, ok in zip(found, good, strict=True)
         ]
         strips.append(np.concatenate(tiles, axis=1))
-    canvas, axes = new_axes("", "", height=2.75)
+    canvas, axes = _axes("", "", height=2.75)
     axes.imshow(np.concatenate(strips, axis=0))
     side = _TILE + 2 * _FRAME
     axes.set_xticks(
@@ -87,7 +93,7 @@ def _neighbors(race: Race, query: int) -> Figure:
         f"{character}. Right among the {_NEIGHBORS} nearest: {counts}. "
         "Green frame: the same character; red frame with a cross: another one."
     )
-    return as_figure(canvas, words)
+    return _figure(canvas, words)
 
 
 def _nearest(state: State, query: int) -> torch.Tensor:
@@ -111,3 +117,21 @@ def _tile(image: Pixels, right: bool | None) -> Pixels:
                     _FRAME + i, side - _FRAME - 14 + column - 1 : side - _FRAME - 13 + column
                 ] = _WRONG
     return framed
+
+
+def _axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[matplotlib.figure.Figure, Axes]:
+    canvas = matplotlib.figure.Figure(figsize=(7.0, height), layout="constrained")
+    axes = canvas.subplots()
+    axes.set_xlabel(x_label, fontsize=9)
+    axes.set_ylabel(y_label, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines["top"].set_visible(False)
+    axes.grid(alpha=0.25, linewidth=0.6)
+    return canvas, axes
+
+
+def _figure(canvas: matplotlib.figure.Figure, words: str) -> Figure:
+    buffer = io.BytesIO()
+    # Without the date and version the same data make the same file.
+    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
+    return Figure(buffer.getvalue(), words, words)

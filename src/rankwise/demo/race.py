@@ -33,7 +33,7 @@ LOSSES = (
     Loss("SupCon", "sup_con(temperature=.05)"),
     Loss(
         "SOPRC",
-        "soprc(score_scale=1, tau_fpr=.1, tau_tpr=.001, gain=fixed, semi_variance=[1, 5], "
+        "soprc(score_scale=1, tau_fpr=.05, tau_tpr=.001, gain=fixed, semi_variance=[1, 5], "
         "outer=log)",
     ),
 )
