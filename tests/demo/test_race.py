@@ -64,8 +64,9 @@ def test_the_difference_is_paired_by_character(short) -> None:
     assert len(own) == 12
     assert found.difference == pytest.approx(np.mean([own[c] - others[c] for c in own]))
     assert found.low <= found.difference <= found.high
-    assert f"{found.difference:+.3f} (95 % {found.low:+.3f} to {found.high:+.3f})" in image_words(
-        short
+    assert (
+        f"{found.difference:+.3f} (95 % over characters {found.low:+.3f} to {found.high:+.3f})"
+        in image_words(short)
     )
     same = short.difference(short.ours)
     assert (same.difference, same.low, same.high) == (0, 0, 0)
@@ -74,8 +75,8 @@ def test_the_difference_is_paired_by_character(short) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.01, 0.02, "ahead, beyond chance"),
-        (-0.02, -0.01, "behind, beyond chance"),
+        (0.01, 0.02, "ahead beyond chance"),
+        (-0.02, -0.01, "behind beyond chance"),
         (-0.01, 0.02, "the difference may be chance"),
     ],
 )

@@ -17,8 +17,8 @@ _PHOTOS = "echo 'data: {kind: folder, root: photos}' > photos.yaml"
 def chance(low: float, high: float) -> str:
     """Return whether an interval of a difference leaves room for chance, in words."""
     if low > 0:
-        return "ahead, beyond chance"
-    return "behind, beyond chance" if high < 0 else "the difference may be chance"
+        return "ahead beyond chance"
+    return "behind beyond chance" if high < 0 else "the difference may be chance"
 
 
 def image_words(race: Race) -> str:
@@ -27,8 +27,9 @@ def image_words(race: Race) -> str:
     found = race.difference(other)
     return (
         f"{race.ours} has mAP {found.value_a:.3f} on {len(race.splits.test.classes)} characters "
-        f"never trained on, {found.difference:+.3f} (95 % {found.low:+.3f} to {found.high:+.3f}) "
-        f"against {other}, the best other loss: {chance(found.low, found.high)}"
+        f"never trained on, {found.difference:+.3f} (95 % over characters {found.low:+.3f} to "
+        f"{found.high:+.3f}) against {other}, the best other loss: "
+        f"{chance(found.low, found.high)} in these trainings; --seed starts others"
     )
 
 
@@ -38,11 +39,12 @@ def table_words(found: Found) -> str:
     on = f"on {run.data['test']} later flights, {found.positives} of them late"
     if own is None or own.difference is None:
         return f"“{other.name}” has AP {other.test.value:.3f} {on}; none on AP was done in time"
-    gap = own.difference
+    gap, chosen = own.difference, run.recommended
+    also = f"; validation recommends “{chosen.name}”, AP {chosen.test.value:.3f}"
     return (
         f"“{own.name}” has AP {own.test.value:.3f} {on}, {gap.value:+.3f} (95 % {gap.low:+.3f} to "
         f"{gap.high:+.3f}) against “{other.name}”, the best of log-loss: "
-        f"{chance(gap.low, gap.high)}"
+        f"{chance(gap.low, gap.high)}{'' if chosen in (own, other) else also}"
     )
 
 
