@@ -9,7 +9,7 @@ READY := .venv/.ready
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(READY) ## rankwise compare on a real table with a rare class: prints the table, writes the report
+demo: $(READY) ## under 3 minutes: three losses on images, models on a real table, one report to look at
 	@$(BIN)/python -m rankwise.demo
 
 test: $(READY) ## run the tests, the code blocks of README and docs included

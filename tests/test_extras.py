@@ -24,7 +24,8 @@ DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "sklearn": "scikit-learn
                  "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
 EXTRA_OF = {"compare": "tabular", "report": "tabular", "evaluate": "tabular", "predict": "tabular",
             "recommend": "ranking", "rank": "ranking", "contrast": "vision",
-            "retrieval": "vision", "classify": "vision", "detect": "vision"}  # fmt: skip
+            "retrieval": "vision", "classify": "vision", "detect": "vision",
+            "demo": "tabular,vision"}  # fmt: skip
 
 # Before anything else runs: an interpreter in which some packages are not installed.
 WITHOUT = """

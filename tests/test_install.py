@@ -206,6 +206,7 @@ SMALL = {
     "detect predict": [
         "detect predict boxes/JPEGImages/test0.png --run given/detect --out {out}/found"
     ],
+    "demo": ["demo --quick --out {out}/demo"],
 }
 MAKES_RUNS = ("compare", "recommend train", "rank train", "rank evaluate", "retrieval train",
               "retrieval index", "classify train", "detect train")  # fmt: skip
@@ -237,6 +238,12 @@ def test_stubs_are_in_the_wheel(wheel):
         packed = {name for name in file.namelist() if name.endswith(".pyi")}
     stubs = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.pyi")}
     assert packed == stubs
+
+
+def test_the_data_of_the_demo_are_in_the_wheel_with_their_licenses(wheel):
+    with zipfile.ZipFile(wheel) as file:
+        packed = {name.rpartition("/")[2] for name in file.namelist() if "/demo/" in name}
+    assert packed >= {"flights.csv.gz", "omniglot.npz", "OMNIGLOT_LICENSE.txt", "README.md"}
 
 
 def test_every_command_is_tried():

@@ -15,6 +15,7 @@ from rankwise.commands.compare import CompareCommand, compare, report
 from rankwise.commands.console import say
 from rankwise.commands.objectives import objectives
 from rankwise.commands.scores import evaluate, predict
+from rankwise.demo import demo
 
 app = App(add_completion=True)
 
@@ -38,7 +39,7 @@ def rankwise(
 
 
 app.command(cls=CompareCommand)(compare)
-for command in (report, evaluate, predict, objectives):
+for command in (report, evaluate, predict, objectives, demo):
     app.command()(command)
 for group in (contrast, recommend, rank, retrieval, classify, detect):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])

@@ -40,9 +40,10 @@ COMMANDS = {
     "retrieval": ("vision", _IMAGES),
     "classify": ("vision", _IMAGES),
     "detect": ("vision", (*_IMAGES, "pycocotools")),
+    "demo": ("tabular,vision", ("lightgbm", "optuna", *_TABLES, *_IMAGES)),
 }
-"""The extra of each command of ``rankwise``, and the modules it checks before it starts, so that
-no training ends with a report that cannot be drawn. Options may need more."""
+"""The extra or extras of each command of ``rankwise``, and the modules it checks before it starts,
+so that no training ends with a report that cannot be drawn. Options may need more."""
 
 _PACKAGES = {
     "rankwise.data.images": "vision",
@@ -118,6 +119,7 @@ def sentence(user: str, modules: Iterable[str]) -> str:
 def _extra_of(user: str, module: str) -> str:
     command = user.removeprefix("rankwise ")
     own = COMMANDS[command][0] if command in COMMANDS else _PACKAGES.get(user)
-    if own is not None and (module in EXTRAS[own] or module in EXTRAS["cli"]):
-        return own  # every extra includes cli
+    # Every extra includes cli.
+    if own is not None and any(module in EXTRAS[name] for name in ("cli", *own.split(","))):
+        return own
     return next(extra for extra, known in EXTRAS.items() if module in known)

@@ -1,6 +1,9 @@
-"""``python -m rankwise.demo``."""
+"""``python -m rankwise.demo``, which is ``rankwise demo``."""
 
-from rankwise.demo import main
+from rankwise.commands.app import App
+from rankwise.demo import demo
 
 if __name__ == "__main__":
-    main()
+    app = App()
+    app.command()(demo)
+    app(prog_name="rankwise demo")
