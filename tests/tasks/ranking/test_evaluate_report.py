@@ -34,7 +34,12 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     done = run(SETTINGS, tmp_path / "run", train, train, metrics=["ap"])
     assert done.verdict.text.startswith("better than the start: validation ndcg@3 went from")
-    assert done.verdict.text in done.report.read_text()
+    html = done.report.read_text()
+    assert done.verdict.text[1:] in html
+    assert (
+        "Of 24 validation queries, 24 are ranked better than in random order and 0 worse." in html
+    )
+    assert "24 won, 0 lost, 0 equal" in html
 
 
 RESULTS = {

@@ -92,7 +92,8 @@ def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
     assert "what is saved is the start, before any training" in found.verdict.text
     assert found.verdict.advice[0].startswith("a lower learning rate, optimizer.learning_rate=0.01")
     text = found.report.read_text()
-    assert found.verdict.text in text
+    assert found.verdict.text[1:] in text
+    assert found.verdict.sentence in text
     assert "What to try: a lower learning rate" in text
 
 

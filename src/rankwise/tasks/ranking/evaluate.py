@@ -21,13 +21,16 @@ from rankwise.files import nan_to_none
 from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
-from rankwise.report import Figure, Mean, Section, Table, settings_section, write_html, write_json
-from rankwise.report.plots import as_figure, history_axes
-from rankwise.report.verdict import Verdict, lower_rate, verdict
+from rankwise.report import Mean, Section, Table, settings_section, write_html, write_json
+from rankwise.report.charts import BROAD, Frame, bars, line_chart, linear_axis, segment
+from rankwise.report.elements import Markup, chips, figure
+from rankwise.report.verdict import Verdict, lower_rate, may_be_chance, verdict
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
 
 if TYPE_CHECKING:
     from rankwise.estimators import Ranker
+
+_BARS = 250  # of a figure; of more queries, evenly spaced ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,54 @@ def compared_with_start(
             f"another model, --model {other}",
             "more queries to train on, or features that tell relevant documents apart",
         ],
+        sentence=_sentence(part, after.values - before.values),
     )
+
+
+def _signs(change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1 for a query that is better, −1 for worse, 0 for equal up to rounding."""
+    return np.sign(np.round(change[~np.isnan(change)], 12))
+
+
+def _won_and_lost(change: NDArray[np.float64]) -> tuple[int, int, int]:
+    """Return the queries that are better, worse, and in all."""
+    signs = _signs(change)
+    return int((signs > 0).sum()), int((signs < 0).sum()), len(signs)
+
+
+def _sentence(part: str, change: NDArray[np.float64]) -> str:
+    won, lost, total = _won_and_lost(change)
+    return (
+        f"Of {total:,} {part} queries, {won:,} are ranked better than in random order and "
+        f"{lost:,} worse{may_be_chance(_signs(change)) if won != lost else ''}."
+    )
+
+
+def queries_section(metric: str, part: str, change: NDArray[np.float64]) -> Section:
+    """Return the section of the queries won and lost: the change of each against random order."""
+    ordered = np.sort(change[~np.isnan(change)])[::-1]
+    won, lost, total = _won_and_lost(change)
+    if total > _BARS:
+        ordered = ordered[np.linspace(0, total - 1, _BARS).round().astype(int)]
+    low, high = float(ordered.min(initial=0.0)), float(ordered.max(initial=0.01))
+    frame = Frame(
+        linear_axis("queries, best first", 0, max(total, 1), "{:.0f}".format),
+        linear_axis(f"change of {metric}", 1.05 * low, 1.05 * high),
+        **BROAD,
+    )
+    edges = np.linspace(0, total, len(ordered) + 1).tolist()
+    shapes = [
+        bars(frame, edges, np.maximum(ordered, 0).tolist(), "bars good"),
+        bars(frame, edges, np.minimum(ordered, 0).tolist(), "bars bad"),
+        segment("axis", frame.left, frame.y(0), frame.end, frame.y(0)),
+    ]
+    words = (
+        f"The change of {metric} of each {part} query against the documents in random order: "
+        f"{won:,} won, {lost:,} lost, {total - won - lost:,} equal."
+    )
+    names = chips({"good": "won", "bad": "lost"})
+    image = figure(frame.render(shapes, label=words), [names, words])
+    return Section("Queries won and lost", figures=[image])
 
 
 def write_results(
@@ -152,6 +202,7 @@ def write_results(
     results: Mapping[str, Mapping[str, QueryMetric]],
     *,
     verdict: Verdict,
+    first: Section,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned."""
     history = [float(value) for value in getattr(ranker, "history_", [])]
@@ -175,13 +226,19 @@ def write_results(
     )
     shown = {name: value or "–" for name, value in settings.model_dump().items()}
     sections = [
-        verdict.section(),
+        first,
         Section("How good the ranking is", words, tables=[results_table(results)]),
         *(Section("Training", figures=[figure]) for figure in curve),
         Section("Data", tables=[data]),
         settings_section(shown),
     ]
-    return write_html(out / "index.html", "Learning to rank", sections)
+    return write_html(
+        out / "index.html",
+        "Learning to rank",
+        sections,
+        headline=verdict.headline(),
+        command="rank",
+    )
 
 
 def stops_by(settings: Settings, *parts: Letor) -> str:
@@ -223,11 +280,12 @@ def notes_of(results: Mapping[str, Mapping[str, QueryMetric]]) -> list[str]:
     return said
 
 
-def _curve(metric: str, history: Sequence[float]) -> Figure:
+def _curve(metric: str, history: Sequence[float]) -> Markup:
     best = max(range(len(history)), key=history.__getitem__)
-    canvas, _ = history_axes(history, f"{metric}, validation", (best + 1, history[best]))
-    return as_figure(
-        canvas,
+    words = (
         f"{metric} on validation over {len(history)} epochs; the best, {history[best]:.4f} after "
-        f"epoch {best + 1}, was kept.",
+        f"epoch {best + 1}, was kept."
     )
+    lines = {metric: (range(1, len(history) + 1), history)}
+    y, kept = f"{metric}, validation", (best + 1, history[best])
+    return line_chart("epoch", y, lines, words, kept=kept)

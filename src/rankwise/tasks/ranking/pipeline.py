@@ -24,6 +24,7 @@ from rankwise.tasks.ranking.evaluate import (
     QueryMetric,
     compared_with_start,
     evaluate_lists,
+    queries_section,
     require_gains,
     write_results,
 )
@@ -127,7 +128,10 @@ def run(
         }
         last = list(parts)[-1]
         said = compared_with_start(settings, ranker, last, start[last], results[last])
-        report = write_results(out, settings, ranker, parts, results, verdict=said)
+        name = settings.metric
+        change = results[last][name].values - start[last][name].values
+        first = queries_section(name, last, change)
+        report = write_results(out, settings, ranker, parts, results, verdict=said, first=first)
         # Last: a folder without it holds no run that has ended.
         write_json(out / CONFIG, asked)
         (out / CHECKPOINT).unlink(missing_ok=True)

@@ -22,7 +22,7 @@ from rankwise.metrics import Comparison, at_rank, compare_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.table import read
 from rankwise.report import Table
-from rankwise.report.comparison.format import p_value
+from rankwise.report.format import p_value
 from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant
 from rankwise.tasks.ranking.settings import TREC
 
