@@ -3,12 +3,14 @@ from __future__ import annotations
 import base64
 import math
 from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from rankwise.report import Figure, Headline, Mean, Section, Table, settings_section
 from rankwise.report.elements import Markup, element
-from rankwise.report.html import render_report
+from rankwise.report.html import write_html
 
 NASTY = "<script>alert(\"π & 'v'\")</script>"
 
@@ -27,6 +29,12 @@ class Reader(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+
+def render_report(title, sections, **options):
+    with TemporaryDirectory() as folder:
+        path = write_html(Path(folder) / "index.html", title, sections, **options)
+        return path.read_text(encoding="utf-8")
 
 
 def read(html: str) -> Reader:

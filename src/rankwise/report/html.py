@@ -181,28 +181,24 @@ def settings_section(settings: Mapping[str, object]) -> Section:
     return Section("Settings", tables=[table], folded=True)
 
 
-def render_report(
+def write_html(
+    path: Path,
     title: str,
-    sections: Iterable[Section],
+    sections: Sequence[Section],
     *,
     headline: Headline | None = None,
     command: str = "",
     data: Mapping[str, object] | None = None,
-) -> str:
-    """Return the report as one string of HTML; every text in it is escaped.
+) -> Path:
+    """Write a report, whole or not at all, and return its path; every text in it is escaped.
 
     Only its own style and script may run, and it fetches nothing. ``command`` is the one of
     rankwise that wrote it, ``data`` what the script knows of the series in its charts.
     """
-    shown = list(sections)
-    anchors = _anchors(shown)
+    anchored = list(zip(_anchors(sections), sections, strict=True))
     style, script = _file("report.css"), _file("report.js")
-    charts = {name: chart for section in shown for name, chart in section.charts.items()}
-    links = [
-        element("a", each.heading, href=f"#{anchor}")
-        for each, anchor in zip(shown, anchors, strict=True)
-    ]
-    return fill(
+    charts = {name: chart for section in sections for name, chart in section.charts.items()}
+    page = fill(
         _PAGE,
         style_hash=_hash(style),
         script_hash=_hash(script),
@@ -210,24 +206,11 @@ def render_report(
         style=Markup(style),
         brand=f"rankwise {command}".strip(),
         headline=headline and headline.render(),
-        links=links,
-        sections=[each.render(anchor) for each, anchor in zip(shown, anchors, strict=True)],
+        links=[element("a", each.heading, href=f"#{anchor}") for anchor, each in anchored],
+        sections=[each.render(anchor) for anchor, each in anchored],
         data=Markup(_embedded({**(data or {}), "charts": charts})),
         script=Markup(script),
     )
-
-
-def write_html(
-    path: Path,
-    title: str,
-    sections: Iterable[Section],
-    *,
-    headline: Headline | None = None,
-    command: str = "",
-    data: Mapping[str, object] | None = None,
-) -> Path:
-    """Write a report (:func:`render_report`), whole or not at all, and return its path."""
-    page = render_report(title, sections, headline=headline, command=command, data=data)
     return write_whole(path, page)
 
 

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
@@ -13,6 +14,7 @@ from rankwise.data.images import ImageSet
 from rankwise.report import Section, Table
 from rankwise.report.elements import Markup, element
 from rankwise.report.html import thumbnail
+from rankwise.report.verdict import counted
 from rankwise.retrieval import nearest
 
 _QUERIES, _NEAREST, _SIDE = 6, 5, 64  # images shown, and their pixels
@@ -29,6 +31,13 @@ def spaced(there: int, wanted: int) -> list[int]:
     """Return ``wanted`` rows, evenly spaced over ``there`` of them."""
     found = min(there, wanted)
     return [there * i // found for i in range(found)]
+
+
+def nearest_sentence(before: NDArray[np.float64], after: NDArray[np.float64]) -> str:
+    """Return how often the nearest image is right, by the ranks of the first right one."""
+    first = [(ranks[~np.isnan(ranks)] == 1).astype(np.float64) for ranks in (before, after)]
+    words = "The nearest image is of the right class for {count} of {total} queries"
+    return counted(words, *first, "before training")
 
 
 def neighbors_section(

@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 import torch
-from tests.tasks.retrieval.cases import images, settings, splits, states_equal
+from tests.tasks.retrieval.cases import evaluate_splits, images, settings, splits, states_equal
 from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.data.images import ImageSet
 from rankwise.data.images._listing import Recorded
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import evaluate_splits, results_table
+from rankwise.tasks.retrieval.evaluate import results_table
 from rankwise.tasks.retrieval.pipeline import fit_settings, load_run, open_data, run
 from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.tasks.retrieval.task import make_network

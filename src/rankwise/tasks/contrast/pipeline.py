@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -17,11 +16,11 @@ from rankwise.data.images import ImageSet
 from rankwise.report import Mean, Section, Table, write_json
 from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup
-from rankwise.report.verdict import Verdict, counted, lower_rate, verdict
+from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import ContrastNet, Images, new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
-from rankwise.vision.gallery import neighbors_section
+from rankwise.vision.gallery import nearest_sentence, neighbors_section
 from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
 _BLOCK = 512  # images of a forward pass
@@ -108,11 +107,12 @@ def run(
         before, after = results.values()
         networks = zip(results, (untrained, trained.network), strict=True)
         features = {name: features_of(network, images.x_test) for name, network in networks}
+        ranks = [retrieval.evaluate(f, images.y_test).first_rank for f in features.values()]
         said = verdict(
             "mAP of retrieval",
             test=(before.retrieval.value, after.retrieval.value),
             advice=_advice(settings, len(images.x_train)),
-            sentence=_sentence(*features.values(), images.y_test),
+            sentence=nearest_sentence(*ranks),
         )
         test = ImageSet("test", images.y_test, images.classes, pixels=images.x_test)
         shown = neighbors_section(test, features)
@@ -167,13 +167,6 @@ def results_table(results: Mapping[str, Evaluation]) -> Table:
         rows,
         f"{n} test images; ± is a 95 % interval over them, not over trainings.",
     )
-
-
-def _sentence(before: Tensor, after: Tensor, labels: Tensor) -> str:
-    ranks = [retrieval.evaluate(each, labels).first_rank for each in (before, after)]
-    first = [(each[~np.isnan(each)] == 1).astype(float) for each in ranks]
-    words = "The nearest image is of the right class for {count} of {total} test images"
-    return counted(words, *first, "before training")
 
 
 def _curve(history: list[dict[str, float]]) -> Markup:

@@ -13,11 +13,10 @@ from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.report import Mean, Section, Table
 from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup
-from rankwise.report.verdict import counted
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.vision.gallery import neighbors_section
+from rankwise.vision.gallery import nearest_sentence, neighbors_section
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
 from rankwise.vision.run import require_part
@@ -58,19 +57,6 @@ def embed(
     return Embedded(images, of(images), queries, of(queries))
 
 
-def evaluate(
-    network: ImageNetwork,
-    images: ImageSet,
-    settings: Settings,
-    *,
-    queries: ImageSet | None = None,
-    workers: int = 0,
-) -> RetrievalResult:
-    """Rank the whole set for every image of it, or for every query."""
-    found = embed(network, images, settings, queries=queries, workers=workers)
-    return found.evaluate(settings.data.hits)
-
-
 def embed_splits(
     network: ImageNetwork,
     splits: RetrievalSplits,
@@ -88,19 +74,6 @@ def embed_splits(
     images: ImageSet = getattr(splits, part)
     require_part(images, part)
     return {part: embed(network, images, settings, workers=workers)}
-
-
-def evaluate_splits(
-    network: ImageNetwork,
-    splits: RetrievalSplits,
-    settings: Settings,
-    part: str = "test",
-    *,
-    workers: int = 0,
-) -> dict[str, RetrievalResult]:
-    """Evaluate a part: on every gallery, where the test images have several."""
-    galleries = embed_splits(network, splits, settings, part, workers=workers)
-    return {name: found.evaluate(settings.data.hits) for name, found in galleries.items()}
 
 
 def as_json(result: RetrievalResult) -> dict[str, object]:
@@ -145,12 +118,10 @@ def results_table(results: Results) -> Table:
     return Table(("network", "gallery", "mAP", *hits, "R-precision", "MAP@R"), rows, caption)
 
 
-def sentence(before: Mapping[str, RetrievalResult], after: Mapping[str, RetrievalResult]) -> str:
+def sentence(*results: Mapping[str, RetrievalResult]) -> str:
     """Return how often the nearest image is of the right class, before and after training."""
-    ranks = [np.concatenate([one.first_rank for one in by.values()]) for by in (before, after)]
-    first = [(each[~np.isnan(each)] == 1).astype(float) for each in ranks]
-    words = "The nearest image is of the right class for {count} of {total} queries"
-    return counted(words, *first, "before training")
+    ranks = (np.concatenate([one.first_rank for one in by.values()]) for by in results)
+    return nearest_sentence(*ranks)
 
 
 def shown_queries(embedded: Mapping[str, Mapping[str, Embedded]]) -> Section:

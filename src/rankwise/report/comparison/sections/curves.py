@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rankwise.report import charts, elements
+from rankwise.report import charts
+from rankwise.report import elements as html
 from rankwise.report import format as fmt
 from rankwise.report.comparison import curves as measures
 from rankwise.report.comparison import markup
@@ -42,16 +43,16 @@ def curves(run: Run) -> Section:
         dotted = charts.line(frame, (0, 1), chance[name], "chance")
         label = f"{y} against {x}, {lines}".capitalize()
         image = frame.render(dotted, series_of(run, frame, found), label=label, chart=name)
-        figures.append(elements.figure(image, captions[name]))
+        figures.append(html.figure(image, captions[name]))
         data[name] = chart_data(run, frame, found, x, 3)
     body = [
-        elements.note(
+        html.note(
             "Every line is a candidate on the test part. The bands hold 95\u202f% of 200 bootstrap "
             "resamples at each point; those of the recommended and of the baseline are shown. "
             "Point at a chart to read values, or focus it and use the arrow keys."
         ),
         markup.legend(run, run.drawn, bands=True),
-        elements.pair(figures),
+        html.pair(figures),
     ]
     return Section("Curves", body=body, charts=data)
 
@@ -69,12 +70,12 @@ def lift(run: Run) -> Section:
     label = "Lift against the share of rows, one line for each candidate"
     image = frame.render(dotted, series_of(run, frame, found), label=label, chart="lift")
     body = [
-        elements.note(
+        html.note(
             "Lift is the precision among the top k divided by the share of positives in all rows. "
             "Tied scores count by their mean over all orders."
         ),
         markup.legend(run, run.drawn),
-        elements.pair(elements.figure(image, "Lift. The dotted line is chance."), _lift_table(run)),
+        html.pair(html.figure(image, "Lift. The dotted line is chance."), _lift_table(run)),
     ]
     data = {"lift": chart_data(run, frame, found, "share", 2)}
     return Section("Lift at k", body=body, anchor="lift", charts=data)
@@ -136,7 +137,7 @@ def time(run: Run) -> Section | None:
     figures = [each for each in (_final(run), _tuning(run)) if each]
     if not figures:
         return None
-    return Section("Time", body=[markup.legend(run, run.candidates), elements.pair(figures)])
+    return Section("Time", body=[markup.legend(run, run.candidates), html.pair(figures)])
 
 
 def _final(run: Run) -> Markup | None:
@@ -158,7 +159,7 @@ def _final(run: Run) -> Markup | None:
         points.append(markup.series(run, each, bar, dot))
     label = f"{fmt.capitalized(fmt.full_name(run.metric))} against training time"
     caption = "Test value with its 95\u202f% interval against time. Up and to the left is better."
-    return elements.figure(frame.render(points, label=label), caption)
+    return html.figure(frame.render(points, label=label), caption)
 
 
 def _tuning(run: Run) -> Markup | None:
@@ -177,7 +178,7 @@ def _tuning(run: Run) -> Markup | None:
         if each.number in paths
     ]
     caption = "The best validation value so far while each candidate was tuned."
-    return elements.figure(frame.render(drawn, label=caption), caption)
+    return html.figure(frame.render(drawn, label=caption), caption)
 
 
 def _changes(each: Candidate) -> list[tuple[float, float]]:

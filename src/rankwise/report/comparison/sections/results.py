@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 import numpy as np
 
-from rankwise.report import charts, elements
+from rankwise.report import charts
+from rankwise.report import elements as html
 from rankwise.report import format as fmt
 from rankwise.report.comparison import markup
 from rankwise.report.comparison.curves import Floats
@@ -155,13 +156,9 @@ def results(run: Run) -> Section:
     body = [
         element("p", caption, class_="note", id="result-note"),
         element("p", run.not_best) if run.not_best else None,
-        elements.scroll(fill(_TABLE, heads=heads, rows=rows), "Result table"),
-        [elements.note(element("strong", n), " was left out: ", w) for n, w in left_out.items()],
-        [
-            elements.note(each)
-            for each in run.remarks
-            if not any(w in each for w in reasons.values())
-        ],
+        html.scroll(fill(_TABLE, heads=heads, rows=rows), "Result table"),
+        [html.note(element("strong", n), " was left out: ", w) for n, w in left_out.items()],
+        [html.note(each) for each in run.remarks if not any(w in each for w in reasons.values())],
         _controls(run),
         _other_metrics(run),
     ]
@@ -216,9 +213,9 @@ def _controls(run: Run) -> Markup | None:
     ]
     if not rows:
         return None
-    return elements.details(
+    return html.details(
         "The metric, or averaging?",
-        elements.note(
+        html.note(
             "An average of two models often ranks better than one, whatever they are trained on. "
             "“Two log-losses” is the average of two log-loss fits. A candidate that is better than "
             "that has a gain by the metric itself."
@@ -238,9 +235,9 @@ def _other_metrics(run: Run) -> Markup | None:
         [each.title, *(fmt.decimal(values[each.number]) for values in run.other_metrics.values())]
         for each in run.candidates
     ]
-    return elements.details(
+    return html.details(
         "Other metrics",
-        elements.note("These were measured, but not optimized or used for the choice."),
+        html.note("These were measured, but not optimized or used for the choice."),
         Table(
             ["Candidate", *run.other_metrics], rows, f"Other metrics on {run.evaluation}."
         ).render(),

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise.naming import metric
-from rankwise.report import charts, elements
+from rankwise.report import charts
+from rankwise.report import elements as html
 from rankwise.report import format as fmt
 from rankwise.report.comparison import markup
 from rankwise.report.comparison.curves import Floats, brier_score, reliability
@@ -49,14 +50,14 @@ def scores(run: Run) -> Section:
         label="Histogram of scores: positives above the line, negatives below it",
     )
     names = {"positive": "positives, upwards", "negative": "negatives, downwards"}
-    words = elements.note(
+    words = html.note(
         "Scores of ",
         element("strong", run.recommended.title),
         " on the test part. Each class adds up to 100\u202f%, so that a rare class is visible; "
         "the few scores beyond the ends are in the outer bars. The less the two overlap, the "
         "better they are ranked.",
     )
-    shown = elements.figure(image, elements.chips(names))
+    shown = html.figure(image, html.chips(names))
     body = [words, element("div", shown, _quantile_table(given, chosen), class_="explorer")]
     return Section("Scores", body=body)
 
@@ -104,7 +105,7 @@ def calibration(run: Run) -> Section:
     chosen = given.probabilities.get(run.recommended.number)
     if chosen is None:
         words = "This run has no calibrated probabilities, so there is nothing to compare."
-        return Section("Calibration", body=elements.note(words))
+        return Section("Calibration", body=html.note(words))
     bins = reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
@@ -128,13 +129,13 @@ def calibration(run: Run) -> Section:
     header = ["Predicted", "Observed", "Rows", "Positive"]
     table = Table(header, rows, "Bins by predicted probability.").render()
     body = [
-        elements.note(
+        html.note(
             "On the dotted diagonal a probability of 30\u202f% means that 30\u202f% are positive. "
             "The bins have about equal numbers of expected positives; the bars are 95\u202f% "
             "Wilson intervals."
         ),
-        elements.note(element("strong", "Brier score"), f" (lower is better): {_brier(run)}."),
-        elements.pair(elements.figure(image, "Reliability on the test part."), table),
+        html.note(element("strong", "Brier score"), f" (lower is better): {_brier(run)}."),
+        html.pair(html.figure(image, "Reliability on the test part."), table),
     ]
     return Section("Calibration", body=body)
 
@@ -169,9 +170,7 @@ def groups(run: Run) -> Section:
         colored = element("g", shape, class_=markup.color_class(run, each))
         image = frame.render(colored, label=f"Histogram of {metric} over lists, {each.title}")
         middle = fmt.decimal(float(np.median(found))) if len(found) else fmt.NOTHING
-        figures.append(
-            elements.figure(image, [element("strong", each.title), f": median {middle}."])
-        )
+        figures.append(html.figure(image, [element("strong", each.title), f": median {middle}."]))
     words = [
         f"The metric is a mean over {fmt.counted(len(known[0]), 'list')} of the test part; curves "
         "over rows of different lists would compare rows that are never ranked together. "
@@ -184,7 +183,7 @@ def groups(run: Run) -> Section:
             f"Against {shown[1].title}, list by list: better in {better}, equal in {equal}, "
             f"worse in {worse}."
         )
-    return Section("Lists", body=[elements.note(words), elements.pair(figures)])
+    return Section("Lists", body=[html.note(words), html.pair(figures)])
 
 
 def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:

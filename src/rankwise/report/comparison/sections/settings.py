@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from rankwise.report import charts, elements
+from rankwise.report import charts
+from rankwise.report import elements as html
 from rankwise.report import format as fmt
 from rankwise.report.comparison import markup
 from rankwise.report.comparison.run import Run
@@ -36,7 +37,7 @@ def setting(run: Run) -> Section:
         if each and isinstance(each, Mapping)
     ]
     params = [
-        elements.details(each.title, _list(each.params)) for each in run.candidates if each.params
+        html.details(each.title, _list(each.params)) for each in run.candidates if each.params
     ]
     body: list[Child] = [element("div", shown, class_="blocks")]
     if params:
@@ -69,7 +70,7 @@ def _list(values: Mapping[str, object], *, folds: bool = False) -> Markup:
     rows = [element("div", element("dt", k), element("dd", _value(v))) for k, v in values.items()]
     made = element("dl", rows, class_="facts")
     if folds and len(rows) > _MAX_ROWS:
-        return elements.details(f"{fmt.count(len(rows))} values", made)
+        return html.details(f"{fmt.count(len(rows))} values", made)
     return made
 
 
@@ -104,7 +105,7 @@ def importance(run: Run) -> Section | None:
     some = found.rows < found.of_rows
     part = f"{fmt.count(found.rows)} of the {fmt.count(found.of_rows)} rows of " if some else ""
     body: list[Child] = [
-        elements.note(
+        html.note(
             f"The loss in {fmt.full_name(run.metric)} of the model ",
             element("strong", run.recommended.title),
             f" on {part}{found.part} when the values of one column are shuffled: mean of "
@@ -114,10 +115,10 @@ def importance(run: Run) -> Section | None:
         tables[0],
     ]
     if (rest := len(rows) - _MAX_COLUMNS) > 0:
-        body.append(elements.details(f"{fmt.count(rest)} more columns", tables[1]))
+        body.append(html.details(f"{fmt.count(rest)} more columns", tables[1]))
     if left := (found.of_columns or len(rows)) - len(rows):
         words = f"{fmt.count(left)} columns less related to the scores were not measured."
-        body.append(elements.note(words))
+        body.append(html.note(words))
     return Section("What drives the scores", body=body, anchor="importance")
 
 
@@ -135,5 +136,5 @@ def columns(run: Run) -> Section | None:
     left_out = sum(bool(each.get("left_out")) for each in run.columns)
     caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
     made = Table(["Column", "Type", "Levels", "Missing", "Remark"], rows, caption).render()
-    body = made if len(rows) <= _MAX_COLUMNS else elements.details(caption, made)
+    body = made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
     return Section("Columns", body=body)
