@@ -105,7 +105,7 @@ def _show_columns(problem: Problem) -> None:
 
 def _show(found: task.CompareResult) -> None:
     from rankwise.report.comparison.run import read_run  # noqa: PLC0415
-    from rankwise.report.comparison.sections.results import sentence  # noqa: PLC0415
+    from rankwise.report.comparison.sections.headline import sentence  # noqa: PLC0415
 
     run = read_run(found.folder)
     best = run.recommended.number

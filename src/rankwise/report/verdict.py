@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,30 @@ def may_be_chance(change: Floats) -> str:
     """
     chance = abs(change.sum()) - 1 <= 1.96 * math.sqrt(float((change**2).sum()))
     return "; the difference may be chance" if chance else ""
+
+
+class Record(NamedTuple):
+    """Numbers of cases that are better, equal up to rounding, and worse."""
+
+    won: int
+    equal: int
+    lost: int
+
+    @classmethod
+    def of(cls, change: Floats) -> Record:
+        """Count differences; those that are NaN are none of the three."""
+        signs = np.sign(np.round(change[~np.isnan(change)], 12))
+        return cls(*(int((signs == sign).sum()) for sign in (1, 0, -1)))
+
+    @property
+    def total(self) -> int:
+        """All cases."""
+        return sum(self)
+
+    @property
+    def chance(self) -> str:
+        """The words for a record that may be chance."""
+        return may_be_chance(np.repeat([1.0, 0.0, -1.0], self)) if self.won != self.lost else ""
 
 
 def verdict(

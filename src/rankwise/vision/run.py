@@ -15,8 +15,8 @@ from torch import nn
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
 from rankwise.report import Section, settings_section, write_html
-from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup, pair
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Validation, Verdict, lower_rate
 from rankwise.settings import TaskSettings, require_choice
 from rankwise.training import (

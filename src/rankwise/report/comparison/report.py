@@ -7,7 +7,8 @@ from pathlib import Path
 from rankwise.report.comparison.markup import color_class
 from rankwise.report.comparison.run import read_run
 from rankwise.report.comparison.sections.curves import curves, lift, time
-from rankwise.report.comparison.sections.results import headline, results, title_of
+from rankwise.report.comparison.sections.headline import headline, title_of
+from rankwise.report.comparison.sections.results import results
 from rankwise.report.comparison.sections.scores import calibration, groups, scores
 from rankwise.report.comparison.sections.settings import columns, importance, setting
 from rankwise.report.comparison.sections.threshold import explorer

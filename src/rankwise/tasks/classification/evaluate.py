@@ -14,7 +14,7 @@ from rankwise.data.images.image_set import LabeledImages
 from rankwise.files import nan_to_none
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.report import Section, Table
-from rankwise.report.charts import bar
+from rankwise.report.plots import bar
 from rankwise.report.verdict import counted
 from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs

@@ -19,10 +19,9 @@ from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
-from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
+from rankwise.tasks.compare.selection import VISIBLE, Choice, Evaluation, not_best, validation_of
 
 Numbers = dict[str, float | None]  # with an interval; what is not defined is null
-_VISIBLE = 0.0005  # differences below it are shown as zero
 _KEPT = {
     "linear": "trained on the metric it ranked its held-out rows no better, and kept log-loss",
     "boosted": "its log-loss trees alone ranked its held-out rows better, and were kept alone",
@@ -112,7 +111,7 @@ class Outcome:
             "why": self.choice.why,
             "decided": self.evaluation.undecided is None,
             "verdict": self.verdict,
-            "not_best": self.not_best,
+            "not_best": not_best(self.fitted, self.choice, self.evaluation, self.tests),
             "left_out": dict(left_out),
             "other_metrics": {
                 name: [finite(self.evaluation.value(n, name)) for n in range(len(self.fitted))]
@@ -130,7 +129,7 @@ class Outcome:
         if gain is None:
             if any(each.candidate.objective != base.objective for each in self.fitted):
                 said.append("Training on the metric itself did not pay here.")
-        elif abs(gain.mean) < _VISIBLE:
+        elif abs(gain.mean) < VISIBLE:
             said.append(self._why_zero())
         elif not said and not math.isnan(gain.low):
             place = f"On {self.evaluation.description}"
@@ -149,24 +148,6 @@ class Outcome:
             ]
         return " ".join(said)
 
-    @property
-    def not_best(self) -> str:
-        """Why the recommended candidate is not the best on the tested rows; empty if it is."""
-        chosen, values = self.choice.recommended, [test.mean for test in self.tests]
-        best = max(
-            range(len(values)), key=lambda n: -math.inf if math.isnan(values[n]) else values[n]
-        )
-        if not values[best] - values[chosen] >= _VISIBLE:
-            return ""
-        gain = self.evaluation.difference(best, chosen)
-        sure = "more than chance explains" if gain.low > 0 else "within chance"
-        return (
-            f"{capitalized(self.fitted[best].candidate.words)} has the highest value here, but the "
-            "choice was made on validation, before these rows were read: choosing by them would "
-            f"make the best look better than it is. The difference to the recommended candidate, "
-            f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}), is {sure}."
-        )
-
     def _why_zero(self) -> str:
         numbers = self.choice.recommended, self.choice.baseline
         best, base = (self.fitted[number].candidate for number in numbers)
@@ -181,7 +162,7 @@ class Outcome:
         metric = full_name(self.problem.metric)
         return (
             f"{capitalized(best.words)} and {base.words} rank some tested rows differently, but "
-            f"{metric} changes by less than {_VISIBLE}: take the simpler one."
+            f"{metric} changes by less than {VISIBLE}: take the simpler one."
         )
 
     def remarks(self, failed: Mapping[str, str], budget: Budget) -> list[str]:

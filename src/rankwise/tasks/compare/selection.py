@@ -15,6 +15,7 @@ from rankwise.tasks.compare.metrics import Estimate, Floats, corrected
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, Rows
 
+VISIBLE = 0.0005  # differences below it are shown as zero
 _DECIDABLE = 50  # tested positives (lists with one) from which a difference can be decided
 
 
@@ -183,3 +184,20 @@ class Evaluation:
     def _sizes(self) -> tuple[int, int]:
         parts = self.problem.plan.parts
         return len(parts.development), len(parts.test)
+
+
+def not_best(
+    fitted: Sequence[Fitted], choice: Choice, evaluation: Evaluation, tests: Sequence[Estimate]
+) -> str:
+    """Return why the recommended candidate is not the best on the tested rows; empty if it is."""
+    best = int(np.nanargmax([-np.inf, *(test.mean for test in tests)])) - 1
+    if best < 0 or not tests[best].mean - tests[choice.recommended].mean >= VISIBLE:
+        return ""
+    gain = evaluation.difference(best, choice.recommended)
+    sure = "more than chance explains" if gain.low > 0 else "within chance"
+    return (
+        f"{capitalized(fitted[best].candidate.words)} has the highest value here, but the "
+        "choice was made on validation, before these rows were read: choosing by them would "
+        f"make the best look better than it is. The difference to the recommended candidate, "
+        f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}), is {sure}."
+    )

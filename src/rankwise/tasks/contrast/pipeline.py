@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from rankwise import retrieval
 from rankwise.data.images import ImageSet
 from rankwise.report import Mean, Section, Table, write_json
-from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import ContrastNet, Images, new_network, train

@@ -20,14 +20,8 @@ from rankwise.estimators.names import is_graded
 from rankwise.naming import metric
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.ranking.evaluate import (
-    QueryMetric,
-    compared_with_start,
-    evaluate_lists,
-    queries_section,
-    require_gains,
-    write_results,
-)
+from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, require_gains
+from rankwise.tasks.ranking.report import compared_with_start, queries_section, write_results
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
 from rankwise.training import RunFolder
 

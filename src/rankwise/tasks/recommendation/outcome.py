@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from rankwise.files import nan_to_none
 from rankwise.report import Section, Table
-from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.model import Model
 from rankwise.tasks.recommendation.network import Recommender

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.report import Mean, Section, Table
-from rankwise.report.charts import line_chart
 from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.settings import Settings

@@ -15,7 +15,8 @@ from tests.report.comparison.sections.small import (
 )
 
 from rankwise.report.comparison.run import Estimate
-from rankwise.report.comparison.sections.results import headline, results, sentence, title_of
+from rankwise.report.comparison.sections.headline import headline, sentence, title_of
+from rankwise.report.comparison.sections.results import results
 
 THIN, FIXED = "\u202f", "\u00a0"
 

@@ -17,6 +17,7 @@ from rankwise.report.comparison.curves import Floats, brier_score, reliability
 from rankwise.report.comparison.run import Predictions, Run
 from rankwise.report.elements import Markup, element
 from rankwise.report.html import Section, Table
+from rankwise.report.verdict import Record
 
 BARS = 40
 _LIST_BARS = 20
@@ -178,7 +179,7 @@ def groups(run: Run) -> Section:
     if left_out := len(values[0]) - len(known[0]):
         words.append(f"Lists with nothing to rank, which have no value: {fmt.count(left_out)}. ")
     if len(values) == 2:
-        better, equal, worse = map(fmt.count, meet(*values))
+        better, equal, worse = map(fmt.count, Record.of(values[0] - values[1]))
         words.append(
             f"Against {shown[1].title}, list by list: better in {better}, equal in {equal}, "
             f"worse in {worse}."
@@ -193,10 +194,3 @@ def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
         return replace(metric(name).setting, average="none")(scores, target, None, group, weight)
-
-
-def meet(values: Floats, others: Floats) -> tuple[int, int, int]:
-    """Return the numbers of lists in which the first candidate is better, equal and worse."""
-    difference = values - others  # NaN, where one has no value, is neither
-    better, worse = int((difference >= 1e-12).sum()), int((difference <= -1e-12).sum())
-    return better, int((np.abs(difference) < 1e-12).sum()), worse

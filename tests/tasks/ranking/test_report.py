@@ -10,7 +10,8 @@ from tests.tasks.ranking.cases import written
 
 from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, evaluate_lists, results_table, run
-from rankwise.tasks.ranking.evaluate import QueryMetric, compared_with_start, notes_of
+from rankwise.tasks.ranking.evaluate import QueryMetric, notes_of
+from rankwise.tasks.ranking.report import compared_with_start
 
 SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
 
