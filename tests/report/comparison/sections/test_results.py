@@ -81,6 +81,17 @@ def test_positives_in_the_top_are_counted_and_the_target_is_named():
     )
 
 
+def test_a_number_that_may_be_chance_is_told_from_a_metric_that_is_not():
+    known = pair(difference=Estimate(0.1, 0.05, 0.2, 0.01))
+    target = [1, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    given = rows(target, range(10, 0, -1), [9, 1, 1, 1, 1, 8, 7, 1, 1, 1])
+    assert sentence(small_run(known, given)).endswith(
+        "2 more than log-loss; this number may be chance, the gain in average precision is not."
+    )
+    few = small_run(known, given, decided=False)
+    assert sentence(few).endswith("2 more than log-loss; the difference may be chance.")
+
+
 def test_of_many_positives_the_difference_is_no_chance():
     target = [1] * 20 + [0] * 80
     run = small_run(given=rows(target, range(100), range(100, 0, -1)))

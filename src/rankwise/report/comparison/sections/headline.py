@@ -51,7 +51,12 @@ def sentence(run: Run) -> str:
     if rival is None:
         total = fmt.count(len(found[0]))
         return f"{words.format(count=fmt.count(round(found[0].sum())), total=total)}."
-    return counted(words, found[1], found[0], _against(*both))
+    said = counted(words, found[1], found[0], _against(*both))
+    gain = both[0].difference if rival is run.baseline else None
+    if gain is not None and gain.low > 0 and run.decided:  # of the metric, which sees all ranks
+        sure = f"this number may be chance, the gain in {fmt.full_name(run.metric)} is not"
+        return said.replace("the difference may be chance", sure)
+    return said
 
 
 def _against(chosen: Candidate, rival: Candidate) -> str:
