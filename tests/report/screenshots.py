@@ -2,7 +2,8 @@
 
 ``python -m tests.report.screenshots FOLDER --data DATA [KIND …]`` trains one run of each kind on
 the data sets in DATA, a few minutes each, and writes FOLDER/KIND.png: the first 900 pixels in light
-colors, 1280 pixels wide. Without ``--data`` the runs are the small ones of the tests.
+colors, 1280 pixels wide. Without ``--data`` the runs are the small ones of the tests. ``--runs``
+keeps them in a folder, and takes those that are there.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("--data", type=Path)
+    options.add_argument("--runs", type=Path)
     options.add_argument("kinds", nargs="*", default=list(KINDS))
     asked = options.parse_intermixed_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    with Browser() as browser, tempfile.TemporaryDirectory() as runs:
+    with Browser() as browser, tempfile.TemporaryDirectory() as scratch:
         for kind in asked.kinds:
-            out = Path(runs) / kind
-            report = KINDS[kind](out) if asked.data is None else _trained(kind, asked.data, out)
+            out = (asked.runs or Path(scratch)) / kind
+            report = next(out.rglob("index.html"), None)
+            if report is None:
+                report = KINDS[kind](out) if asked.data is None else _trained(kind, asked.data, out)
             browser.look(WIDTH, HEIGHT)
             browser.open(report)
             path = asked.folder / f"{kind}.png"
@@ -69,12 +73,17 @@ def _trained(kind: str, data: Path, out: Path) -> Path:
 
 
 def _shrink(path: Path) -> None:
-    """Reduce the colors until the file is small: a report has few, its images need not all."""
+    """Reduce the colors until the file is small: those of the page stay, its images have fewer."""
     image = Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
-    for colors in (256, 128, 64, 32):
-        image.quantize(colors).save(path, optimize=True)
+    head = image.crop((0, 0, WIDTH, HEIGHT // 3)).quantize(40)
+    for colors in (216, 88, 56, 40, 24):
+        palette = Image.new("P", (1, 1))
+        used = [each.getpalette() or [] for each in (head, image.quantize(colors))]
+        palette.putpalette([*used[0][:120], *used[1][: 3 * colors]])
+        image.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size <= MOST:
             return
+    raise SystemExit(f"{path} has more than {MOST} bytes")
 
 
 if __name__ == "__main__":

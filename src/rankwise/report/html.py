@@ -65,7 +65,7 @@ class Table:
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]  # markup, and lists of it, stand as they are
-    caption: Child = ""
+    caption: str = ""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -205,7 +205,7 @@ def write_html(
         title=title,
         style=Markup(style),
         brand=f"rankwise {command}".strip(),
-        headline=headline and headline.render(),
+        headline=headline.render() if headline else None,
         links=[element("a", each.heading, href=f"#{anchor}") for anchor, each in anchored],
         sections=[each.render(anchor) for anchor, each in anchored],
         data=Markup(_embedded({**(data or {}), "charts": charts})),

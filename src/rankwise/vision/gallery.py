@@ -35,9 +35,9 @@ def spaced(there: int, wanted: int) -> list[int]:
 
 def nearest_sentence(before: NDArray[np.float64], after: NDArray[np.float64]) -> str:
     """Return how often the nearest image is right, by the ranks of the first right one."""
-    first = [(ranks[~np.isnan(ranks)] == 1).astype(np.float64) for ranks in (before, after)]
+    was, now = ((ranks[~np.isnan(ranks)] == 1).astype(np.float64) for ranks in (before, after))
     words = "The nearest image is of the right class for {count} of {total} queries"
-    return counted(words, *first, "before training")
+    return counted(words, was, now, "before training")
 
 
 def neighbors_section(

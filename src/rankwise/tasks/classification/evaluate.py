@@ -159,8 +159,8 @@ def sentence(before: Evaluation, after: Evaluation) -> str:
     if len(after.classes) == 1:
         first_of = f"{{count}} of the {{total}} images of {after.classes[0]}"
         words = f"{first_of} are among the first {{total}} of the ranking"
-    first = (np.array(each.first, dtype=np.float64) for each in (before, after))
-    return counted(words, *first, "before training")
+    was, now = (np.array(each.first, dtype=np.float64) for each in (before, after))
+    return counted(words, was, now, "before training")
 
 
 def tail_section(results: Mapping[str, Evaluation], counts: Mapping[str, int]) -> Section:

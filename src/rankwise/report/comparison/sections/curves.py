@@ -11,7 +11,7 @@ from rankwise.report import format as fmt
 from rankwise.report.comparison import curves as measures
 from rankwise.report.comparison import markup
 from rankwise.report.comparison.run import Candidate, Run
-from rankwise.report.elements import Markup, element
+from rankwise.report.elements import Markup, element, join
 from rankwise.report.html import Section, Table
 
 _SHARES = (0.0001, 0.001, 0.01, 0.1, 1.0)
@@ -99,7 +99,7 @@ def _lift_table(run: Run) -> Markup | None:
     if not rows:
         return None
     header = ["Top k", "Positives", "Precision", "Recall", "Lift", "Baseline’s"]
-    caption = ["Of ", element("strong", run.recommended.title), "."]
+    caption = join(["Of ", element("strong", run.recommended.title), "."])
     return Table(header[: len(rows[0])], rows, caption).render()
 
 

@@ -83,7 +83,7 @@ def _lists_won(run: Run, both: Sequence[Candidate]) -> str:
 
 def _round_number(least: int, most: int) -> int:
     """Return the first of 1, 2, 5, 10, 20, … from ``least`` on, or the last up to ``most``."""
-    rounds = [digit * 10**power for power in range(10) for digit in (1, 2, 5)]
+    rounds: list[int] = [digit * 10**power for power in range(10) for digit in (1, 2, 5)]
     above = next(each for each in rounds if each >= least)
     return above if above <= most else max(each for each in rounds if each <= max(1, most))
 
