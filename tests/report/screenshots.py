@@ -75,11 +75,11 @@ def _trained(kind: str, data: Path, out: Path) -> Path:
 def _shrink(path: Path) -> None:
     """Reduce the colors until the file is small: those of the page stay, its images have fewer."""
     image = Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
-    head = image.crop((0, 0, WIDTH, HEIGHT // 3)).quantize(40)
-    for colors in (216, 88, 56, 40, 24):
+    head = image.crop((0, 0, WIDTH, HEIGHT // 3)).quantize(20)
+    for colors in (216, 88, 56, 40, 24, 16, 12):
         palette = Image.new("P", (1, 1))
         used = [each.getpalette() or [] for each in (head, image.quantize(colors))]
-        palette.putpalette([*used[0][:120], *used[1][: 3 * colors]])
+        palette.putpalette([*used[0][:60], *used[1][: 3 * colors]])
         image.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
         if path.stat().st_size <= MOST:
             return
